@@ -82,6 +82,9 @@ pub(crate) fn get(ncid: c_int, varid: c_int, name: CText, out: BytesOut) -> Outc
 
 /// The values as another type; what does not fit is an error after all were converted.
 pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: BytesOut) -> Outcome<()> {
+    if let Some(table) = crate::user_formats::table_of(ncid) {
+        return crate::user_calls::get_att(&table, ncid, varid, name, Some(to), out);
+    }
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
     let (values, ended) = convert::to_memory(&at.file, &attribute.values, to)?;

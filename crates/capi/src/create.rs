@@ -2,9 +2,10 @@
 use crate::codes::{self, Code, NC_EDISKLESS, NC_EEXIST, NC_EINMEMORY, NC_EINVAL, Outcome};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
+use crate::local_place::local_place;
 use crate::memory::{CText, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
-use crate::open::local_place;
+use crate::user_formats;
 use ncirrus::{CreateOptions, Dataset, DefaultChunks, Detail, ErrorKind, Kind};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -22,6 +23,10 @@ static ALIGNMENT: AtomicU64 = AtomicU64::new((1 << 32) | 1);
 
 /// `nc_create`.
 pub(crate) fn create(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
+    create_on_processor(path, mode, 0, 0, Out::none(), ncid)
+}
+
+fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let name = path.bytes()?;
     let mode = mode & !WRITE;
     check_mode(mode)?;
@@ -36,11 +41,11 @@ pub(crate) fn create(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> 
 pub(crate) fn create_sized(
     path: CText,
     mode: c_int,
-    _initial: usize,
-    _hint: Out<usize>,
+    initial: usize,
+    hint: Out<usize>,
     ncid: Out<c_int>,
 ) -> Outcome<()> {
-    create(path, mode, ncid)
+    create_on_processor(path, mode, initial, 0, hint, ncid)
 }
 
 /// `nc__create_mp`: processors have no numbers here.
@@ -48,11 +53,14 @@ pub(crate) fn create_on_processor(
     path: CText,
     mode: c_int,
     initial: usize,
-    _processor: c_int,
+    processor: c_int,
     hint: Out<usize>,
     ncid: Out<c_int>,
 ) -> Outcome<()> {
-    create_sized(path, mode, initial, hint, ncid)
+    match user_formats::create(path, mode, (initial, processor), hint, ncid)? {
+        Some(()) => Ok(()),
+        None => create_own(&path, mode, ncid),
+    }
 }
 
 /// `nc_create_mem`: the bytes are returned by `nc_close_memio`.

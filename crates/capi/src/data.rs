@@ -6,6 +6,8 @@ use crate::layouts;
 use crate::memory::{BytesOut, In};
 pub(crate) use crate::slabs::CSlab;
 use crate::slabs::{self, Slab, SlabAccess, SlabCall};
+use crate::user_calls;
+use crate::user_formats::table_of;
 use ncirrus::{Atomic, TypeRef};
 use std::ffi::c_int;
 
@@ -73,6 +75,9 @@ pub(crate) fn get(
     memory: Option<Atomic>,
     out: BytesOut,
 ) -> Outcome<()> {
+    if let Some(table) = table_of(ncid) {
+        return user_calls::get(&table, (ncid, varid), slab, memory, out);
+    }
     read(ncid, varid, &SlabCall { slab, is_mapped: false, memory, writes: false }, out)
 }
 
@@ -94,6 +99,11 @@ pub(crate) fn get_mapped(
     memory: Option<Atomic>,
     out: BytesOut,
 ) -> Outcome<()> {
+    if let Some(table) = table_of(ncid) {
+        let (count, stride) = (slab.count.unwrap_or(In::none()), slab.stride.unwrap_or(In::none()));
+        let ty = memory.map_or(0, user_calls::number_of);
+        return table.get_varm(ncid, varid, slab.start, count, stride, map, out, ty);
+    }
     let call = SlabCall { slab: Some(slab), is_mapped: true, memory, writes: false };
     let SlabAccess { at, id, ty, slab, .. } = slabs::access(ncid, varid, &call)?;
     if map.is_null() || slab.counts.is_empty() {

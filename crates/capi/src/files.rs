@@ -5,8 +5,10 @@ pub(crate) use crate::file_state::OpenFile;
 use crate::members::FileMembers;
 pub(crate) use crate::numbers::{member, number, size};
 pub(crate) use crate::process::{end_session, session};
+use crate::user_file::UserFile;
 use ncirrus::{Attributes, Dataset, GroupId, Model, NodeId, VarId, model};
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Once, PoisonError, RwLock};
 
 /// `NC_GLOBAL`: attributes of a group instead of a variable's.
@@ -26,7 +28,24 @@ pub(crate) struct FileGroup {
 }
 
 /// The first slot is never used: no id is below 65536.
-static SLOTS: RwLock<Vec<Option<Arc<OpenFile>>>> = RwLock::new(Vec::new());
+static SLOTS: RwLock<Vec<Option<SlotFile>>> = RwLock::new(Vec::new());
+
+/// What is in a slot.
+#[derive(Debug, Clone)]
+enum SlotFile {
+    Own(Arc<OpenFile>),
+    /// Of a format of the program.
+    User(Arc<UserFile>),
+}
+
+impl SlotFile {
+    fn own(&self) -> Option<&Arc<OpenFile>> {
+        match self {
+            Self::Own(file) => Some(file),
+            Self::User(_) => None,
+        }
+    }
+}
 
 /// Closes what is open when the program ends: asked for once.
 pub(crate) fn close_at_exit() {
@@ -47,6 +66,20 @@ fn close_all() {
 /// # Errors
 /// `NC_ENFILE` if all are in use.
 pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
+    insert_any(SlotFile::Own(Arc::new(file)))
+}
+
+/// As [`insert`], for a file of a format of the program.
+///
+/// # Errors
+/// `NC_ENFILE` if all are in use.
+pub(crate) fn insert_user(file: UserFile) -> Outcome<c_int> {
+    let id = insert_any(SlotFile::User(Arc::new(file)))?;
+    USER_FILES.fetch_add(1, Ordering::AcqRel);
+    Ok(id)
+}
+
+fn insert_any(file: SlotFile) -> Outcome<c_int> {
     let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
     if slots.is_empty() {
         slots.push(None);
@@ -56,7 +89,7 @@ pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
     if slot > MOST_FILES {
         return Err(Code(NC_ENFILE));
     }
-    let file = Some(Arc::new(file));
+    let file = Some(file);
     match slots.get_mut(slot) {
         Some(place) => *place = file,
         None => slots.push(file),
@@ -72,7 +105,39 @@ pub(crate) fn remove(ncid: c_int) -> Outcome<Arc<OpenFile>> {
     let group = group_of(ncid)?;
     let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
     let place = usize::try_from(group.slot).ok().and_then(|slot| slots.get_mut(slot));
-    place.and_then(Option::take).ok_or(Code(NC_EBADID))
+    let is_own = place.as_ref().is_some_and(|place| place.as_ref().is_some_and(|file| file.own().is_some()));
+    match place.filter(|_| is_own).and_then(Option::take) {
+        Some(SlotFile::Own(file)) => Ok(file),
+        _ => Err(Code(NC_EBADID)),
+    }
+}
+
+/// How many files of formats of the program are open.
+static USER_FILES: AtomicUsize = AtomicUsize::new(0);
+
+/// The file of a format of the program that an id refers to.
+pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {
+    if USER_FILES.load(Ordering::Acquire) == 0 {
+        return None;
+    }
+    let index = usize::try_from(ncid >> GROUP_BITS).ok()?;
+    let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
+    match slots.get(index)?.as_ref()? {
+        SlotFile::User(file) => Some(Arc::clone(file)),
+        SlotFile::Own(_) => None,
+    }
+}
+
+/// Takes a file of a format of the program out of its slot.
+pub(crate) fn remove_user(ncid: c_int) {
+    if user_file(ncid).is_none() {
+        return;
+    }
+    let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
+    let place = usize::try_from(ncid >> GROUP_BITS).ok().and_then(|index| slots.get_mut(index));
+    if place.and_then(Option::take).is_some() {
+        USER_FILES.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// The handle that an id refers to, its slot, and the number of the group.
@@ -84,7 +149,7 @@ fn handle_of(ncid: c_int) -> Outcome<(Arc<OpenFile>, c_int, usize)> {
     let slot = ncid >> GROUP_BITS;
     let index = usize::try_from(slot).map_err(|_| bad)?;
     let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
-    let file = slots.get(index).and_then(Option::clone).ok_or(bad)?;
+    let file = slots.get(index).and_then(Option::as_ref).and_then(SlotFile::own).cloned().ok_or(bad)?;
     let group = usize::try_from(ncid & ((1 << GROUP_BITS) - 1)).map_err(|_| bad)?;
     Ok((file, slot, group))
 }
@@ -114,7 +179,7 @@ pub(crate) fn edit<T>(ncid: c_int, change: impl FnOnce(&mut FileEdit<'_>) -> Out
 /// All open files, each once.
 pub(crate) fn open_files() -> Vec<Arc<OpenFile>> {
     let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
-    slots.iter().flatten().cloned().collect()
+    slots.iter().flatten().filter_map(SlotFile::own).cloned().collect()
 }
 
 impl FileGroup {

@@ -37,6 +37,7 @@ pub fn functions() -> Vec<FunctionRow> {
         refusals::FORTRAN,
         refusals::DISPATCH,
         version2::ROWS,
+        version2::RECORDS,
         version2::ADVICE,
     ]
     .concat()

@@ -2,10 +2,13 @@
 use crate::codes::CODES;
 use crate::constants::CONSTANTS;
 use crate::functions::functions;
+use crate::memory::{DISPATCH_ENTRIES, DispatchEntry};
+use crate::table::FunctionRow;
 use std::fmt::Write;
 
 /// The headers that are made, by name.
-pub const HEADERS: &[&str] = &["netcdf.h", "netcdf_filter.h", "netcdf_mem.h", "netcdf_aux.h"];
+pub const HEADERS: &[&str] =
+    &["netcdf.h", "netcdf_filter.h", "netcdf_mem.h", "netcdf_aux.h", "netcdf_dispatch.h"];
 
 /// The text of a header.
 pub fn header(name: &str) -> String {
@@ -25,15 +28,48 @@ pub fn header(name: &str) -> String {
         "netcdf_aux.h" => FILTER_DEFINITIONS,
         _ => "",
     });
+    if name == "netcdf_dispatch.h" {
+        add_table(&mut text);
+    }
     text.push_str("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     for row in functions().iter().filter(|row| row.header == name) {
         for line in row.about {
             let _ = writeln!(text, "/* {} */", line.trim());
         }
-        let _ = writeln!(text, "extern {};", row.prototype());
+        let prototype = if name == "netcdf_dispatch.h" { entry_prototype(row) } else { row.prototype() };
+        let _ = writeln!(text, "extern {prototype};");
     }
     let _ = write!(text, "\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n");
     text
+}
+
+/// The table of functions of a format: a pointer to each.
+fn add_table(text: &mut String) {
+    text.push_str(
+        "/* The version of the table. */\n#ifndef NC_DISPATCH_VERSION\n#define NC_DISPATCH_VERSION 5\n#endif\n\n\
+         /* A format that a program defines: a function for each call, in this order. */\n\
+         struct NC_Dispatch {\n    int model;\n    int dispatch_version;\n",
+    );
+    for entry in DISPATCH_ENTRIES {
+        let _ = writeln!(text, "    int (*{})({});", entry.name, arguments(entry));
+    }
+    text.push_str("};\n\n");
+}
+
+fn arguments(entry: &DispatchEntry) -> String {
+    let list = entry.arguments.iter().map(|(name, ty)| crate::table::joined(&ty(), name));
+    list.collect::<Vec<_>>().join(", ")
+}
+
+/// A function for a place of the table, with the arguments of that place: `NC_RO_create` for `create`.
+fn entry_prototype(row: &FunctionRow) -> String {
+    let place = ["NC_RO_", "NC_NOTNC4_", "NC_NOTNC3_", "NC_NOOP_"]
+        .iter()
+        .find_map(|start| row.name.strip_prefix(start));
+    match DISPATCH_ENTRIES.iter().find(|entry| Some(entry.name) == place) {
+        Some(entry) => format!("int {}({})", row.name, arguments(entry)),
+        None => row.prototype(),
+    }
 }
 
 /// Types, constants and codes.
@@ -52,7 +88,8 @@ fn add_definitions(text: &mut String) {
     text.push_str(
         "\n/* The number of a type. */\ntypedef int nc_type;\n\n\
          /* A value of a vlen: the number of its elements, and the elements. */\n\
-         typedef struct {\n    size_t len;\n    void *p;\n} nc_vlen_t;\n\n",
+         typedef struct {\n    size_t len;\n    void *p;\n} nc_vlen_t;\n\n\
+         /* The functions of a format that a program defines. */\ntypedef struct NC_Dispatch NC_Dispatch;\n\n",
     );
 }
 

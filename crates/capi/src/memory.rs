@@ -6,18 +6,22 @@
 //! give to a role follow from the same documentation: the number of elements of a selection, the rank of a variable,
 //! `NC_MAX_NAME + 1` for names.
 
+mod answers;
 mod blocks;
+mod dispatch;
 mod globals;
 mod lists;
 mod roles;
 
+pub(crate) use answers::{CReturn, ConstText, NoAnswer, OwnedText};
 pub(crate) use blocks::{CBlock, LentBlock, allocated, allocated_text, at_exit, free_address, system_text};
+pub(crate) use dispatch::{DISPATCH_ENTRIES, DispatchEntry, PassedTable, TableOut, UserTable};
 pub(crate) use globals::{ncerr, ncopts};
 pub(crate) use lists::{
-    AddressOut, CompoundHandle, FilterListOut, FilterSpecHandle, KeptPointer, ListHandle, MemoryFile,
-    ShortsOut, UriHandle, UriOut, WordsOut,
+    AddressOut, AddressesIn, CompoundHandle, FilterListOut, FilterSpecHandle, KeptPointer, ListHandle,
+    MemoryFile, ShortsOut, UriHandle, UriOut, WordsOut,
 };
 pub(crate) use roles::{
-    Bytes, BytesOut, CArgument, CReturn, CText, CTextMut, Char, ConstText, In, Long, NameOut, NoAnswer, Out,
-    OwnedText, TextAddress, TextOut, Vlens,
+    Bytes, BytesOut, CArgument, CPassed, CText, CTextMut, Char, In, Long, NameOut, Out, TextAddress, TextOut,
+    Vlens,
 };

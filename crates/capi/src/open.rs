@@ -2,8 +2,10 @@
 use crate::codes::{self, Code, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome};
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
+use crate::local_place::local_place;
 use crate::memory::{CText, ConstText, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
+use crate::user_formats;
 use ncirrus::{Dataset, OpenOptions};
 use std::ffi::c_int;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,9 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let name = path.bytes()?;
     if ncid.is_null() || mode & INMEMORY != 0 || mode & (DISKLESS | MMAP) == DISKLESS | MMAP {
         return Err(Code(NC_EINVAL));
+    }
+    if user_formats::open(path, mode, 0, Out::none(), ncid)?.is_some() {
+        return Ok(());
     }
     let url = String::from_utf8_lossy(name).trim_start().to_owned();
     let place = local_place(&url);
@@ -71,21 +76,6 @@ fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<Fi
     Ok(None)
 }
 
-/// The file or folder of an address on this machine.
-pub(crate) fn local_place(url: &str) -> Option<PathBuf> {
-    let path = url.strip_prefix("file://").unwrap_or(url);
-    if path.contains("://") {
-        return None;
-    }
-    let path = if path.len() == url.len() { path } else { path.split('#').next().unwrap_or(path) };
-    let path = std::path::absolute(path).ok()?;
-    if let Ok(found) = path.canonicalize() {
-        return Some(found);
-    }
-    let folder = path.parent()?.canonicalize().ok()?;
-    Some(folder.join(path.file_name()?))
-}
-
 /// Closes a dataset; what was written to it becomes permanent.
 pub(crate) fn close(ncid: c_int) -> Outcome<()> {
     crate::storage::forget_caches(ncid);
@@ -135,18 +125,21 @@ pub(crate) fn sync(ncid: c_int) -> Outcome<()> {
 }
 
 /// `nc__open`: the size is a hint that is not needed.
-pub(crate) fn open_sized(path: CText, mode: c_int, _hint: Out<usize>, ncid: Out<c_int>) -> Outcome<()> {
-    open(path, mode, ncid)
+pub(crate) fn open_sized(path: CText, mode: c_int, hint: Out<usize>, ncid: Out<c_int>) -> Outcome<()> {
+    open_on_processor(path, mode, 0, hint, ncid)
 }
 
 /// `nc__open_mp`: processors have no numbers here.
 pub(crate) fn open_on_processor(
     path: CText,
     mode: c_int,
-    _processor: c_int,
-    _hint: Out<usize>,
+    processor: c_int,
+    hint: Out<usize>,
     ncid: Out<c_int>,
 ) -> Outcome<()> {
+    if user_formats::open(path, mode, processor, hint, ncid)?.is_some() {
+        return Ok(());
+    }
     open(path, mode, ncid)
 }
 

@@ -9,7 +9,7 @@ use crate::define::{known_name, new_name, variable_id};
 use crate::file_state::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::layouts;
-use crate::memory::{Bytes, CText};
+use crate::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};
 use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values};
 use std::ffi::c_int;
 
@@ -48,6 +48,10 @@ pub(crate) fn put_as(
     memory: Option<Atomic>,
     data: Bytes,
 ) -> Outcome<()> {
+    if let Some(table) = crate::user_formats::table_of(ncid) {
+        let from = memory.map_or(ty, crate::user_calls::number_of);
+        return table.put_att(ncid, varid, *name, ty, len, data, from);
+    }
     edit(ncid, |edit| {
         if edit.is_classic() {
             edit.check_writable()?;
@@ -299,6 +303,9 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
 
 /// `nc_copy_att`: an attribute of the same type in another place.
 pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Outcome<()> {
+    if [from, to].into_iter().any(|ncid| crate::user_formats::table_of(ncid).is_some()) {
+        return copy_by_calls(from, from_var, name, to, to_var);
+    }
     let at = group_of(from)?;
     let there = group_of(to)?;
     if from == to && from_var == to_var {
@@ -322,4 +329,27 @@ pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var:
         Err(Code(NC_EPERM)) => Err(Code(NC_EPERM)),
         other => other,
     }
+}
+
+/// Copies an attribute of an atomic type by reading and writing it: one of the files is of a format of the program.
+fn copy_by_calls(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Outcome<()> {
+    let (mut number, mut len) = (0, 0);
+    let (ty_out, len_out) = (Out::of(&mut number), Out::of(&mut len));
+    match crate::user_formats::table_of(from) {
+        Some(table) => table.inq_att(from, from_var, name, ty_out, len_out)?,
+        None => attributes::inq(from, from_var, name, ty_out, len_out)?,
+    }
+    let ty = crate::members::atomic_of(number).ok_or(Code(NC_EBADTYPE))?;
+    let each = ty.byte_len().unwrap_or(size_of::<usize>());
+    let mut image = vec![0; len.checked_mul(each).filter(|len| *len <= MOST).ok_or(Code(NC_EINVAL))?];
+    let memory = BytesOut::of(&mut image);
+    match crate::user_formats::table_of(from) {
+        Some(table) => crate::user_calls::get_own_att(&table, from, from_var, name, memory)?,
+        None => attributes::get(from, from_var, name, memory)?,
+    }
+    let put = put_as(to, to_var, &name, number, len, None, Bytes::of(&image));
+    if ty == Atomic::String {
+        image.chunks_exact(each).for_each(|text| free_address(CBlock::at(text).address()));
+    }
+    put
 }

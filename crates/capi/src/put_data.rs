@@ -4,6 +4,8 @@ use crate::convert;
 use crate::layouts;
 use crate::memory::{Bytes, In};
 use crate::slabs::{self, CSlab, SlabAccess, SlabCall};
+use crate::user_calls;
+use crate::user_formats::table_of;
 use ncirrus::{Atomic, TypeRef, Values};
 use std::ffi::c_int;
 
@@ -67,6 +69,9 @@ pub(crate) fn put(
     memory: Option<Atomic>,
     data: Bytes,
 ) -> Outcome<()> {
+    if let Some(table) = table_of(ncid) {
+        return user_calls::put(&table, (ncid, varid), slab, memory, data);
+    }
     let call = SlabCall { slab, is_mapped: false, memory, writes: true };
     slabs::access(ncid, varid, &call)?.write(memory, data)
 }
@@ -80,6 +85,11 @@ pub(crate) fn put_mapped(
     memory: Option<Atomic>,
     data: Bytes,
 ) -> Outcome<()> {
+    if let Some(table) = table_of(ncid) {
+        let (count, stride) = (slab.count.unwrap_or(In::none()), slab.stride.unwrap_or(In::none()));
+        let ty = memory.map_or(0, user_calls::number_of);
+        return table.put_varm(ncid, varid, slab.start, count, stride, map, data, ty);
+    }
     let call = SlabCall { slab: Some(slab), is_mapped: true, memory, writes: true };
     let target = slabs::access(ncid, varid, &call)?;
     let slab = &target.slab;

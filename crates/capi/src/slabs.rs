@@ -54,6 +54,9 @@ impl Slab {
     }
 }
 
+/// The last record of a classic file.
+const LAST_RECORD: u64 = 0xffff_ffff;
+
 /// In which order axes are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CheckOrder {
@@ -204,6 +207,8 @@ impl<'a> SlabCheck<'a> {
                 // The end of the records is looked at below, with the other ends.
                 if order == CheckOrder::EndsLast || !(axis == 0 && self.growing.first() == Some(&true)) {
                     self.check_start(axis, *start, *count)?;
+                } else if *start > LAST_RECORD {
+                    return Err(Code(NC_EINVALCOORDS));
                 }
                 if order == CheckOrder::EndsLast && strides.get(axis).is_some_and(|stride| *stride <= 0) {
                     return Err(Code(NC_ESTRIDE));
@@ -220,8 +225,11 @@ impl<'a> SlabCheck<'a> {
             if *stride <= 0 {
                 return Err(Code(NC_ESTRIDE));
             }
-            if !ends_inside(start.checked_add(*count)) {
-                return Err(Code(NC_EEDGE));
+            let end = start.checked_add(*count);
+            if !ends_inside(end) {
+                // HDF5 is the one who refuses records that no number counts.
+                let is_beyond = end.is_none() && order == CheckOrder::StridesFirst && self.is_open(axis);
+                return Err(Code(if is_beyond { NC_EHDFERR } else { NC_EEDGE }));
             }
             let first = if *count == 0 { 0 } else { *start };
             let slice =

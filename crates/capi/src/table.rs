@@ -35,7 +35,7 @@ impl FunctionRow {
 }
 
 /// Type and name, with a blank between them unless the type ends in an asterisk.
-fn joined(ty: &str, name: &str) -> String {
+pub(crate) fn joined(ty: &str, name: &str) -> String {
     let blank = if ty.ends_with('*') { "" } else { " " };
     format!("{ty}{blank}{name}")
 }
@@ -48,11 +48,28 @@ pub(crate) fn guarded<R: CReturn>(answer: impl FnOnce() -> R) -> R::Raw {
     }
 }
 
-/// Rows of one header: `"about" fn name(argument: Role, ..) -> Answer = safe_function;`.
+/// The answer of a row: of its safe function, or of another one for files of a program's own format, which the first argument
+/// is the id of.
+macro_rules! answer {
+    (($safe:path) () ($($argument:ident),*)) => {
+        $safe($($argument),*)
+    };
+    (($safe:path) ($of_user:path) ($first:ident $(, $rest:ident)*)) => {
+        match $crate::user_formats::table_of($first) {
+            None => $safe($first $(, $rest)*),
+            Some(table) => $of_user(&table, $first $(, $rest)*),
+        }
+    };
+}
+
+pub(crate) use answer;
+
+/// Rows of one header: `"about" fn name(argument: Role, ..) -> Answer = safe_function;`. After `or`, the function that answers
+/// for files of formats that the program defined.
 macro_rules! c_functions {
     ($table:ident, $header:literal; $(
         $(#[doc = $about:literal])+
-        fn $name:ident($($argument:ident: $role:ty),* $(,)?) -> $answer:ty = $safe:path;
+        fn $name:ident($($argument:ident: $role:ty),* $(,)?) -> $answer:ty = $safe:path $(, or $of_user:path)?;
     )*) => {
         $(
             $(#[doc = $about])+
@@ -67,7 +84,9 @@ macro_rules! c_functions {
                 // SAFETY: the caller of a C function vouches for its arguments, see above; a role only keeps the pointer for the
                 // duration of this call.
                 $(let $argument = unsafe { <$role as $crate::memory::CArgument>::from_raw($argument) };)*
-                $crate::table::guarded::<$answer>(move || $safe($($argument),*))
+                $crate::table::guarded::<$answer>(move || {
+                    $crate::table::answer!(($safe) ($($of_user)?) ($($argument),*))
+                })
             }
         )*
 

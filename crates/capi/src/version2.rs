@@ -2,9 +2,15 @@
 //! ends the program.
 use crate::codes::{Code, NC_EINVAL, Outcome, text_of};
 use crate::files::group_of;
-use crate::memory::{Bytes, BytesOut, CText, In, Long, NameOut, NoAnswer, Out};
+use crate::memory::{
+    AddressOut, AddressesIn, Bytes, BytesOut, CText, In, Long, NameOut, NoAnswer, Out, UserTable,
+};
 use crate::slabs::CSlab;
-use crate::{attributes, data, define, inquiry, layouts, open, put_attributes, put_data};
+use crate::table::answer;
+use crate::{
+    attributes, data, define, inquiry, layouts, open, put_attributes, put_data, records, user_calls,
+    user_formats,
+};
 use std::ffi::c_int;
 use std::io::Write;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -77,23 +83,23 @@ pub(crate) fn open(path: CText, mode: c_int) -> c_int {
 }
 
 pub(crate) fn redef(ncid: c_int) -> c_int {
-    done("ncredef", define::redef(ncid))
+    done("ncredef", answer!((define::redef)(UserTable::redef)(ncid)))
 }
 
 pub(crate) fn enddef(ncid: c_int) -> c_int {
-    done("ncendef", define::enddef(ncid))
+    done("ncendef", answer!((define::enddef)(user_calls::enddef)(ncid)))
 }
 
 pub(crate) fn close(ncid: c_int) -> c_int {
-    done("ncclose", open::close(ncid))
+    done("ncclose", answer!((open::close)(user_formats::close)(ncid)))
 }
 
 pub(crate) fn sync(ncid: c_int) -> c_int {
-    done("ncsync", open::sync(ncid))
+    done("ncsync", answer!((open::sync)(UserTable::sync)(ncid)))
 }
 
 pub(crate) fn abort(ncid: c_int) -> c_int {
-    done("ncabort", open::abort(ncid))
+    done("ncabort", answer!((open::abort)(user_formats::abort)(ncid)))
 }
 
 pub(crate) fn inquire(
@@ -103,27 +109,29 @@ pub(crate) fn inquire(
     atts: Out<c_int>,
     unlimited: Out<c_int>,
 ) -> c_int {
-    let outcome = inquiry::inq(ncid, dims, vars, atts, unlimited);
+    let outcome = answer!((inquiry::inq)(UserTable::inq)(ncid, dims, vars, atts, unlimited));
     answer("ncinquire", outcome.map(|()| ncid))
 }
 
 pub(crate) fn set_fill(ncid: c_int, mode: c_int) -> c_int {
-    given("ncsetfill", |old| define::set_fill(ncid, mode, old))
+    given("ncsetfill", |old| answer!((define::set_fill)(UserTable::set_fill)(ncid, mode, old)))
 }
 
 pub(crate) fn def_dim(ncid: c_int, name: CText, len: Long) -> c_int {
     given("ncdimdef", |id| {
-        define::def_dim(ncid, name, usize::try_from(len.0).map_err(|_| Code(NC_EINVAL))?, id)
+        let len = usize::try_from(len.0).map_err(|_| Code(NC_EINVAL))?;
+        answer!((define::def_dim)(UserTable::def_dim)(ncid, name, len, id))
     })
 }
 
 pub(crate) fn dim_id(ncid: c_int, name: CText) -> c_int {
-    given("ncdimid", |id| inquiry::dim_id(ncid, name, id))
+    given("ncdimid", |id| answer!((inquiry::dim_id)(UserTable::inq_dimid)(ncid, name, id)))
 }
 
 pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> c_int {
     let mut size = 0;
-    let outcome = inquiry::dim(ncid, id, name, Out::of(&mut size));
+    let len_out = Out::of(&mut size);
+    let outcome = answer!((inquiry::dim)(UserTable::inq_dim)(ncid, id, name, len_out));
     if outcome.is_ok() {
         len.set(Long(i64::try_from(size).unwrap_or(i64::MAX)));
     }
@@ -131,15 +139,15 @@ pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> c_in
 }
 
 pub(crate) fn rename_dim(ncid: c_int, id: c_int, name: CText) -> c_int {
-    answer("ncdimrename", define::rename_dim(ncid, id, name).map(|()| id))
+    answer("ncdimrename", answer!((define::rename_dim)(UserTable::rename_dim)(ncid, id, name)).map(|()| id))
 }
 
 pub(crate) fn def_var(ncid: c_int, name: CText, ty: c_int, rank: c_int, dims: In<c_int>) -> c_int {
-    given("ncvardef", |id| define::def_var(ncid, name, ty, rank, dims, id))
+    given("ncvardef", |id| answer!((define::def_var)(UserTable::def_var)(ncid, name, ty, rank, dims, id)))
 }
 
 pub(crate) fn var_id(ncid: c_int, name: CText) -> c_int {
-    given("ncvarid", |id| inquiry::var_id(ncid, name, id))
+    given("ncvarid", |id| answer!((inquiry::var_id)(UserTable::inq_varid)(ncid, name, id)))
 }
 
 pub(crate) fn var(
@@ -151,12 +159,15 @@ pub(crate) fn var(
     dims: Out<c_int>,
     atts: Out<c_int>,
 ) -> c_int {
-    let outcome = inquiry::var(ncid, varid, name, ty, rank, dims, atts);
+    let outcome = answer!((inquiry::var)(user_calls::var)(ncid, varid, name, ty, rank, dims, atts));
     answer("ncvarinq", outcome.map(|()| varid))
 }
 
 pub(crate) fn rename_var(ncid: c_int, varid: c_int, name: CText) -> c_int {
-    answer("ncvarrename", define::rename_var(ncid, varid, name).map(|()| varid))
+    answer(
+        "ncvarrename",
+        answer!((define::rename_var)(UserTable::rename_var)(ncid, varid, name)).map(|()| varid),
+    )
 }
 
 /// A slab of `long`s.
@@ -175,9 +186,14 @@ impl LongSlab {
         start: In<Long>,
         [count, stride, map]: [Option<In<Long>>; 3],
     ) -> Outcome<Self> {
-        let at = group_of(ncid)?;
-        let variable = at.variable(varid)?;
-        let rank = variable.rank();
+        let (rank, element) = match user_formats::table_of(ncid) {
+            Some(table) => user_calls::rank_and_element(&table, ncid, varid)?,
+            None => {
+                let at = group_of(ncid)?;
+                let variable = at.variable(varid)?;
+                (variable.rank(), layouts::size_of_type(&at.members, variable.ty)?.len)
+            }
+        };
         let sizes = |list: &In<Long>| -> Outcome<Vec<usize>> {
             // What is negative is beyond every end.
             Ok(list
@@ -190,8 +206,7 @@ impl LongSlab {
             Ok(list.read(rank)?.iter().map(|number| isize::try_from(number.0).unwrap_or(0)).collect())
         };
         let present = |list: Option<In<Long>>| list.filter(|list| !list.is_null());
-        let element = layouts::size_of_type(&at.members, variable.ty)?.len.max(1);
-        let element = isize::try_from(element).unwrap_or(1);
+        let element = isize::try_from(element.max(1)).unwrap_or(1);
         let map = present(map).map(|map| steps(&map)).transpose()?;
         Ok(Self {
             start: sizes(&start)?,
@@ -294,6 +309,31 @@ pub(crate) fn getg(
     done("ncvargetg", slab.and_then(|slab| slab.get(ncid, varid, value)))
 }
 
+/// `ncrecinq`: how many variables have records.
+pub(crate) fn rec_inq(ncid: c_int, count: Out<c_int>, ids: Out<c_int>, sizes: Out<Long>) -> c_int {
+    let found = records::of(ncid).map(|records| {
+        count.set(crate::files::number(records.len()));
+        ids.set_all(&records.iter().map(|record| record.varid).collect::<Vec<_>>());
+        let size = |len: usize| Long(i64::try_from(len).unwrap_or(i64::MAX));
+        sizes.set_all(&records.iter().map(|record| size(record.len)).collect::<Vec<_>>());
+        crate::files::number(records.len())
+    });
+    answer("ncrecinq", found)
+}
+
+/// The number of a record; one below 0 is beyond every end.
+fn record(number: Long) -> usize {
+    usize::try_from(number.0).unwrap_or(usize::MAX)
+}
+
+pub(crate) fn rec_get(ncid: c_int, number: Long, memory: AddressOut) -> c_int {
+    done("ncrecget", records::get(ncid, record(number), memory))
+}
+
+pub(crate) fn rec_put(ncid: c_int, number: Long, memory: AddressesIn) -> c_int {
+    done("ncrecput", records::put(ncid, record(number), memory))
+}
+
 pub(crate) fn att_put(ncid: c_int, varid: c_int, name: CText, ty: c_int, len: c_int, value: Bytes) -> c_int {
     let outcome = usize::try_from(len)
         .map_err(|_| Code(NC_EINVAL))
@@ -303,7 +343,8 @@ pub(crate) fn att_put(ncid: c_int, varid: c_int, name: CText, ty: c_int, len: c_
 
 pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<c_int>) -> c_int {
     let mut count = 0;
-    let outcome = attributes::inq(ncid, varid, name, ty, Out::of(&mut count));
+    let len_out = Out::of(&mut count);
+    let outcome = answer!((attributes::inq)(UserTable::inq_att)(ncid, varid, name, ty, len_out));
     if outcome.is_ok() {
         len.set(crate::files::number(count));
     }
@@ -312,7 +353,10 @@ pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: O
 }
 
 pub(crate) fn att_get(ncid: c_int, varid: c_int, name: CText, value: BytesOut) -> c_int {
-    answer("ncattget", attributes::get(ncid, varid, name, value).map(|()| 1))
+    answer(
+        "ncattget",
+        answer!((attributes::get)(user_calls::get_own_att)(ncid, varid, name, value)).map(|()| 1),
+    )
 }
 
 pub(crate) fn att_copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> c_int {
@@ -320,13 +364,19 @@ pub(crate) fn att_copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_
 }
 
 pub(crate) fn att_name(ncid: c_int, varid: c_int, number: c_int, name: NameOut) -> c_int {
-    answer("ncattname", attributes::inq_name(ncid, varid, number, name).map(|()| number))
+    answer(
+        "ncattname",
+        answer!((attributes::inq_name)(UserTable::inq_attname)(ncid, varid, number, name)).map(|()| number),
+    )
 }
 
 pub(crate) fn att_rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> c_int {
-    answer("ncattrename", put_attributes::rename(ncid, varid, name, new).map(|()| 1))
+    answer(
+        "ncattrename",
+        answer!((put_attributes::rename)(UserTable::rename_att)(ncid, varid, name, new)).map(|()| 1),
+    )
 }
 
 pub(crate) fn att_del(ncid: c_int, varid: c_int, name: CText) -> c_int {
-    answer("ncattdel", put_attributes::del(ncid, varid, name).map(|()| 1))
+    answer("ncattdel", answer!((put_attributes::del)(UserTable::del_att)(ncid, varid, name)).map(|()| 1))
 }

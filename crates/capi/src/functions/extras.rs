@@ -1,11 +1,11 @@
 //! `netcdf_aux.h`, `netcdf_mem.h`, and the rest of `netcdf.h`.
 use crate::codes::Outcome;
 use crate::memory::{
-    AddressOut, Bytes, BytesOut, CText, CompoundHandle, FilterListOut, FilterSpecHandle, In, MemoryFile,
-    NoAnswer, Out, WordsOut,
+    AddressOut, Bytes, BytesOut, CText, CTextMut, CompoundHandle, FilterListOut, FilterSpecHandle, In,
+    MemoryFile, NameOut, NoAnswer, Out, TableOut, TextOut, UserTable, WordsOut,
 };
 use crate::table::c_functions;
-use crate::{auxiliary, filter_text, in_memory, support, types};
+use crate::{auxiliary, data_text, filter_text, in_memory, support, types, user_formats};
 use std::ffi::c_int;
 
 c_functions! {
@@ -36,6 +36,8 @@ c_functions! {
     fn ncaux_h5filterspec_free(f: FilterSpecHandle) -> NoAnswer = filter_text::free;
     /// Brings eight bytes into the order of parameters, or back.
     fn ncaux_h5filterspec_fix8(mem: Out<u8>, decode: c_int) -> NoAnswer = filter_text::fix8;
+    /// Values as text, for those who look for faults.
+    fn ncaux_dump_data(ncid: c_int, xtypeid: c_int, memory: BytesOut, count: usize, buf: TextOut) -> Outcome<()> = data_text::dump;
     /// The bytes of a file.
     fn ncaux_readfile(filename: CText, sizep: Out<usize>, content: AddressOut) -> Outcome<()> = auxiliary::read_file;
     /// Makes a file of bytes.
@@ -58,6 +60,12 @@ c_functions! {
     ROWS, "netcdf.h";
     /// A copy of values in memory of its own.
     fn nc_copy_data_all(ncid: c_int, xtypeid: c_int, memory: Bytes, count: usize, copyp: AddressOut) -> Outcome<()> = auxiliary::copy_all;
+    /// Values as text, for those who look for faults.
+    fn nc_dump_data(ncid: c_int, xtypeid: c_int, memory: BytesOut, count: usize, buf: TextOut) -> Outcome<()> = data_text::dump;
+    /// Defines a format by a table of functions, which are called for its files.
+    fn nc_def_user_format(mode_flag: c_int, dispatch_table: UserTable, magic_number: CTextMut) -> Outcome<()> = user_formats::define;
+    /// The table of a format that a program defined, and its magic number.
+    fn nc_inq_user_format(mode_flag: c_int, dispatch_table: TableOut, magic_number: NameOut) -> Outcome<()> = user_formats::inq;
     /// Bytes of a type in memory.
     fn nctypelen(datatype: c_int) -> c_int = auxiliary::type_len;
     /// Sets how much is logged.
@@ -73,7 +81,7 @@ c_functions! {
     /// UTF-16 of UTF-8.
     fn nc_utf8_to_utf16(utf8: CText, utf16p: crate::memory::ShortsOut, lenp: Out<usize>) -> Outcome<()> = support::utf8_to_utf16;
     /// A date in parts.
-    fn cdChar2Comp(timetype: c_int, chartime: crate::memory::CTextMut, comptime: BytesOut) -> NoAnswer = support::parse_date;
+    fn cdChar2Comp(timetype: c_int, chartime: CTextMut, comptime: BytesOut) -> NoAnswer = support::parse_date;
     /// Hours since the base year of a date in parts.
     fn Cdh2e(htime: BytesOut, etime: Out<f64>) -> NoAnswer = support::hours_of;
 }

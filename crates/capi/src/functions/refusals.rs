@@ -1,18 +1,20 @@
 //! Functions that always answer the same, and those of Fortran.
 use crate::codes::Outcome;
+use crate::memory::UserTable;
 use crate::memory::{CText, In, KeptPointer, Out};
 use crate::table::c_functions;
+use crate::user_formats;
 use crate::{define_storage, refusals, storage};
 use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
     /// The processor, of which there is one.
-    fn nc_inq_base_pe(ncid: c_int, pe: Out<c_int>) -> Outcome<()> = refusals::processor;
+    fn nc_inq_base_pe(ncid: c_int, pe: Out<c_int>) -> Outcome<()> = refusals::processor, or user_formats::processor;
     /// Chooses a processor; there is one.
-    fn nc_set_base_pe(ncid: c_int, pe: c_int) -> Outcome<()> = refusals::set_processor;
+    fn nc_set_base_pe(ncid: c_int, pe: c_int) -> Outcome<()> = refusals::set_processor, or user_formats::set_processor;
     /// Logs definitions; nothing is logged.
-    fn nc_show_metadata(ncid: c_int) -> Outcome<()> = refusals::show;
+    fn nc_show_metadata(ncid: c_int) -> Outcome<()> = refusals::show, or UserTable::show_metadata;
 }
 
 c_functions! {
@@ -26,7 +28,7 @@ c_functions! {
     /// Opens a dataset for parallel access.
     fn nc_open_par_fortran(path: CText, mode: c_int, comm: c_int, info: c_int, ncidp: Out<c_int>) -> Outcome<()> = refusals::parallel_fortran;
     /// Chooses how a variable is accessed in parallel.
-    fn nc_var_par_access(ncid: c_int, varid: c_int, par_access: c_int) -> Outcome<()> = refusals::parallel_variable;
+    fn nc_var_par_access(ncid: c_int, varid: c_int, par_access: c_int) -> Outcome<()> = refusals::parallel_variable, or user_formats::parallel_variable;
     /// Chooses chunks.
     fn nc_def_var_chunking_ints(ncid: c_int, varid: c_int, storage: c_int, chunksizesp: In<c_int>) -> Outcome<()> = define_storage::chunking_ints;
     /// The kind of storage and the chunks of a variable.
@@ -42,7 +44,7 @@ c_functions! {
 }
 
 c_functions! {
-    DISPATCH, "";
+    DISPATCH, "netcdf_dispatch.h";
     /// No filter.
     fn NC_NOOP_inq_filter_avail() -> Outcome<()> = refusals::no_filter;
     /// No filters.

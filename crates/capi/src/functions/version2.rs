@@ -1,13 +1,24 @@
 //! `netcdf.h`: the interface of version 2.
-use crate::memory::{Bytes, BytesOut, CText, In, Long, NameOut, NoAnswer, Out};
+use crate::codes::Outcome;
+use crate::memory::{AddressOut, AddressesIn, Bytes, BytesOut, CText, In, Long, NameOut, NoAnswer, Out};
 use crate::table::c_functions;
-use crate::version2;
+use crate::{records, version2};
 use std::ffi::c_int;
 
 c_functions! {
     ADVICE, "";
     /// Notes an error of a call.
     fn nc_advise(cdf_routine_name: CText, err: c_int, fmt: CText) -> NoAnswer = version2::advise;
+}
+
+c_functions! {
+    RECORDS, "";
+    /// The variables that have records, and how many bytes a record of each has in memory.
+    fn nc_inq_rec(ncid: c_int, nrecvarsp: Out<usize>, recvarids: Out<c_int>, recsizes: Out<usize>) -> Outcome<()> = records::inq;
+    /// Reads a record of every variable that has records.
+    fn nc_get_rec(ncid: c_int, recnum: usize, datap: AddressOut) -> Outcome<()> = records::get;
+    /// Writes a record of every variable that has records.
+    fn nc_put_rec(ncid: c_int, recnum: usize, datap: AddressesIn) -> Outcome<()> = records::put;
 }
 
 c_functions! {
@@ -62,6 +73,12 @@ c_functions! {
     fn ncvarputg(ncid: c_int, varid: c_int, startp: In<Long>, countp: In<Long>, stridep: In<Long>, imapp: In<Long>, op: Bytes) -> c_int = version2::putg;
     /// Reads a box with strides into places of the memory, counted in bytes.
     fn ncvargetg(ncid: c_int, varid: c_int, startp: In<Long>, countp: In<Long>, stridep: In<Long>, imapp: In<Long>, ip: BytesOut) -> c_int = version2::getg;
+    /// The variables that have records, and how many bytes a record of each has in memory.
+    fn ncrecinq(ncid: c_int, nrecvarsp: Out<c_int>, recvaridsp: Out<c_int>, recsizesp: Out<Long>) -> c_int = version2::rec_inq;
+    /// Reads a record of every variable that has records.
+    fn ncrecget(ncid: c_int, recnum: Long, datap: AddressOut) -> c_int = version2::rec_get;
+    /// Writes a record of every variable that has records.
+    fn ncrecput(ncid: c_int, recnum: Long, datap: AddressesIn) -> c_int = version2::rec_put;
     /// Writes an attribute.
     fn ncattput(ncid: c_int, varid: c_int, name: CText, xtype: c_int, len: c_int, op: Bytes) -> c_int = version2::att_put;
     /// Type and length of an attribute.

@@ -95,6 +95,12 @@ impl CArgument for KeptPointer {
     }
 }
 
+impl super::CPassed for KeptPointer {
+    fn raw(self) -> *mut c_void {
+        std::ptr::with_exposed_provenance_mut(self.0)
+    }
+}
+
 impl CReturn for KeptPointer {
     type Raw = *mut c_void;
     fn c_type() -> String {
@@ -181,6 +187,17 @@ impl CArgument for AddressOut {
 }
 
 impl AddressOut {
+    /// The first `len` addresses of an array of the program.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn addresses(self, len: usize) -> Outcome<Vec<usize>> {
+        // SAFETY: null, or an array of pointers, which is borrowed during the call.
+        let bytes = unsafe { Bytes::from_raw(self.0.cast()) };
+        let bytes = bytes.read(len.checked_mul(size_of::<usize>()).ok_or(Code(NC_EINVAL))?)?;
+        Ok(bytes.chunks_exact(size_of::<usize>()).map(address_in).collect())
+    }
+
     /// Stores an address, unless the caller does not want it.
     pub(crate) fn set(self, address: usize) {
         if !self.0.is_null() {
@@ -223,6 +240,11 @@ typed_address!(
 typed_address!(
     /// Memory of the program for the address of a list of filters.
     FilterListOut, "struct NC_H5_Filterspec ***"
+);
+
+typed_address!(
+    /// Addresses that the program passes.
+    AddressesIn, "void *const *"
 );
 
 typed_address!(

@@ -1,5 +1,5 @@
 //! The roles of arguments and answers.
-use crate::codes::{Code, NC_EINTERNAL, NC_EINVAL, Outcome};
+use crate::codes::{Code, NC_EINVAL, Outcome};
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 
 /// What an argument of a C function is.
@@ -15,16 +15,10 @@ pub(crate) trait CArgument: Sized {
     unsafe fn from_raw(raw: Self::Raw) -> Self;
 }
 
-/// What a C function answers.
-pub(crate) trait CReturn {
-    /// How C receives it.
-    type Raw;
-    /// Its type in C.
-    fn c_type() -> String;
-    /// What C receives.
-    fn into_raw(self) -> Self::Raw;
-    /// The answer of a call that panicked.
-    fn panicked() -> Self;
+/// A role that is passed on to a function of the program.
+pub(crate) trait CPassed: CArgument {
+    /// As C passes it.
+    fn raw(self) -> Self::Raw;
 }
 
 /// A number type of C that arrays consist of.
@@ -67,6 +61,12 @@ macro_rules! numbers {
                 raw
             }
         }
+
+        impl CPassed for $rust {
+            fn raw(self) -> Self {
+                self
+            }
+        }
     )*};
 }
 
@@ -92,7 +92,14 @@ macro_rules! pointer_role {
             }
         }
 
+        impl CPassed for $role {
+            fn raw(self) -> $raw {
+                self.0
+            }
+        }
+
         impl $role {
+
             /// Whether the caller passed a null pointer.
             pub(crate) fn is_null(self) -> bool {
                 self.0.is_null()
@@ -183,6 +190,14 @@ impl CArgument for CTextMut {
 }
 
 impl CTextMut {
+    /// As [`CText::bytes`].
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn bytes(&self) -> Outcome<&[u8]> {
+        self.0.bytes()
+    }
+
     /// As [`CText::text`].
     ///
     /// # Errors
@@ -193,6 +208,11 @@ impl CTextMut {
 }
 
 impl NameOut {
+    /// Nobody wants the name.
+    pub(crate) fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
     /// Stores a name and a NUL, unless the caller does not want it; what is beyond `NC_MAX_NAME` bytes is left out.
     pub(crate) fn set(self, name: &str) {
         self.set_whole(&name.as_bytes()[..name.len().min(NAME_MAX)]);
@@ -247,6 +267,21 @@ impl Bytes {
 }
 
 impl BytesOut {
+    /// Memory of this library, for calls within it.
+    pub(crate) fn of(bytes: &mut [u8]) -> Self {
+        Self(bytes.as_mut_ptr().cast())
+    }
+
+    /// Memory whose address a structure of the program holds.
+    pub(crate) fn at_address(address: usize) -> Self {
+        Self(std::ptr::with_exposed_provenance_mut(address))
+    }
+
+    /// Nobody wants the values.
+    pub(crate) fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
     /// Stores bytes from the start on.
     ///
     /// # Errors
@@ -329,6 +364,18 @@ impl<T: CNumber> CArgument for Out<T> {
     }
 }
 
+impl<T: CNumber> CPassed for In<T> {
+    fn raw(self) -> *const T {
+        self.0
+    }
+}
+
+impl<T: CNumber> CPassed for Out<T> {
+    fn raw(self) -> *mut T {
+        self.0
+    }
+}
+
 impl<T: CNumber> In<T> {
     /// An array of this library, for calls within it.
     pub(crate) fn of(numbers: &[T]) -> Self {
@@ -365,6 +412,11 @@ impl<T: CNumber> In<T> {
 }
 
 impl<T: CNumber> Out<T> {
+    /// No number.
+    pub(crate) fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
     /// A number of this library, for calls within it.
     pub(crate) fn of(number: &mut T) -> Self {
         Self(number)
@@ -436,96 +488,5 @@ impl TextOut {
         let bytes = Bytes(self.0.cast());
         let bytes = bytes.read(len.checked_mul(size_of::<usize>()).ok_or(Code(NC_EINVAL))?)?;
         Ok(bytes.chunks_exact(size_of::<usize>()).map(super::blocks::address_in).collect())
-    }
-}
-
-impl CReturn for Outcome<()> {
-    type Raw = c_int;
-    fn c_type() -> String {
-        "int".to_owned()
-    }
-    fn into_raw(self) -> c_int {
-        self.map_or_else(|code| code.0, |()| 0)
-    }
-    fn panicked() -> Self {
-        Err(Code(NC_EINTERNAL))
-    }
-}
-
-/// Any number.
-impl CReturn for c_int {
-    type Raw = Self;
-    fn c_type() -> String {
-        "int".to_owned()
-    }
-    fn into_raw(self) -> c_int {
-        self
-    }
-    fn panicked() -> Self {
-        0
-    }
-}
-
-/// A size.
-impl CReturn for usize {
-    type Raw = Self;
-    fn c_type() -> String {
-        "size_t".to_owned()
-    }
-    fn into_raw(self) -> Self {
-        self
-    }
-    fn panicked() -> Self {
-        0
-    }
-}
-
-/// Text that lives as long as the program.
-#[derive(Debug)]
-pub(crate) struct ConstText(pub &'static CStr);
-
-impl CReturn for ConstText {
-    type Raw = *const c_char;
-    fn c_type() -> String {
-        "const char *".to_owned()
-    }
-    fn into_raw(self) -> *const c_char {
-        self.0.as_ptr()
-    }
-    fn panicked() -> Self {
-        Self(c"")
-    }
-}
-
-/// Text that the caller frees; null if there is none.
-#[derive(Debug)]
-pub(crate) struct OwnedText(pub Option<Vec<u8>>);
-
-impl CReturn for OwnedText {
-    type Raw = *mut c_char;
-    fn c_type() -> String {
-        "char *".to_owned()
-    }
-    fn into_raw(self) -> *mut c_char {
-        let address = self.0.and_then(|text| super::allocated_text(&text).ok());
-        std::ptr::with_exposed_provenance_mut(address.unwrap_or(0))
-    }
-    fn panicked() -> Self {
-        Self(None)
-    }
-}
-
-/// Nothing.
-#[derive(Debug)]
-pub(crate) struct NoAnswer;
-
-impl CReturn for NoAnswer {
-    type Raw = ();
-    fn c_type() -> String {
-        "void".to_owned()
-    }
-    fn into_raw(self) {}
-    fn panicked() -> Self {
-        Self
     }
 }

@@ -23,7 +23,7 @@ fn declarations_and_constants_are_those_of_debians_headers() {
     }
     assert!(prototypes.lines().count() > 100 && constants.lines().count() > 150);
     let text = format!(
-        "#include <stdio.h>\n#include <netcdf.h>\n#include <netcdf_filter.h>\n#include <netcdf_mem.h>\n#include <netcdf_aux.h>\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
+        "#include <stdio.h>\n#include <netcdf.h>\n#include <netcdf_filter.h>\n#include <netcdf_mem.h>\n#include <netcdf_aux.h>\n#include <netcdf_dispatch.h>\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
          {prototypes}\n#ifdef __cplusplus\n}}\n#endif\nint main(void) {{\n{constants}    return 0;\n}}\n"
     );
     for (compiler, file) in [("gcc", "both.c"), ("g++", "both.cpp")] {
@@ -48,7 +48,7 @@ fn headers_compile_alone_in_c_and_cpp() {
     for name in ncirrus_netcdf::HEADERS {
         std::fs::write(folder.path().join(name), ncirrus_netcdf::header(name)).unwrap();
     }
-    let text = "#include <netcdf.h>\n#include <netcdf_filter.h>\nint main(void) { nc_vlen_t v; v.len = NC_GLOBAL + 1; return nc_inq_libvers() && v.len; }\n";
+    let text = "#include <netcdf.h>\n#include <netcdf_filter.h>\n#include <netcdf_dispatch.h>\nint main(void) { nc_vlen_t v; NC_Dispatch table = {0}; if (table.model) return 1; v.len = NC_GLOBAL + 1; return nc_inq_libvers() && v.len; }\n";
     for (compiler, file) in [("gcc", "a.c"), ("g++", "a.cpp")] {
         std::fs::write(folder.path().join(file), text).unwrap();
         let output = Command::new(compiler)

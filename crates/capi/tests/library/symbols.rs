@@ -41,3 +41,29 @@ fn debians_ncdump_finds_every_name() {
     let lost: Vec<&&str> = wanted.iter().filter(|name| !own.contains(**name)).collect();
     assert!(lost.is_empty(), "{lost:?}");
 }
+
+/// The functions that Debian's headers declare and its library has.
+fn declared() -> BTreeSet<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("all.c");
+    let names = ["netcdf", "netcdf_dispatch", "netcdf_aux", "netcdf_filter", "netcdf_mem"];
+    let includes: String = names.iter().map(|name| format!("#include <{name}.h>\n")).collect();
+    std::fs::write(&source, includes).unwrap();
+    let output = Command::new("gcc").arg("-E").arg("-P").arg(&source).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap().replace('\n', " ");
+    let debians = dynamic_symbols(std::path::Path::new("/usr/lib/x86_64-linux-gnu/libnetcdf.so.19"));
+    let before = |statement: &str| {
+        Some(statement.split_once('(')?.0.rsplit([' ', '*']).find(|word| !word.is_empty())?.to_owned())
+    };
+    text.split(';').filter_map(before).filter(|name| debians.contains(name)).collect()
+}
+
+#[test]
+fn all_functions_of_debians_headers_are_there() {
+    let declared = declared();
+    assert_eq!(declared.len(), 433);
+    let own = dynamic_symbols(&library());
+    let lost: Vec<&String> = declared.iter().filter(|name| !own.contains(*name)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+}

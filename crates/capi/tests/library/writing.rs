@@ -66,6 +66,21 @@ fn the_interface_of_version_2_answers_as_debians() {
 }
 
 #[test]
+fn records_are_read_and_written_as_by_debians_library() {
+    assert_alike("records", &["rec0.nc", "rec1.nc"]);
+}
+
+#[test]
+fn values_are_told_as_text_as_by_debians_library() {
+    assert_alike("data_text", &[]);
+}
+
+#[test]
+fn tables_of_user_defined_formats_are_called_as_by_debians_library() {
+    assert_alike("user_formats", &[]);
+}
+
+#[test]
 fn wrong_pointers_and_counts_are_answered_with_codes() {
     let folder = tempfile::tempdir().unwrap();
     let program = compiled(folder.path(), "nulls");

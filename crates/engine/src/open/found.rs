@@ -95,9 +95,10 @@ impl FoundInstead {
             ),
             Self::Object(first) => match other_format(first) {
                 Some(told) => Error::unsupported(told).with_detail(Detail::Found(Kind::OtherFormat)),
-                None => Error::malformed(format!(
-                    "not a dataset of a known format ({formats}); it starts with {first:02x?}"
-                )),
+                None => found(
+                    Kind::OtherFormat,
+                    format!("not a dataset of a known format ({formats}); it starts with {first:02x?}"),
+                ),
             },
         }
     }
