@@ -70,7 +70,22 @@ impl ConfigSettings {
     /// `NotFound` if a file that was named does not exist, `Invalid` if one that was named cannot be parsed. Other
     /// files that cannot be parsed are ignored with a warning.
     pub fn gather(environment: ProcessEnvironment, file: Option<&Path>) -> Result<Self> {
-        let mut settings = Self::of_environment(environment);
+        Self::gather_with(environment, file, &[])
+    }
+
+    /// As [`ConfigSettings::gather`], with keys of netCDF's files and their values that the program sets: they take
+    /// precedence over all other sources, and apply to all datasets.
+    ///
+    /// # Errors
+    /// As [`ConfigSettings::gather`].
+    pub fn gather_with(
+        environment: ProcessEnvironment,
+        file: Option<&Path>,
+        rc: &[(String, String)],
+    ) -> Result<Self> {
+        let mut settings = Self { environment, ..Self::default() };
+        rc::set(&mut settings, rc);
+        settings.take_variables();
         file::read(&mut settings, file)?;
         rc::read(&mut settings);
         s3nc::read(&mut settings);
@@ -96,13 +111,17 @@ impl ConfigSettings {
     /// The settings from an environment alone: no file is read.
     pub fn of_environment(environment: ProcessEnvironment) -> Self {
         let mut settings = Self { environment, ..Self::default() };
+        settings.take_variables();
+        settings
+    }
+
+    fn take_variables(&mut self) {
         for key in ConfigKey::all() {
             for name in key.variables() {
-                let Some(text) = settings.environment.variable(name).map(str::to_owned) else { continue };
-                settings.offer(key, &text, ValueOrigin::Variable((*name).to_owned()));
+                let Some(text) = self.environment.variable(name).map(str::to_owned) else { continue };
+                self.offer(key, &text, ValueOrigin::Variable((*name).to_owned()));
             }
         }
-        settings
     }
 
     /// The environment that was read.

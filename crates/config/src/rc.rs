@@ -1,6 +1,7 @@
 //! netCDF's own configuration files (`docs/spec/nczarr.md` 9.1, 9.2).
 use super::{ConfigKey, ConfigSettings, ValueOrigin};
 use ncirrus_store::{BucketUrl, Url};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The entries of all files, in the order in which they were read.
@@ -38,6 +39,29 @@ pub(super) fn read(settings: &mut ConfigSettings) {
             Err(why) => settings.warn(format!("{}: {why}", path.display())),
         }
     }
+    offer(settings);
+    let vain = |entry: &&RcEntry| without_effect(&entry.key) == Some(VERIFIED) && entry.value == "0";
+    let vain: Vec<ValueOrigin> =
+        settings.rc.0.iter().filter(vain).map(|entry| entry.origin.clone()).collect();
+    vain.iter().for_each(|origin| settings.warn(format!("{origin}: {VERIFIED}")));
+}
+
+/// Takes what the program sets, for all datasets: files that are read later do not change it.
+pub(super) fn set(settings: &mut ConfigSettings, keys: &[(String, String)]) {
+    // The last value of each key.
+    let last: BTreeMap<_, _> = keys.iter().map(|(key, value)| (key, value)).collect();
+    let made = last.into_iter().take(MOST).map(|(key, value)| RcEntry {
+        place: None,
+        key: key.clone(),
+        value: value.clone(),
+        origin: ValueOrigin::Program,
+    });
+    settings.rc.0.extend(made);
+    offer(settings);
+}
+
+/// Offers the entries for all datasets as values of the keys that they set.
+fn offer(settings: &mut ConfigSettings) {
     for key in ConfigKey::all() {
         for name in key.rc() {
             let is_trusted =
@@ -49,10 +73,6 @@ pub(super) fn read(settings: &mut ConfigSettings) {
             settings.offer(key, &value, origin);
         }
     }
-    let vain = |entry: &&RcEntry| without_effect(&entry.key) == Some(VERIFIED) && entry.value == "0";
-    let vain: Vec<ValueOrigin> =
-        settings.rc.0.iter().filter(vain).map(|entry| entry.origin.clone()).collect();
-    vain.iter().for_each(|origin| settings.warn(format!("{origin}: {VERIFIED}")));
 }
 
 /// The settings with the entries for one address only, if there are any; values from earlier sources stay.
@@ -145,7 +165,11 @@ impl RcFiles {
                     continue;
                 }
             };
-            self.0.retain(|other| other.key != entry.key || other.place != entry.place);
+            let is_same = |other: &RcEntry| other.key == entry.key && other.place == entry.place;
+            if self.0.iter().any(|other| is_same(other) && other.origin == ValueOrigin::Program) {
+                continue;
+            }
+            self.0.retain(|other| !is_same(other));
             if self.0.len() < MOST {
                 self.0.push(entry);
             }

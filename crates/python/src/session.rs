@@ -78,12 +78,14 @@ fn settings(py: Python<'_>, words: &Keywords<'_>) -> PyResult<SessionBuilder> {
     let variables: BTreeMap<String, String> = words.take("variables")?.unwrap_or_default();
     let config: Option<PathBuf> = words.take("config")?;
     let tables: Option<String> = words.take("tables")?;
+    let rc: BTreeMap<String, String> = words.take("rc")?.unwrap_or_default();
+    let rc: Vec<(String, String)> = rc.into_iter().collect();
     wait(py, || {
         let mut environment = ProcessEnvironment::of_process();
         for (name, value) in &variables {
             environment = environment.with(name, value);
         }
-        let mut settings = ConfigSettings::gather(environment, config.as_deref())?;
+        let mut settings = ConfigSettings::gather_with(environment, config.as_deref(), &rc)?;
         if let Some(tables) = &tables {
             settings.read(ConfigFormat::Own, tables, Path::new("settings"))?;
         }

@@ -17,6 +17,8 @@ class CountingServer:
         self.folder = folder
         self.delay = delay
         self.requests: list[tuple[float, str, str, str | None]] = []
+        # The programs that asked, as they name themselves.
+        self.agents: set[str | None] = set()
         self._adding = threading.Lock()
         server = self
 
@@ -54,11 +56,13 @@ class CountingServer:
     def forget(self) -> None:
         with self._adding:
             self.requests.clear()
+            self.agents.clear()
 
     def _answer(self, handler: BaseHTTPRequestHandler) -> None:
         wanted = handler.headers.get("Range")
         with self._adding:
             self.requests.append((time.monotonic(), handler.command, handler.path, wanted))
+            self.agents.add(handler.headers.get("User-Agent"))
         if self.delay:
             time.sleep(self.delay)
         path = self.folder / handler.path.split("?")[0].lstrip("/")

@@ -103,7 +103,8 @@ def _variable(variable: Any, with_values: bool) -> Any:
         "attributes": [(name, facts(variable.getncattr(name))) for name in variable.ncattrs() if name[:9] != "_Quantize"],
         "filters": variable.filters(),
         "chunking": chunks_of(variable),
-        "endian": variable.endian(),
+        # Bytes have none.
+        "endian": variable.endian() if np.dtype(variable.dtype if variable.dtype is not str else "O").itemsize > 1 else None,
         "quantization": variable.quantization(),
     }
     return {**told, "values": facts(variable[...])} if with_values else told

@@ -17,6 +17,9 @@ _KEY = st.one_of(
     st.tuples(st.just("s"), _bound, _bound, st.none()),
     st.tuples(st.just("l"), st.lists(st.integers(-4, 4), max_size=4)),
     st.tuples(st.just("a"), st.lists(st.integers(0, 3), min_size=1, max_size=4)),
+    # Unsorted, with duplicates, negative ones, and beyond the end: where the axis grows, it does.
+    st.tuples(st.sampled_from("la"), st.lists(st.integers(-3, 6), min_size=2, max_size=6)),
+    st.tuples(st.sampled_from("la"), st.permutations([0, 1, 2]).flatmap(lambda order: st.sampled_from([order, order[:2], [*order, order[0]]]))),
     st.tuples(st.just("m"), st.lists(st.booleans(), min_size=1, max_size=5)),
     st.just(("e",)),
     st.tuples(st.just("f"), st.sampled_from([1.0, 0.5])),

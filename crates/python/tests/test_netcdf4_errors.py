@@ -19,8 +19,6 @@ CALLS: list[Callable[[Any, str], Any]] = []
 # Errors that differ, with the reason.
 DIFFERENT = {
     "parallel": "a hint at threads follows",
-    "setn": "attributes of the object can be set: nothing is written to the file",
-    "setdtype": "attributes of the object can be set: nothing is written to the file",
     "ro4": "said what it is: the original has 'NetCDF: HDF error'",
     "otherdim": "a dimension of a group below cannot be seen; the original writes a file that it cannot read",
 }

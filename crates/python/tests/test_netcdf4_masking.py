@@ -80,10 +80,16 @@ def test_values_are_decoded_as_by_the_original(case, mask, scale, always):
         variable.set_auto_mask(mask)
         variable.set_auto_scale(scale)
         variable.set_always_mask(always)
-        expected = read(lambda: variable[...])
         stored = {name: variable.getncattr(name) for name in variable.ncattrs()}
         how = Decoding(variable.dtype, stored, fill is not False, mask, scale, always)
         found = read(lambda: decoded(raw, how))
+        try:
+            expected = read(lambda: variable[...])
+        except TypeError as error:
+            # Of unsigned bytes outside the valid range it makes no array.
+            assert str(error).startswith("Cannot convert fill_value -127"), error
+            assert np.ma.getmaskarray(found[0]).any()
+            return
     assert facts(found[0]) == facts(expected[0]), (stored, raw)
     assert found[1] == expected[1]
 

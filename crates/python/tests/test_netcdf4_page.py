@@ -109,12 +109,15 @@ def _grown(path: str) -> None:
         assert ds.createVariable("w", "i4", ("t",)).chunking() == before.chunking() == [1024]
 
 
-@line("repr of a variable after a renaming")
+@line("repr of a variable, path of a group, after a renaming")
 def _shown(path: str) -> None:
     with made(path) as ds:
         variable = ds.createVariable("v", "i4", ("x",))
         ds.renameVariable("v", "w")
         assert "int32 w(x)" in repr(variable)
+        group = ds.createGroup("g")
+        ds.renameGroup("g", "h")
+        assert group.path == "/h"
 
 
 @line("repr after set_fill_off()")
@@ -184,6 +187,82 @@ def _searched(path: str) -> None:
         assert [each.name for each in ds.get_variables_by_attributes(a=[1, 2])] == ["v"]
         ds["w"].a = [1, 2]
         assert len(ds.get_variables_by_attributes(a=[1, 2])) == 2
+
+
+@line("an index of a variable without dimensions, of a type of various lengths")
+def _scalar(path: str) -> None:
+    with made(path) as ds:
+        variable = ds.createVariable("v", ds.createVLType("i4", "T"), ())
+        variable[0] = np.array([1, 2], "i4")
+        assert variable[0].tolist() == variable[...].tolist() == [1, 2]
+
+
+@line("hasattr with names that only other objects have, such as path")
+def _asked(path: str) -> None:
+    with made(path) as ds:
+        variable = ds.createVariable("v", "i4", ("x",))
+        assert not hasattr(variable, "path") and not hasattr(ds, "scale")
+
+
+@line("an attribute of the classic formats renamed to a longer name")
+def _longer(path: str) -> None:
+    with made(path, format="NETCDF3_CLASSIC") as ds:
+        ds.a = 1
+        ds.renameAttribute("a", "longer")
+        assert ds.ncattrs() == ["longer"]
+
+
+@line("an attribute renamed to a name that netCDF-4 keeps for itself, such as CLASS")
+def _kept(path: str) -> None:
+    with made(path) as ds:
+        ds.a = 1
+        with pytest.raises(RuntimeError, match="String match to name in use"):
+            ds.renameAttribute("a", "CLASS")
+    with nc.Dataset(path) as ds:
+        assert ds.ncattrs() == ["a"]
+
+
+@line("bytes with _Unsigned outside the valid range, without a fill value")
+def _outside(path: str) -> None:
+    with made(path) as ds:
+        variable = ds.createVariable("v", "i1", ("x",))
+        variable[:] = [-128, 0, 1, 2]
+        variable.setncatts({"_Unsigned": "true", "valid_max": np.int8(1)})
+        assert variable[:].tolist() == [None, 0, 1, None]
+
+
+@line("an attribute _Unsigned that is an array")
+def _array(path: str) -> None:
+    with made(path) as ds:
+        variable = ds.createVariable("v", "i2", ("x",))
+        variable[:] = -1
+        variable._Unsigned = [1, 2]
+        assert variable[:].tolist() == [-1] * 4
+
+
+@line("fewer values than indices in a list")
+def _fewer(path: str) -> None:
+    with made(path) as ds:
+        variable = ds.createVariable("v", "i4", ("t",))
+        with pytest.raises(IndexError, match="out of bounds"):
+            variable[[1, 0, 2]] = [5, 6]
+        assert variable.shape == (0,)
+
+
+@line("least_significant_digit of a variable of strings")
+def _rounded_text(path: str) -> None:
+    with made(path) as ds:
+        variable = ds.createVariable("v", str, ("x",), least_significant_digit=1)
+        variable[0] = "a"
+        assert variable[0] == "a"
+
+
+@line("""endian() of a variable of bytes made with endian="big", when the file is opened again""")
+def _bytes(path: str) -> None:
+    with made(path) as ds:
+        assert ds.createVariable("v", "u1", ("x",), endian="big").endian() == "big"
+    with nc.Dataset(path) as ds:
+        assert ds["v"].endian() == "little"
 
 
 def told() -> list[str]:

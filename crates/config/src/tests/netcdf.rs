@@ -149,3 +149,41 @@ fn keys_without_effect_are_shown_with_the_reason() {
     );
     assert_eq!(settings.warnings().len(), 1, "whoever wants no checks is told: {:?}", settings.warnings());
 }
+
+#[test]
+fn keys_that_the_program_sets_go_before_files_and_variables() {
+    let home = home(&[(
+        ".ncrc",
+        "HTTP.TIMEOUT=7\nHTTP.USERAGENT=file\nAWS.PROFILE=file\nA=file\n[https://h.org]A=host",
+    )]);
+    let environment = ProcessEnvironment::default().at_home(home.path()).with("NCIRRUS_TIMEOUT", "8s");
+    let keys = [
+        ("HTTP.TIMEOUT", "5"),
+        ("HTTP.TIMEOUT", "9"),
+        ("AWS.PROFILE", "own"),
+        ("A", "own"),
+        ("HTTP.NETRC", ""),
+    ];
+    let keys = keys.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let settings = ConfigSettings::gather_with(environment, None, &keys).unwrap();
+    assert_eq!(settings.duration(ConfigKey::Timeout), Some(Duration::from_secs(9)));
+    assert_eq!(settings.origin(ConfigKey::Timeout), Some(&ValueOrigin::Program));
+    assert_eq!(settings.text(ConfigKey::HttpUserAgent), Some("file"));
+    assert_eq!(rc(&settings, "AWS.PROFILE", "s3://b/k"), Some("own"));
+    // One that names the host goes before one for all, wherever they come from.
+    let found = ["https://other.org", "https://h.org"].map(|url| rc(&settings, "A", url));
+    assert_eq!(found, [Some("own"), Some("host")]);
+}
+
+#[test]
+fn a_value_of_the_program_that_is_none_is_told() {
+    let keys = [("HTTP.TIMEOUT".to_owned(), "soon".to_owned())];
+    let environment = ProcessEnvironment::default().with("NCIRRUS_TIMEOUT", "8s");
+    let settings = ConfigSettings::gather_with(environment, None, &keys).unwrap();
+    assert_eq!(settings.duration(ConfigKey::Timeout), Some(Duration::from_secs(8)));
+    assert!(
+        settings.warnings().iter().any(|told| told.starts_with("the program: timeout: ")),
+        "{:?}",
+        settings.warnings()
+    );
+}

@@ -39,7 +39,7 @@ _SETTINGS: dict[str, str] = {
     "http.user_agent": "NCIRRUS_USER_AGENT",
 }
 _TABLES = ("hosts", "substitutions", "http.hosts")
-_SECRETS = ("credentials", "settings")
+_SECRETS = ("credentials", "settings", "rc")
 _WORDS = (
     "threads",
     "memory",
@@ -139,6 +139,12 @@ class Session:
             return self
         return _derived(self, storage_options)
 
+    def _with_words(self, words: Mapping[str, Any], rc: Mapping[str, str]) -> Session:
+        """A session with further words where it has none of its own, and with keys of netCDF's rc files, which go before
+        what files and the environment say."""
+        keys = {**self._arguments.get("rc", {}), **rc}
+        return Session._of({**words, **self._arguments, **({"rc": keys} if keys else {})})
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._made_of is not None:
             session, options = self._made_of
@@ -148,7 +154,9 @@ class Session:
             return default_session, ()
         arguments = dict(self._arguments)
         if not arguments.get("portable_keys", True):
-            arguments.pop("credentials", None)
+            # Keys of rc files may be passwords, too.
+            for name in ("credentials", "rc"):
+                arguments.pop(name, None)
         return _shared, (arguments,)
 
     def __repr__(self) -> str:

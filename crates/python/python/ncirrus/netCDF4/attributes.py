@@ -11,6 +11,7 @@ import numpy as np
 from ncirrus.netCDF4.constants import PRIMITIVE, _private_atts
 from ncirrus.netCDF4.failures import (
     BAD_TYPE,
+    NAME_IN_USE,
     NO_ATTRIBUTE,
     NOT_AN_ID,
     READ_ONLY,
@@ -23,6 +24,14 @@ from ncirrus.netCDF4.user_types import compound_of
 from ncirrus.netCDF4.utils import _safecast
 from ncirrus.types import is_string, name_of
 
+# Names of attributes that netCDF-C keeps for itself in netCDF-4 files: they are not shown, and cannot be set.
+_HIDDEN = frozenset(
+    (
+        *("CLASS", "DIMENSION_LIST", "NAME", "REFERENCE_LIST", "_ARRAY_DIMENSIONS", "_Codecs", "_Format", "_IsNetcdf4"),
+        *("_NCProperties", "_Netcdf4Coordinates", "_Netcdf4Dimid", "_SuperblockVersion", "_nc3_strict"),
+        *("_nczarr_array", "_nczarr_attr", "_nczarr_group", "_nczarr_superblock"),
+    )
+)
 _LIMITS = ("valid_min", "valid_max", "valid_range", "missing_value")
 
 
@@ -68,6 +77,8 @@ class Attributed:
         return {name: self._shown_value(name, value, "utf-8") for name, value in self._stored().items()}
 
     def _shown_value(self, name: str, value: Any, encoding: str) -> Any:
+        if name == "_FillValue" and isinstance(value, bytes):
+            return value
         if not isinstance(value, bytes) and value.dtype.names:
             known = compound_of(self._scope(), np.dtype(value.dtype))
             if known is not None:
@@ -83,8 +94,15 @@ class Attributed:
         """An attribute of the file. Raises `AttributeError` where it is not there."""
         stored = self._stored()
         if name not in stored:
-            raise MissingAttributeError(NO_ATTRIBUTE, hint=f"no attribute {name!r}")
+            known = self._told_of_file(name)
+            if known is None:
+                raise MissingAttributeError(NO_ATTRIBUTE, hint=f"no attribute {name!r}")
+            return known
         return self._shown_value(name, stored[name], encoding)
+
+    def _told_of_file(self, name: str) -> Any:
+        """The value of an attribute that no file stores as one; groups have some."""
+        return None
 
     def setncattr(self, name: str, value: Any) -> None:
         """Sets an attribute of the file."""
@@ -93,15 +111,20 @@ class Attributed:
 
     def setncattr_string(self, name: str, value: Any) -> None:
         """Sets an attribute of the file to text of the type `NC_STRING`."""
-        self._check()
+        self._file().check_open()
         if self._file().model != "NETCDF4":
             raise OSError("file format does not support NC_STRING attributes")
+        if name == "_FillValue" and not self._may_be_filled_by_text():
+            raise MissingAttributeError(BAD_TYPE)
         self._set(name, value, True)
 
     def setncatts(self, attdict: Mapping[str, Any]) -> None:
         """Sets several attributes of the file, all together."""
-        self._check()
-        values = {name: self._writable(name, value, False) for name, value in attdict.items()}
+        self._file().check_open()
+        values: dict[str, Any] = {}
+        for name, value in attdict.items():
+            values[name] = self._writable(name, value, False)
+            self._check_settable(name)
         self._forget()
         with as_runtime_error(cls=MissingAttributeError):
             owner = self._owner()
@@ -122,15 +145,24 @@ class Attributed:
         self._file().check_writable()
         if oldname not in self._stored():
             raise LibraryError(NO_ATTRIBUTE)
+        if newname in self._stored():
+            raise LibraryError(NAME_IN_USE, hint=f"there is an attribute {newname!r} already")
+        if newname in _HIDDEN and self._file().model.startswith("NETCDF4"):
+            raise LibraryError(NAME_IN_USE, hint=f"netCDF-4 keeps the attribute {newname!r} for itself")
         self._forget()
         with as_runtime_error():
             self._owner()._native().rename_attribute(oldname, newname)
 
-    def _check(self) -> None:
-        """Raises `AttributeError` where nothing can be set."""
-        self._file().check_open()
+    def _may_be_filled_by_text(self) -> bool:
+        """Whether `_FillValue` may be text of the type `NC_STRING`."""
+        return True
+
+    def _check_settable(self, name: str) -> None:
+        """Raises `AttributeError` where nothing can be set, or not by this name."""
         if self._file().mode == "r":
             raise MissingAttributeError(READ_ONLY)
+        if name in _HIDDEN and self._file().model.startswith("NETCDF4"):
+            raise MissingAttributeError(NAME_IN_USE, hint=f"netCDF-4 keeps the attribute {name!r} for itself")
 
     def _writable(self, name: str, value: Any, as_strings: bool) -> Any:
         array = np.asarray(value) if not isinstance(value, (str, bytes, list)) else None
@@ -142,8 +174,9 @@ class Attributed:
         return _written(name, value, self._file().model, as_strings)
 
     def _set(self, name: str, value: Any, as_strings: bool) -> None:
-        self._check()
+        self._file().check_open()
         written = self._writable(name, value, as_strings)
+        self._check_settable(name)
         self._forget()
         with as_runtime_error(cls=MissingAttributeError):
             self._owner()._native().set_attributes({name: written})
@@ -156,8 +189,13 @@ class Attributed:
         except LibraryError as error:
             raise MissingAttributeError(error.message) from error
 
+    def _keep(self, **values: Any) -> None:
+        """Sets attributes of the object."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self._own:
+        if name in self._own and name not in _private_atts:
             object.__setattr__(self, name, value)
         elif name in _private_atts or name == "__dict__":
             raise AttributeError(

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 import ncirrus
 from ncirrus.errors import Error, NcirrusWarning
 from ncirrus.netCDF4 import failures
@@ -20,6 +22,10 @@ from ncirrus.netCDF4.places import KINDS, MODES, Place
 from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, of_library
 from ncirrus.netCDF4.utils import _find_dim
 from ncirrus.netCDF4.variables import Dimension, Variable
+
+
+# Attributes of every group of a netCDF-4 file.
+_OF_FILE = ("_NCProperties", "_IsNetcdf4", "_SuperblockVersion")
 
 
 class _Members(Attributed):
@@ -63,18 +69,18 @@ class _Members(Attributed):
 
     def _fill(self, place: Place, above: Any, found: Any, keepweakref: bool, auto_complex: bool) -> None:
         """Takes the definitions of a group of the library."""
-        self.keepweakref, self.auto_complex = keepweakref, auto_complex
+        self._keep(keepweakref=keepweakref, auto_complex=auto_complex, _ncstring_attrs__=False)
         self._place, self._above, self._found, self._generation = place, above, found, place.generation
-        self._ncstring_attrs__ = False
-        self.cmptypes, self.vltypes, self.enumtypes = {}, {}, {}
+        self._keep(cmptypes={}, vltypes={}, enumtypes={})
         for name, known in found.types.items():
             made = of_library(self, known)
             if made is not None:
                 self._types_of(made)[name] = made
         mine: Any = weakref.proxy(self) if self.keepweakref else self
-        self.dimensions = {name: self._Dimension._of(mine, name) for name in found.dims}
-        self.variables = {name: self._Variable._of(mine, name, variable) for name, variable in found.variables.items()}
-        self.groups = {name: self._sort_of_groups()._of(mine, group) for name, group in found.groups.items()}
+        dimensions = {name: self._Dimension._of(mine, name) for name in found.dims}
+        variables = {name: self._Variable._of(mine, name, variable) for name, variable in found.variables.items()}
+        groups = {name: self._sort_of_groups()._of(mine, group) for name, group in found.groups.items()}
+        self._keep(dimensions=dimensions, variables=variables, groups=groups)
 
     @classmethod
     def _sort_of_groups(cls) -> type[Group]:
@@ -96,6 +102,18 @@ class _Members(Attributed):
 
     def _scope(self) -> Any:
         return self
+
+    def _told_of_file(self, name: str) -> Any:
+        """What netCDF-4 files say of themselves: who wrote them, and how."""
+        if name not in _OF_FILE or not self._place.is_hdf5:
+            return None
+        new = {"_SuperblockVersion": "2", "_IsNetcdf4": str(int(self._place.model != "NETCDF4"))}
+        facts = new if self._place.mode == "w" else self._place.dataset.facts
+        if name == "_NCProperties":
+            return f"version=2,ncirrus={ncirrus.__version__}" if self._place.mode == "w" else facts.get(name)
+        if name == "_IsNetcdf4" and "_NCProperties" in facts:
+            return np.int32(1)
+        return np.int32(facts[name]) if name in facts else None
 
     def _owner(self) -> Any:
         self._place.check_open()
@@ -300,7 +318,7 @@ class _Members(Attributed):
 
     def set_ncstring_attrs(self, value: bool) -> None:
         """Whether text of attributes is stored as `NC_STRING`, here and below."""
-        self._ncstring_attrs__ = bool(value)
+        self._keep(_ncstring_attrs__=bool(value))
         self._everywhere("set_ncstring_attrs", value)
 
     def has_blosc_filter(self) -> bool:
@@ -466,7 +484,7 @@ class Group(Dataset):
         parent._place.check_enhanced()
         with failures.as_runtime_error(failures.NAME_IN_USE if name in parent.variables else None):
             self._take(parent, parent._owner().create_group(name))
-        self._ncstring_attrs__ = parent._ncstring_attrs__
+        self._keep(_ncstring_attrs__=parent._ncstring_attrs__)
 
     @classmethod
     def _of(cls, parent: Any, found: Any) -> Group:

@@ -11,7 +11,7 @@ from typing import Any
 import ncirrus
 from ncirrus.errors import Error, NotFoundError
 from ncirrus.netCDF4 import failures
-from ncirrus.netCDF4.settings import get_alignment
+from ncirrus.netCDF4.settings import get_alignment, session_at
 
 KINDS = {
     "NETCDF4": "nc4",
@@ -42,6 +42,8 @@ class Place:
     def __init__(self, name: str, words: Mapping[str, Any], session: Mapping[str, Any]) -> None:
         self.name: str = name
         self._session = dict(session)
+        if self._session.get("session") is None:
+            self._session["session"] = session_at(name)
         self.generation: int = 0
         self.is_closed: bool = False
         # Whether new variables have fill values.

@@ -23,7 +23,8 @@ def read(variable: Any, elem: Any) -> Any:
     if at_once is not None:
         return _in_order(at_once, variable)
     if not shape:
-        by_axis(elem, (1,))
+        if by_axis(elem, (1,))[1][0].count == 0:
+            raise IndexError("index 0 is out of bounds for axis 0 with size 0")
         single = _in_order(found.read(_pair(variable)), variable)
         # A single value has the byte order of the machine.
         return single.astype(single.dtype.newbyteorder("=")) if isinstance(single, np.ndarray) else single

@@ -11,11 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from ncirrus import processes
+from ncirrus.sessions import Session, default_session
+
 _lock = threading.Lock()
 # netCDF-C's defaults.
 _chunk_cache: tuple[int, int, float] = (67108864, 1000, 0.75)
 _alignment: tuple[int, int] = (0, 0)
 _rc: dict[str, str] = {}
+# Those for the keys as they are now, by the session that they were derived from, and whether they are for object stores.
+_sessions: dict[tuple[Session, bool], Session] = {}
 
 
 def get_chunk_cache() -> tuple[int, int, float]:
@@ -68,9 +73,41 @@ def rc_get(key: Any) -> str | None:
 
 
 def rc_set(key: Any, value: Any) -> None:
-    """Sets a key of netCDF's rc files for the datasets that are opened from now on."""
+    """Sets a key of netCDF's rc files for the datasets that are opened from now on without a session of their own."""
     with _lock:
         _rc[str(key)] = str(value)
+        _sessions.clear()
+
+
+def rc_keys() -> dict[str, str]:
+    """The keys that `rc_set` gave."""
+    with _lock:
+        return dict(_rc)
+
+
+def session_at(name: str) -> Session | None:
+    """The session of a dataset that was given none: with the keys that `rc_set` gave. Files on object stores are put
+    together in a scratch file, so that they can be synced, and are rewritten where they change."""
+    keys, is_remote = rc_keys(), "://" in name
+    if not keys and not is_remote:
+        return None
+    usual = default_session()
+    with _lock:
+        known = (usual, is_remote)
+        if known not in _sessions:
+            words = {"uploads": "folder", "rewrite": True} if is_remote else {}
+            # What the process's own session was told goes before.
+            _sessions[known] = usual._with_words(words, keys)
+        return _sessions[known]
+
+
+def _forked() -> None:
+    """A lock that another thread held when the process forked is never given back."""
+    global _lock
+    _lock = threading.Lock()
+
+
+processes.after_fork(_forked)
 
 
 def _size(value: Any) -> int:

@@ -207,9 +207,15 @@ class _Variable:
         if any(box.stride < 0 for box in axes):
             raise IndexError("negative strides not allowed when slicing MFVariable Variable instance")
         records = _records(keys[0], self._shape()[0])
-        pieces = list(self._pieces(records, keys[1:]))
+        is_list = isinstance(keys[0], np.ndarray) and records.size
+        if is_list and any(box.count == 0 for box in axes[1:]):
+            # As there, it is of the type and the rank of its last record.
+            [(_, last)] = self._pieces(records[-1:], keys[1:])
+            pieces = [(np.arange(records.size), np.repeat(last, records.size, axis=0))]
+        else:
+            pieces = list(self._pieces(records, keys[1:]))
         joined = _in_order(pieces)
-        if isinstance(keys[0], np.ndarray) and records.size:
+        if is_list:
             # As there, an index list has the type of its last record.
             joined = joined.astype(next(array.dtype for places, array in pieces if records.size - 1 in places))
         # Characters that were joined have lost their last axis.

@@ -158,7 +158,8 @@ class Variable(Attributed):
             self._take(grp, name, grp._owner().create_variable(name, how.pop("type"), names, **how))
         if ask.is_primitive and not self._is_complex:
             # Until the file is opened again, the type is what was asked for, however it is stored.
-            self.dtype, self._is_native = ask.dtype, words["endian"] == "native"
+            self._keep(dtype=ask.dtype)
+            self._is_native = words["endian"] == "native"
         if chunk_cache is not None and self._place.model.startswith("NETCDF4"):
             self.set_var_chunk_cache(size=chunk_cache)
         if least_significant_digit is not None:
@@ -171,17 +172,17 @@ class Variable(Attributed):
         return made
 
     def _take(self, grp: Any, name: str, found: Any) -> None:
-        self._grp, self._name, self._found = grp, name, found
+        self._keep(_grp=grp)
+        self._name, self._found = name, found
         self._place: Place = grp._place
         self._generation = self._place.generation
-        self._ncstring_attrs__ = grp._ncstring_attrs__
         self._is_native = False
-        self._use_get_vars = True
+        self._keep(_use_get_vars=True)
         self._how_decoded: Decoding | None = None
         self._cache = get_chunk_cache()
-        self.mask = self.scale = self.always_mask = self.chartostring = True
         self._user_type = _user_type(grp, found.type)
-        self.dtype = _shown(found, self._user_type)
+        self._keep(mask=True, scale=True, always_mask=True, chartostring=True, _ncstring_attrs__=grp._ncstring_attrs__)
+        self._keep(dtype=_shown(found, self._user_type))
         self._is_complex: bool = False
         self._is_pair: bool = False
         if grp.auto_complex:
@@ -192,12 +193,12 @@ class Variable(Attributed):
         dtype = self.dtype
         if isinstance(self._user_type, CompoundType) and len(dtype.names) == 2 and dtype[0] == dtype[1] and dtype[0].kind == "f":
             self._is_complex, self._user_type = True, None
-            self.dtype = np.dtype(f"c{2 * dtype[0].itemsize}")
+            self._keep(dtype=np.dtype(f"c{2 * dtype[0].itemsize}"))
             return
         dims = tuple(self._owner().dims)
         if isinstance(dtype, np.dtype) and dtype.kind == "f" and dims and dims[-1] in _PAIRS and self._owner().shape[-1] == 2:
             self._is_complex = self._is_pair = True
-            self.dtype = np.dtype(f"c{2 * dtype.itemsize}")
+            self._keep(dtype=np.dtype(f"c{2 * dtype.itemsize}"))
 
     def _owner(self) -> Any:
         self._place.check_open()
@@ -212,10 +213,8 @@ class Variable(Attributed):
     def _scope(self) -> Any:
         return self._grp
 
-    def _shown_value(self, name: str, value: Any, encoding: str) -> Any:
-        if name == "_FillValue" and isinstance(value, bytes):
-            return value
-        return super()._shown_value(name, value, encoding)
+    def _may_be_filled_by_text(self) -> bool:
+        return self.dtype is str
 
     def _check_name(self, name: str) -> None:
         if name == "_FillValue":
@@ -229,7 +228,9 @@ class Variable(Attributed):
         if "_FillValue" not in attdict or not self._isprimitive:
             super().setncatts(attdict)
             return
-        self._check()
+        self._file().check_open()
+        self._writable("_FillValue", attdict["_FillValue"], False)
+        self._check_settable("_FillValue")
         fill = np.asarray(attdict["_FillValue"])
         code = "S1" if fill.dtype.kind in "SU" else fill.dtype.str[1:]
         if code != self.dtype.str[1:] or fill.size != 1:
@@ -254,6 +255,18 @@ class Variable(Attributed):
     def auto_complex(self) -> bool:
         """Whether complex numbers are recognised."""
         return bool(self._grp.auto_complex)
+
+    @property
+    def _grpid(self) -> int:
+        return int(self._grp._grpid)
+
+    @property
+    def _varid(self) -> int:
+        return list(self._grp.variables).index(self._name)
+
+    @property
+    def _nunlimdim(self) -> int:
+        return sum(dimension.isunlimited() for dimension in self.get_dims())
 
     @property
     def _isprimitive(self) -> bool:
@@ -373,31 +386,31 @@ class Variable(Attributed):
 
     def set_auto_chartostring(self, chartostring: bool) -> None:
         """Whether characters are joined to text by `_Encoding`."""
-        self.chartostring = bool(chartostring)
+        self._keep(chartostring=bool(chartostring))
 
     def set_auto_maskandscale(self, maskandscale: bool) -> None:
         """Whether missing values are masked and packed ones unpacked."""
-        self.mask = self.scale = bool(maskandscale)
+        self._keep(mask=bool(maskandscale), scale=bool(maskandscale))
 
     def set_auto_scale(self, scale: bool) -> None:
         """Whether packed values are unpacked."""
-        self.scale = bool(scale)
+        self._keep(scale=bool(scale))
 
     def set_auto_mask(self, mask: bool) -> None:
         """Whether missing values are masked."""
-        self.mask = bool(mask)
+        self._keep(mask=bool(mask))
 
     def set_always_mask(self, always_mask: bool) -> None:
         """Whether arrays are masked ones where nothing is missing, too."""
-        self.always_mask = bool(always_mask)
+        self._keep(always_mask=bool(always_mask))
 
     def set_ncstring_attrs(self, ncstring_attrs: bool) -> None:
         """Whether text of attributes is stored as `NC_STRING`."""
-        self._ncstring_attrs__ = bool(ncstring_attrs)
+        self._keep(_ncstring_attrs__=bool(ncstring_attrs))
 
     def use_nc_get_vars(self, use_nc_get_vars: bool) -> None:
         """How strides are described; reads are one plan either way."""
-        self._use_get_vars = bool(use_nc_get_vars)
+        self._keep(_use_get_vars=bool(use_nc_get_vars))
 
     def set_collective(self, value: bool) -> None:
         """Of parallel files, which there are none of: does nothing."""
@@ -499,7 +512,8 @@ class Variable(Attributed):
         if ma.isMA(data):
             masked: Any = data.astype("S1")
             data = np.asarray(masked.filled(attributes.get("_FillValue", b"\0")))
-        array = np.array(data, "S1")
+        # Of the type `c`, texts are taken apart.
+        array = np.array(data, self.dtype)
         return _quantize(array, attributes["least_significant_digit"]) if "least_significant_digit" in attributes else array
 
     def _checked(self, array: NDArray[Any]) -> NDArray[Any]:

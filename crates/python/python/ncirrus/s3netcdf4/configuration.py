@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from ncirrus.netCDF4.settings import rc_keys
 from ncirrus.s3netcdf4.exceptions import APIException, IOException
 from ncirrus.sessions import Session
 
@@ -103,10 +104,12 @@ def session() -> Session:
 
     # Back ends are looked up when they are used.
     has_own = bool(backends.stores())
-    key = (place, state, os.environ.get("HOME"), has_own, tuple(sorted(_variables())))
+    rc = rc_keys()
+    key = (place, state, os.environ.get("HOME"), has_own, tuple(sorted(_variables())), tuple(rc.items()))
     with _lock:
         if key not in _sessions:
-            _sessions[key] = Session(uploads="folder", rewrite=True, stores=backends.stores() or None)
+            made = Session(uploads="folder", rewrite=True, stores=backends.stores() or None)
+            _sessions[key] = made._with_words({}, rc) if rc else made
         return _sessions[key]
 
 

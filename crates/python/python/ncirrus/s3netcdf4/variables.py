@@ -157,7 +157,8 @@ class s3Variable(Variable):
         place.words[scalar.path] = {word: value for word, value in words.items() if word in _STORAGE and value is not None}
         self._take(grp, name, scalar)
         if ask.is_primitive:
-            self.dtype, self._is_native = ask.dtype, given["endian"] == "native"
+            self._keep(dtype=ask.dtype)
+            self._is_native = given["endian"] == "native"
         if given["least_significant_digit"] is not None:
             self.setncattr("least_significant_digit", int(given["least_significant_digit"]))
 
@@ -189,9 +190,8 @@ class s3Variable(Variable):
         """The variable as netCDF4-python has it."""
         plain = _Plain.__new__(_Plain)
         Variable._take(plain, self._grp, self._name, self._owner())
-        plain.mask, plain.scale = self.mask, self.scale
-        plain.always_mask, plain.chartostring = self.always_mask, self.chartostring
-        plain._use_get_vars = self._use_get_vars
+        plain._keep(mask=self.mask, scale=self.scale, always_mask=self.always_mask, chartostring=self.chartostring)
+        plain._keep(_use_get_vars=self._use_get_vars)
         return plain
 
     @property
