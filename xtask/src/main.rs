@@ -88,6 +88,11 @@ const TASKS: &[Task] = &[
         run: capi::install,
     },
     Task {
+        name: "capi-stress",
+        about: "the C library in sixteen threads, and many opens: [SECONDS [OPENS]], an hour and a million by default",
+        run: capi_stress,
+    },
+    Task {
         name: "netcdf-tools",
         about: "the shell tests of netCDF-C's tools, with Debian's programs and with ours",
         run: netcdf_tools::run,
@@ -197,6 +202,16 @@ fn stress(arguments: &[String]) -> Outcome {
         [("NCIRRUS_STRESS_SECONDS", seconds), ("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())];
     let test = ["test", "--profile", "checked", "--workspace", "--test", "network", "hdf5_stress::"];
     run::command("cargo", &test, &environment)
+}
+
+/// The tests do the same for some seconds.
+fn capi_stress(arguments: &[String]) -> Outcome {
+    let seconds = arguments.first().map_or("3600", String::as_str);
+    let opens = arguments.get(1).map_or("1000000", String::as_str);
+    let environment = [("NCIRRUS_STRESS_SECONDS", seconds), ("NCIRRUS_CAPI_OPENS", opens)];
+    let test =
+        ["test", "--profile", "checked", "--package", "ncirrus-capi", "--test", "library", "threads::"];
+    run::command("cargo", &[&test[..], &["--", "--nocapture"]].concat(), &environment)
 }
 
 /// Checks that nothing is lost silently; the tests try a part.

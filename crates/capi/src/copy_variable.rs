@@ -44,7 +44,10 @@ pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
     }
     edit(to, |edit| edit.state.end_definitions())?;
     let shape = at.model().shape(at.variable_id(varid)?);
-    let values = at.settled()?.variable_by_id(at.variable_id(varid)?).values(&Selection::all(&shape))?;
+    let values = {
+        let _in_use = at.file.core.in_use();
+        at.settled()?.variable_by_id(at.variable_id(varid)?).values(&Selection::all(&shape))?
+    };
     let image = layouts::image(&at.members, variable.ty, &values)?;
     let start = vec![0usize; shape.len()];
     let count = shape.iter().map(|len| crate::files::size(*len)).collect::<Outcome<Vec<usize>>>()?;

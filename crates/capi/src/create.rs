@@ -31,8 +31,7 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let mode = mode & !WRITE;
     check_mode(mode)?;
     let (core, writes) = (created(name, mode)?, true);
-    let id =
-        files::insert(OpenFile { core: Arc::new(core), mode: mode | WRITE, path: name.to_vec(), writes })?;
+    let id = files::insert(OpenFile::new(Arc::new(core), mode | WRITE, name.to_vec(), writes))?;
     ncid.set(id);
     Ok(())
 }
@@ -117,6 +116,7 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
         .header_pad(0)
         .default_chunks(DefaultChunks::NetcdfC)
         .align((is_hdf5 && align > 8 && align.is_power_of_two()).then_some(align));
+    crate::fork::watch();
     let session = files::session()?;
     // A file that exists only in memory; with NC_PERSIST it is like any other.
     let is_in_memory =
@@ -177,8 +177,7 @@ pub(crate) fn alignment(threshold: Out<c_int>, alignment: Out<c_int>) -> Outcome
 pub(crate) fn delete(path: CText) -> Outcome<()> {
     let mut id = 0;
     crate::open::open(path, 0, Out::of(&mut id))?;
-    let file = files::group_of(id)?.file;
-    let place = file.core.place.clone();
+    let place = files::group_of(id)?.file.core.place.clone();
     crate::open::close(id)?;
     let place = place.ok_or(Code(codes::NC_ECANTREMOVE))?;
     let removed = if place.is_dir() { std::fs::remove_dir_all(&place) } else { std::fs::remove_file(&place) };

@@ -1,7 +1,7 @@
 //! Reading values.
 use crate::codes::{Code, NC_EBADTYPE, NC_EINVAL, NC_ENOMEM, Outcome};
 use crate::convert;
-use crate::files::FileGroup;
+use crate::files::{self, FileGroup};
 use crate::layouts;
 use crate::memory::{BytesOut, In};
 pub(crate) use crate::slabs::CSlab;
@@ -78,13 +78,15 @@ pub(crate) fn get(
     if let Some(table) = table_of(ncid) {
         return user_calls::get(&table, (ncid, varid), slab, memory, out);
     }
-    read(ncid, varid, &SlabCall { slab, is_mapped: false, memory, writes: false }, out)
+    let call = SlabCall { slab, is_mapped: false, memory, writes: false };
+    let handle = files::handle_of(ncid)?;
+    let _in_use = handle.file.core.in_use();
+    read(&slabs::access(handle.group()?, varid, &call)?, memory, out)
 }
 
-fn read(ncid: c_int, varid: c_int, call: &SlabCall, out: BytesOut) -> Outcome<()> {
-    let access = slabs::access(ncid, varid, call)?;
+fn read(access: &SlabAccess, memory: Option<Atomic>, out: BytesOut) -> Outcome<()> {
     let variable = access.at.settled()?.variable_by_id(access.id);
-    match call.memory {
+    match memory {
         Some(to) => read_as(&access.at, &variable, &access.slab, (access.ty, to), out),
         None => read_native(&access.at, &variable, access.ty, &access.slab, out),
     }
@@ -105,10 +107,13 @@ pub(crate) fn get_mapped(
         return table.get_varm(ncid, varid, slab.start, count, stride, map, out, ty);
     }
     let call = SlabCall { slab: Some(slab), is_mapped: true, memory, writes: false };
-    let SlabAccess { at, id, ty, slab, .. } = slabs::access(ncid, varid, &call)?;
-    if map.is_null() || slab.counts.is_empty() {
-        return read(ncid, varid, &call, out);
+    let handle = files::handle_of(ncid)?;
+    let _in_use = handle.file.core.in_use();
+    let access = slabs::access(handle.group()?, varid, &call)?;
+    if map.is_null() || access.slab.counts.is_empty() {
+        return read(&access, memory, out);
     }
+    let SlabAccess { at, id, ty, slab, .. } = access;
     let base = at.model().base_atomic(ty).ok_or(Code(crate::codes::NC_EMAPTYPE))?;
     let to = memory.unwrap_or(base);
     let distances = map.read(slab.counts.len())?;

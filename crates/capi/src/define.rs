@@ -4,7 +4,8 @@ use crate::codes::{
     NC_EINVAL, NC_EMAXDIMS, NC_EMAXNAME, NC_ENAMEINUSE, NC_ENOTINDEFINE, NC_ENOTNC4, NC_ENOTVAR,
     NC_ESTRICTNC3, NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE, Outcome,
 };
-use crate::file_state::{FileEdit, FileOrigin};
+use crate::file_edit::FileEdit;
+use crate::file_state::FileOrigin;
 use crate::files::{GLOBAL, edit, number, session};
 use crate::layouts;
 use crate::members::atomic_of;

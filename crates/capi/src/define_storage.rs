@@ -4,7 +4,7 @@ use crate::codes::{
     NC_ENOTNC4, Outcome,
 };
 use crate::define::{default_chunks, set_no_fill, type_of, variable_id};
-use crate::file_state::FileEdit;
+use crate::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, session};
 use crate::layouts;
 use crate::memory::{Bytes, In};

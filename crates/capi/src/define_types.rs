@@ -4,7 +4,7 @@ use crate::codes::{
     NC_ETYPDEFINED, Outcome,
 };
 use crate::define::{check_free, new_name};
-use crate::file_state::FileEdit;
+use crate::file_edit::FileEdit;
 use crate::files::{edit, group_of};
 use crate::layouts;
 use crate::members::{CompoundLayout, FIRST_USER_TYPE};

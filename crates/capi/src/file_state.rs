@@ -2,15 +2,16 @@
 //!
 //! Definitions are collected here and given to the dataset when values are read or written, and at `nc_enddef`, `nc_sync`
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
-use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_ENOTINDEFINE, NC_EPERM, Outcome};
+use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, Outcome};
 use crate::members::FileMembers;
 use crate::process::session;
-use ncirrus::{CreateOptions, Dataset, ErrorKind, GroupId, Model, OpenOptions, UserKind, VarId};
+use ncirrus::{CreateOptions, Dataset, ErrorKind, Model, OpenOptions, UserKind, VarId};
 use std::collections::HashSet;
 use std::ffi::c_int;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// What kind of file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,26 +22,37 @@ pub(crate) struct FileFormat {
     pub(crate) is_hdf5: bool,
 }
 
-/// A handle of a program on a file; several may refer to one file.
-#[derive(Debug)]
-pub(crate) struct OpenFile {
-    pub(crate) core: Arc<FileCore>,
-    /// The mode with which it was opened or created.
-    pub(crate) mode: c_int,
-    /// The path as it was passed.
-    pub(crate) path: Vec<u8>,
-    /// Whether this handle may change the file.
-    pub(crate) writes: bool,
-}
-
 /// A file that one or several handles refer to.
 #[derive(Debug)]
 pub(crate) struct FileCore {
     pub(crate) format: FileFormat,
     /// The file on this machine, by which another opening of it is recognised.
     pub(crate) place: Option<PathBuf>,
+    /// Held by calls that read or write values; alone by those that replace the dataset. It is taken before `state`.
+    in_use: RwLock<()>,
     state: RwLock<FileState>,
     handles: AtomicUsize,
+    /// Whether a call panicked in the middle of a change.
+    is_broken: AtomicBool,
+}
+
+/// The state of a file while no other call has it or its values.
+pub(crate) struct ExclusiveState<'a> {
+    state: RwLockWriteGuard<'a, FileState>,
+    _in_use: RwLockWriteGuard<'a, ()>,
+}
+
+impl Deref for ExclusiveState<'_> {
+    type Target = FileState;
+    fn deref(&self) -> &FileState {
+        &self.state
+    }
+}
+
+impl DerefMut for ExclusiveState<'_> {
+    fn deref_mut(&mut self) -> &mut FileState {
+        &mut self.state
+    }
 }
 
 /// What changes of a file.
@@ -84,16 +96,6 @@ pub(crate) enum FileOrigin {
     Memory,
 }
 
-/// Definitions of a file in an exclusive call.
-pub(crate) struct FileEdit<'a> {
-    pub(crate) file: &'a OpenFile,
-    /// The group that the call is about.
-    pub(crate) group: GroupId,
-    /// The id of the root group.
-    pub(crate) first_id: c_int,
-    pub(crate) state: &'a mut FileState,
-}
-
 impl FileFormat {
     /// The format of a dataset.
     pub(crate) fn of(dataset: &Dataset) -> Self {
@@ -131,18 +133,6 @@ pub(crate) fn fact(dataset: &Dataset, name: &str) -> Option<String> {
     dataset.facts().into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-impl OpenFile {
-    /// Whether it is netCDF-3.
-    pub(crate) fn is_classic(&self) -> bool {
-        self.core.format.is_classic()
-    }
-
-    /// Whether it is netCDF-4 as HDF5; what is neither this nor netCDF-3 is Zarr.
-    pub(crate) fn is_hdf5(&self) -> bool {
-        self.core.format.is_hdf5
-    }
-}
-
 impl FileCore {
     /// A file with one handle.
     ///
@@ -169,7 +159,45 @@ impl FileCore {
             dataset,
             origin,
         };
-        Ok(Self { format, place, state: RwLock::new(state), handles: AtomicUsize::new(1) })
+        Ok(Self {
+            format,
+            place,
+            in_use: RwLock::new(()),
+            state: RwLock::new(state),
+            handles: AtomicUsize::new(1),
+            is_broken: AtomicBool::new(false),
+        })
+    }
+
+    /// A file that is read, opened again: by a process that inherited a handle.
+    ///
+    /// # Errors
+    /// Those of opening.
+    pub(crate) fn reopened(path: &[u8], place: Option<PathBuf>) -> ncirrus::Result<Self> {
+        let url = String::from_utf8_lossy(path).trim_start().to_owned();
+        let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session()?)?;
+        let format = FileFormat::of(&dataset);
+        Self::new(dataset, FileOrigin::Reading, format, place, false)
+    }
+
+    /// Keeps the dataset from being replaced or closed while its values are read or written.
+    pub(crate) fn in_use(&self) -> RwLockReadGuard<'_, ()> {
+        self.in_use.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state, when no call reads or writes values.
+    pub(crate) fn alone(&self) -> ExclusiveState<'_> {
+        let in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
+        ExclusiveState { state: self.state(), _in_use: in_use }
+    }
+
+    /// Nothing is answered any more: a call panicked.
+    pub(crate) fn set_broken(&self) {
+        self.is_broken.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Acquire)
     }
 
     /// The definitions as they are.
@@ -369,59 +397,5 @@ fn grow_alike(model: &mut Model, other: &Model) {
             // An unlimited dimension grows to any length.
             let _ = model.grow(dim, len);
         }
-    }
-}
-
-impl FileEdit<'_> {
-    pub(crate) fn model(&self) -> &Model {
-        &self.state.members.model
-    }
-
-    pub(crate) fn members(&self) -> &FileMembers {
-        &self.state.members
-    }
-
-    /// The definitions, to be changed: the dataset will get them.
-    pub(crate) fn members_mut(&mut self) -> &mut FileMembers {
-        self.state.has_pending = true;
-        Arc::make_mut(&mut self.state.members)
-    }
-
-    /// The model, to be changed.
-    pub(crate) fn model_mut(&mut self) -> &mut Model {
-        self.members_mut().model_mut()
-    }
-
-    pub(crate) fn is_classic(&self) -> bool {
-        self.file.is_classic()
-    }
-
-    /// Whether it follows the classic model, as netCDF-4.
-    pub(crate) fn is_classic_model(&self) -> bool {
-        self.file.core.format.number == 4
-    }
-
-    /// Whether this handle may change the file.
-    ///
-    /// # Errors
-    /// `NC_EPERM`.
-    pub(crate) fn check_writable(&self) -> Outcome<()> {
-        if self.file.writes { Ok(()) } else { Err(Code(NC_EPERM)) }
-    }
-
-    /// Enters define mode where the kind of file allows that without a call.
-    ///
-    /// # Errors
-    /// `NC_ENOTINDEFINE` for strict kinds, `NC_EPERM`.
-    pub(crate) fn enter_define_mode(&mut self) -> Outcome<()> {
-        if self.state.is_defining {
-            return Ok(());
-        }
-        if self.file.core.format.is_strict() {
-            return Err(Code(NC_ENOTINDEFINE));
-        }
-        self.check_writable()?;
-        self.state.is_defining = true;
-        Ok(())
     }
 }

@@ -1,15 +1,20 @@
 //! Open files: their slots and handles, and the groups that ids refer to.
-use crate::codes::{Code, NC_EBADID, NC_EGLOBAL, NC_ENFILE, NC_ENOTVAR, Outcome};
-use crate::file_state::FileEdit;
-pub(crate) use crate::file_state::OpenFile;
+use crate::codes::{
+    self, Code, NC_EBADID, NC_ECANTWRITE, NC_EGLOBAL, NC_EINTERNAL, NC_ENFILE, NC_ENOTVAR, Outcome,
+};
+use crate::file_edit::FileEdit;
+use crate::file_state::FileCore;
+pub(crate) use crate::handles::OpenFile;
+use crate::handles::RunningCall;
 use crate::members::FileMembers;
+use crate::modes::INMEMORY;
 pub(crate) use crate::numbers::{member, number, size};
 pub(crate) use crate::process::{end_session, session};
 use crate::user_file::UserFile;
 use ncirrus::{Attributes, Dataset, GroupId, Model, NodeId, VarId, model};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Once, PoisonError, RwLock};
+use std::sync::{Arc, Once, PoisonError, RwLock, RwLockWriteGuard};
 
 /// `NC_GLOBAL`: attributes of a group instead of a variable's.
 pub(crate) const GLOBAL: c_int = -1;
@@ -21,7 +26,7 @@ const MOST_FILES: usize = (1 << 15) - 1;
 /// A group of an open file, as an id refers to it.
 #[derive(Debug, Clone)]
 pub(crate) struct FileGroup {
-    pub(crate) file: Arc<OpenFile>,
+    pub(crate) file: RunningCall,
     pub(crate) members: Arc<FileMembers>,
     pub(crate) id: GroupId,
     slot: c_int,
@@ -57,7 +62,7 @@ pub(crate) fn close_at_exit() {
 fn close_all() {
     for file in open_files().into_iter().filter(|file| file.writes) {
         // The program ends: nobody is left who could be told.
-        let _ = file.core.state().close();
+        let _ = file.core.alone().close();
     }
 }
 
@@ -97,14 +102,25 @@ fn insert_any(file: SlotFile) -> Outcome<c_int> {
     Ok(number(slot) << GROUP_BITS)
 }
 
-/// Takes the file out of its slot.
+/// Takes the file out of its slot, and waits for the calls that run with it.
 ///
 /// # Errors
 /// `NC_EBADID` if no file has the id.
 pub(crate) fn remove(ncid: c_int) -> Outcome<Arc<OpenFile>> {
-    let group = group_of(ncid)?;
+    match handle_of(ncid) {
+        Ok(handle) => drop(handle.group()?),
+        Err(Code(NC_EBADID)) => return Err(Code(NC_EBADID)),
+        // What cannot be used any more can be closed.
+        Err(_) => {}
+    }
+    let file = taken(ncid)?;
+    file.wait_for_calls();
+    Ok(file)
+}
+
+fn taken(ncid: c_int) -> Outcome<Arc<OpenFile>> {
     let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
-    let place = usize::try_from(group.slot).ok().and_then(|slot| slots.get_mut(slot));
+    let place = usize::try_from(ncid >> GROUP_BITS).ok().and_then(|slot| slots.get_mut(slot));
     let is_own = place.as_ref().is_some_and(|place| place.as_ref().is_some_and(|file| file.own().is_some()));
     match place.filter(|_| is_own).and_then(Option::take) {
         Some(SlotFile::Own(file)) => Ok(file),
@@ -140,18 +156,74 @@ pub(crate) fn remove_user(ncid: c_int) {
     }
 }
 
-/// The handle that an id refers to, its slot, and the number of the group.
+/// A handle in a call, and the number of the group that its id says.
+#[derive(Debug)]
+pub(crate) struct CallHandle {
+    pub(crate) file: RunningCall,
+    slot: c_int,
+    group: usize,
+}
+
+/// The handle that an id refers to.
 ///
 /// # Errors
-/// `NC_EBADID` if there is none.
-fn handle_of(ncid: c_int) -> Outcome<(Arc<OpenFile>, c_int, usize)> {
+/// `NC_EBADID` if there is none, `NC_EINTERNAL` if a call panicked with it, `NC_ECANTWRITE` in a child of the process that
+/// writes it.
+pub(crate) fn handle_of(ncid: c_int) -> Outcome<CallHandle> {
     let bad = Code(NC_EBADID);
     let slot = ncid >> GROUP_BITS;
     let index = usize::try_from(slot).map_err(|_| bad)?;
-    let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
-    let file = slots.get(index).and_then(Option::as_ref).and_then(SlotFile::own).cloned().ok_or(bad)?;
     let group = usize::try_from(ncid & ((1 << GROUP_BITS) - 1)).map_err(|_| bad)?;
-    Ok((file, slot, group))
+    let call = {
+        let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
+        RunningCall::begin(slots.get(index).and_then(Option::as_ref).and_then(SlotFile::own).ok_or(bad)?)
+    };
+    let file = if call.is_inherited() { reopened(index, &call)? } else { call };
+    if file.core.is_broken() {
+        return Err(Code(NC_EINTERNAL));
+    }
+    Ok(CallHandle { file, slot, group })
+}
+
+/// A file of the parent process, opened by this one, too, in the same slot.
+///
+/// # Errors
+/// `NC_ECANTWRITE` for what the parent writes or has in memory, and those of opening.
+#[cold]
+fn reopened(index: usize, inherited: &OpenFile) -> Outcome<RunningCall> {
+    if inherited.writes || inherited.mode & INMEMORY != 0 {
+        return Err(Code(NC_ECANTWRITE));
+    }
+    let core =
+        FileCore::reopened(&inherited.path, inherited.core.place.clone()).map_err(codes::of_opening)?;
+    let new = Arc::new(OpenFile::new(Arc::new(core), inherited.mode, inherited.path.clone(), false));
+    let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
+    match slots.get_mut(index) {
+        // Another thread was faster.
+        Some(Some(SlotFile::Own(file))) if !file.is_inherited() => Ok(RunningCall::begin(file)),
+        Some(place @ Some(SlotFile::Own(_))) => {
+            *place = Some(SlotFile::Own(Arc::clone(&new)));
+            Ok(RunningCall::begin(&new))
+        }
+        _ => Err(Code(NC_EBADID)),
+    }
+}
+
+/// All slots, which no other thread changes meanwhile.
+pub(crate) fn held_slots() -> HeldSlots {
+    HeldSlots(SLOTS.write().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The slots while the process is forked.
+pub(crate) struct HeldSlots(RwLockWriteGuard<'static, Vec<Option<SlotFile>>>);
+
+impl HeldSlots {
+    /// In a child process: the parent's files are left as they are, with all that they hold.
+    pub(crate) fn leave_to_parent(&self) {
+        for file in self.0.iter().flatten().filter_map(SlotFile::own) {
+            std::mem::forget(Arc::clone(file));
+        }
+    }
 }
 
 /// The group that an id refers to.
@@ -159,10 +231,19 @@ fn handle_of(ncid: c_int) -> Outcome<(Arc<OpenFile>, c_int, usize)> {
 /// # Errors
 /// `NC_EBADID` if there is none.
 pub(crate) fn group_of(ncid: c_int) -> Outcome<FileGroup> {
-    let (file, slot, group) = handle_of(ncid)?;
-    let members = file.core.members();
-    let id = members.group(group).ok_or(Code(NC_EBADID))?;
-    Ok(FileGroup { file, members, id, slot })
+    handle_of(ncid)?.group()
+}
+
+impl CallHandle {
+    /// The group, with the definitions as they are now.
+    ///
+    /// # Errors
+    /// `NC_EBADID` if there is none.
+    pub(crate) fn group(&self) -> Outcome<FileGroup> {
+        let members = self.file.core.members();
+        let id = members.group(self.group).ok_or(Code(NC_EBADID))?;
+        Ok(FileGroup { file: self.file.clone(), members, id, slot: self.slot })
+    }
 }
 
 /// Changes definitions, or the state, of the file that an id refers to.
@@ -170,16 +251,17 @@ pub(crate) fn group_of(ncid: c_int) -> Outcome<FileGroup> {
 /// # Errors
 /// `NC_EBADID`, and those of `change`.
 pub(crate) fn edit<T>(ncid: c_int, change: impl FnOnce(&mut FileEdit<'_>) -> Outcome<T>) -> Outcome<T> {
-    let (file, slot, group) = handle_of(ncid)?;
+    let CallHandle { file, slot, group } = handle_of(ncid)?;
     let mut state = file.core.state();
     let group = state.members.group(group).ok_or(Code(NC_EBADID))?;
     change(&mut FileEdit { file: &file, group, first_id: slot << GROUP_BITS, state: &mut state })
 }
 
-/// All open files, each once.
+/// All open files of this process, each once.
 pub(crate) fn open_files() -> Vec<Arc<OpenFile>> {
     let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
-    slots.iter().flatten().filter_map(SlotFile::own).cloned().collect()
+    let own = slots.iter().flatten().filter_map(SlotFile::own);
+    own.filter(|file| !file.is_inherited() && !file.core.is_broken()).cloned().collect()
 }
 
 impl FileGroup {
@@ -240,6 +322,6 @@ impl FileGroup {
     /// `NC_ENOTVAR`; `NC_EATTMETA` if they cannot be read.
     pub(crate) fn attributes(&self, varid: c_int) -> Outcome<&Attributes> {
         let state = self.model().attributes(self.node(varid)?).ok_or(Code(NC_ENOTVAR))?;
-        state.known().ok_or(Code(crate::codes::NC_EATTMETA))
+        state.known().ok_or(Code(codes::NC_EATTMETA))
     }
 }

@@ -4,24 +4,13 @@ use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
 use crate::memory::{BytesOut, CText, LentBlock, MemoryFile, Out, allocated, free_address};
 use crate::modes::{DISKLESS, INMEMORY, MMAP, WRITE};
+use crate::opened_blocks::{self, OpenedBlock};
 use ncirrus::{Dataset, OpenOptions};
-use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// `NC_MEMIO_LOCKED`: the bytes stay the program's.
 const LOCKED: c_int = 1;
-
-/// The bytes that files were opened from, by the ids of their root groups.
-static BLOCKS: Mutex<BTreeMap<c_int, OpenedBlock>> = Mutex::new(BTreeMap::new());
-
-#[derive(Debug, Clone, Copy)]
-struct OpenedBlock {
-    address: usize,
-    len: usize,
-    /// Whether the library frees it.
-    is_ours: bool,
-}
 
 /// `nc_open_mem`: the bytes stay the program's, and are not changed.
 pub(crate) fn open(path: CText, mode: c_int, len: usize, memory: BytesOut, ncid: Out<c_int>) -> Outcome<()> {
@@ -51,6 +40,7 @@ fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -
     let path = path.bytes()?.to_vec();
     let writes = mode & WRITE != 0;
     let lent = LentBlock::new(block.address, block.len);
+    crate::fork::watch();
     let (session, options) = (files::session()?, OpenOptions::default());
     let opened = if writes {
         Dataset::update_bytes(lent.as_ref().to_vec(), &options, &session)
@@ -61,8 +51,8 @@ fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -
     let format = FileFormat::of(&dataset);
     let origin = if writes { FileOrigin::Memory } else { FileOrigin::Reading };
     let core = FileCore::new(dataset, origin, format, None, false).map_err(codes::of_opening)?;
-    let id = files::insert(OpenFile { core: Arc::new(core), mode: mode | INMEMORY, path, writes })?;
-    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner).insert(id, block);
+    let id = files::insert(OpenFile::new(Arc::new(core), mode | INMEMORY, path, writes))?;
+    opened_blocks::insert(id, block);
     ncid.set(id);
     Ok(())
 }
@@ -70,7 +60,7 @@ fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -
 /// Frees the bytes of a file that is closed without anybody asking for them.
 pub(crate) fn forget(ncid: c_int) {
     let root = ncid & !0xffff;
-    if let Some(block) = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner).remove(&root)
+    if let Some(block) = opened_blocks::remove(root)
         && block.is_ours
     {
         free_address(block.address);
@@ -82,10 +72,10 @@ pub(crate) fn close(ncid: c_int, out: MemoryFile) -> Outcome<()> {
     if files::group_of(ncid)?.file.mode & INMEMORY == 0 {
         return Err(Code(NC_EINMEMORY));
     }
-    let block = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner).remove(&(ncid & !0xffff));
+    let block = opened_blocks::remove(ncid & !0xffff);
     let file = files::remove(ncid)?;
     file.core.release();
-    let mut state = file.core.state();
+    let mut state = file.core.alone();
     if !file.writes {
         if let Some(block) = block {
             out.set(block.len, block.address);

@@ -18,14 +18,17 @@ mod define;
 mod define_storage;
 mod define_types;
 mod equality;
+mod file_edit;
 mod file_state;
 mod files;
 mod filter_text;
+mod fork;
 #[expect(
     unsafe_code,
     reason = "functions that C calls, under the names that C knows; the macro of the table writes their safety notes"
 )]
 mod functions;
+mod handles;
 mod headers;
 mod in_memory;
 mod inquiry;
@@ -37,6 +40,7 @@ mod memory;
 mod modes;
 mod numbers;
 mod open;
+mod opened_blocks;
 mod process;
 mod put_attributes;
 mod put_data;

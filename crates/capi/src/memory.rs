@@ -14,7 +14,9 @@ mod lists;
 mod roles;
 
 pub(crate) use answers::{CReturn, ConstText, NoAnswer, OwnedText};
-pub(crate) use blocks::{CBlock, LentBlock, allocated, allocated_text, at_exit, free_address, system_text};
+pub(crate) use blocks::{
+    CBlock, LentBlock, allocated, allocated_text, at_exit, at_fork, free_address, system_text,
+};
 pub(crate) use dispatch::{DISPATCH_ENTRIES, DispatchEntry, PassedTable, TableOut, UserTable};
 pub(crate) use globals::{ncerr, ncopts};
 pub(crate) use lists::{

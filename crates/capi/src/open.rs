@@ -26,11 +26,12 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
         Some(core) => core,
         None => Arc::new(opened(&url, mode, place).map_err(codes::of_opening)?),
     };
-    ncid.set(files::insert(OpenFile { core, mode, path: name.to_vec(), writes: mode & WRITE != 0 })?);
+    ncid.set(files::insert(OpenFile::new(core, mode, name.to_vec(), mode & WRITE != 0))?);
     Ok(())
 }
 
 fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<FileCore> {
+    crate::fork::watch();
     let session = files::session()?;
     let options = OpenOptions::default();
     if mode & WRITE == 0 {
@@ -56,7 +57,7 @@ fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<Fi
     let Some(place) = place else { return Ok(None) };
     let writes = mode & WRITE != 0;
     for file in files::open_files().into_iter().filter(|file| file.core.place.as_deref() == Some(place)) {
-        let mut state = file.core.state();
+        let mut state = file.core.alone();
         match (&state.origin, writes) {
             (FileOrigin::Memory, _) | (FileOrigin::Reading, false) => continue,
             (FileOrigin::Reading, true) => {
@@ -88,7 +89,11 @@ pub(crate) fn close(ncid: c_int) -> Outcome<()> {
 /// Ends a handle, and with the last one the file.
 pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
     let is_last = file.core.release();
-    let mut state = file.core.state();
+    if file.is_inherited() {
+        // What was written is the parent's.
+        return Ok(());
+    }
+    let mut state = file.core.alone();
     match (is_last, file.writes) {
         (true, _) => state.close(),
         (false, true) => state.publish(),
@@ -99,7 +104,10 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
 /// Closes a dataset without what was defined since `nc_redef`; a new one that was never in data mode does not appear.
 pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
     let file = files::remove(ncid)?;
-    let mut state = file.core.state();
+    if file.is_inherited() {
+        return end(&file);
+    }
+    let mut state = file.core.alone();
     if file.writes && state.is_defining {
         if !state.was_defined {
             file.core.release();
@@ -114,7 +122,7 @@ pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
 /// Makes permanent what was written so far.
 pub(crate) fn sync(ncid: c_int) -> Outcome<()> {
     let file = group_of(ncid)?.file;
-    let mut state = file.core.state();
+    let mut state = file.core.alone();
     if state.is_defining {
         if file.core.format.is_strict() {
             return Err(Code(NC_EINDEFINE));

@@ -6,7 +6,7 @@ use crate::codes::{
 };
 use crate::convert;
 use crate::define::{known_name, new_name, variable_id};
-use crate::file_state::FileEdit;
+use crate::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::layouts;
 use crate::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};

@@ -1,6 +1,7 @@
 //! Writing values.
-use crate::codes::{Code, NC_EINVAL, NC_EMAPTYPE, NC_ENOMEM, Outcome};
+use crate::codes::{Code, NC_EINVAL, NC_EMAPTYPE, NC_ENOMEM, NC_ERANGE, Outcome};
 use crate::convert;
+use crate::files::{self, CallHandle};
 use crate::layouts;
 use crate::memory::{Bytes, In};
 use crate::slabs::{self, CSlab, SlabAccess, SlabCall};
@@ -57,8 +58,21 @@ impl SlabAccess {
             state.written.insert(self.id);
             state.refresh()?;
         }
-        if self.at.file.mode & SHARE != 0 { core.state().publish() } else { Ok(()) }
+        Ok(())
     }
+}
+
+/// Writes while nobody replaces the dataset; then makes it permanent, where the handle asks for that.
+fn write_with(handle: &CallHandle, write: impl FnOnce() -> Outcome<()>) -> Outcome<()> {
+    let outcome = {
+        let _in_use = handle.file.core.in_use();
+        write()
+    };
+    let is_written = matches!(outcome, Ok(()) | Err(Code(NC_ERANGE)));
+    if is_written && handle.file.mode & SHARE != 0 {
+        handle.file.core.alone().publish()?;
+    }
+    outcome
 }
 
 /// Writes a slab, or the whole variable; from another type, if one is given.
@@ -73,7 +87,8 @@ pub(crate) fn put(
         return user_calls::put(&table, (ncid, varid), slab, memory, data);
     }
     let call = SlabCall { slab, is_mapped: false, memory, writes: true };
-    slabs::access(ncid, varid, &call)?.write(memory, data)
+    let handle = files::handle_of(ncid)?;
+    write_with(&handle, || slabs::access(handle.group()?, varid, &call)?.write(memory, data))
 }
 
 /// Writes a slab whose elements stand in memory at distances of their own, counted in elements.
@@ -91,7 +106,11 @@ pub(crate) fn put_mapped(
         return table.put_varm(ncid, varid, slab.start, count, stride, map, data, ty);
     }
     let call = SlabCall { slab: Some(slab), is_mapped: true, memory, writes: true };
-    let target = slabs::access(ncid, varid, &call)?;
+    let handle = files::handle_of(ncid)?;
+    write_with(&handle, || write_mapped(&slabs::access(handle.group()?, varid, &call)?, map, memory, data))
+}
+
+fn write_mapped(target: &SlabAccess, map: In<isize>, memory: Option<Atomic>, data: Bytes) -> Outcome<()> {
     let slab = &target.slab;
     if map.is_null() || slab.counts.is_empty() {
         return target.write(memory, data);

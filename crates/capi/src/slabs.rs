@@ -4,7 +4,7 @@ use crate::codes::{
     NC_EPERM, NC_ESTRIDE, Outcome,
 };
 use crate::convert;
-use crate::files::{FileGroup, GLOBAL, group_of, size};
+use crate::files::{FileGroup, GLOBAL, size};
 use crate::memory::In;
 use ncirrus::{Atomic, AxisSelection, Selection, TypeRef, VarId};
 use std::ffi::c_int;
@@ -82,8 +82,7 @@ struct SlabCheck<'a> {
 /// # Errors
 /// As the reference, by the kind of file: `NC_EBADID`, `NC_ENOTVAR`, `NC_EGLOBAL`, `NC_EPERM`, `NC_EINDEFINE`, `NC_ECHAR`,
 /// `NC_EBADTYPE`, `NC_EINVALCOORDS`, `NC_EEDGE`, `NC_ESTRIDE`.
-pub(crate) fn access(ncid: c_int, varid: c_int, call: &SlabCall) -> Outcome<SlabAccess> {
-    let at = group_of(ncid)?;
+pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabAccess> {
     let has_strides = call.slab.is_some_and(|slab| slab.stride.is_some());
     let is_plain_map = call.is_mapped && call.slab.and_then(|slab| slab.stride).is_none_or(In::is_null);
     let is_stepwise = !is_plain_map && (has_strides || call.is_mapped);

@@ -440,3 +440,11 @@ pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: Out<c_int>, lens: O
     }
     Ok(())
 }
+
+/// What the whole process has of it, which no other thread changes meanwhile.
+pub(crate) fn held() -> Box<dyn std::any::Any> {
+    Box::new((
+        CACHE.lock().unwrap_or_else(PoisonError::into_inner),
+        VARIABLE_CACHES.lock().unwrap_or_else(PoisonError::into_inner),
+    ))
+}

@@ -185,3 +185,8 @@ pub(crate) fn set_processor(_: &UserTable, _: c_int, _: c_int) -> Outcome<()> {
 pub(crate) fn parallel_variable(_: &UserTable, _: c_int, _: c_int, _: c_int) -> Outcome<()> {
     Err(Code(NC_ENOPAR))
 }
+
+/// What the whole process has of it, which no other thread changes meanwhile.
+pub(crate) fn held() -> Box<dyn std::any::Any> {
+    Box::new(FORMATS.write().unwrap_or_else(PoisonError::into_inner))
+}

@@ -130,6 +130,52 @@ extern "C" fn leave() {
     }
 }
 
+// SAFETY: as above; of POSIX.
+#[cfg(unix)]
+unsafe extern "C" {
+    fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
+}
+
+/// What is to be done before a fork, after it, and after it in the child.
+#[cfg(unix)]
+static AT_FORK: std::sync::OnceLock<[fn(); 3]> = std::sync::OnceLock::new();
+
+/// Calls functions when the process is forked: before it, after it, and after it in the child.
+#[cfg(unix)]
+pub(crate) fn at_fork(before: fn(), parent: fn(), child: fn()) {
+    if AT_FORK.set([before, parent, child]).is_ok() {
+        // SAFETY: the functions live as long as the library, which is not unloaded, and let no panic out.
+        let _ = unsafe { pthread_atfork(before_fork, after_fork, in_child) };
+    }
+}
+
+/// No process is forked here.
+#[cfg(not(unix))]
+pub(crate) fn at_fork(_: fn(), _: fn(), _: fn()) {}
+
+#[cfg(unix)]
+extern "C" fn before_fork() {
+    act_at_fork(0);
+}
+
+#[cfg(unix)]
+extern "C" fn after_fork() {
+    act_at_fork(1);
+}
+
+#[cfg(unix)]
+extern "C" fn in_child() {
+    act_at_fork(2);
+}
+
+#[cfg(unix)]
+fn act_at_fork(which: usize) {
+    if let Some(act) = AT_FORK.get().and_then(|acts| acts.get(which)) {
+        // Without it the child may wait for threads that it does not have; nobody is there who could be told.
+        let _ = std::panic::catch_unwind(act);
+    }
+}
+
 /// Memory of a program that is read in place, as long as a dataset of it is open.
 #[derive(Debug)]
 pub(crate) struct LentBlock {

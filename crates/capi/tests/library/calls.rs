@@ -4,10 +4,15 @@ use std::process::Command;
 
 /// Compiles a program of `tests/c` against Debian's header and library.
 pub(super) fn compiled(folder: &std::path::Path, name: &str) -> String {
+    compiled_with(folder, name, &[])
+}
+
+/// As [`compiled`], with further arguments for the compiler.
+pub(super) fn compiled_with(folder: &std::path::Path, name: &str, more: &[&str]) -> String {
     let source = format!("{}/tests/c/{name}.c", env!("CARGO_MANIFEST_DIR"));
     let program = folder.join(name);
     let mut command = Command::new("gcc");
-    command.args(["-Wall", "-Werror", "-o"]).arg(&program).args([&source, "-lnetcdf"]);
+    command.args(["-Wall", "-Werror", "-o"]).arg(&program).args([&source, "-lnetcdf"]).args(more);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     program.to_str().unwrap().to_owned()

@@ -6,6 +6,7 @@ mod calls;
 mod dumps;
 mod headers;
 mod symbols;
+mod threads;
 mod writing;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,43 @@
+//! What a child process has of the library: the files of its parent, but none of its threads.
+//!
+//! While the process is forked, all that the whole process has is held, so that a child finds nothing half changed and
+//! nothing locked. What the parent has open is left to it, with its locks, whatever other threads do with them; a file that is
+//! read is opened again at the first call that uses it (`files`).
+use crate::{files, memory, opened_blocks, process, storage, user_formats};
+use std::any::Any;
+use std::cell::RefCell;
+use std::sync::{MutexGuard, Once};
+
+/// What is held while the process is forked.
+struct HeldProcess {
+    slots: files::HeldSlots,
+    session: MutexGuard<'static, Option<ncirrus::Session>>,
+    _others: Vec<Box<dyn Any>>,
+}
+
+thread_local! {
+    static HELD: RefCell<Option<HeldProcess>> = const { RefCell::new(None) };
+}
+
+/// Cares for forks from now on; asked for once.
+pub(crate) fn watch() {
+    static ASKED: Once = Once::new();
+    ASKED.call_once(|| memory::at_fork(hold, release, begin_child));
+}
+
+fn hold() {
+    let others = vec![storage::held(), opened_blocks::held(), user_formats::held()];
+    let held = HeldProcess { slots: files::held_slots(), session: process::held_session(), _others: others };
+    HELD.with(|place| *place.borrow_mut() = Some(held));
+}
+
+fn release() {
+    drop(HELD.with(|place| place.borrow_mut().take()));
+}
+
+fn begin_child() {
+    if let Some(mut held) = HELD.with(|place| place.borrow_mut().take()) {
+        held.slots.leave_to_parent();
+        process::leave_to_parent(&mut held.session);
+    }
+}

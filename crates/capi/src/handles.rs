@@ -1,0 +1,102 @@
+//! Handles of programs on files, and the calls that run with them.
+use crate::file_state::FileCore;
+use crate::process;
+use std::ffi::c_int;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// A handle of a program on a file; several may refer to one file.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    pub(crate) core: Arc<FileCore>,
+    /// The mode with which it was opened or created.
+    pub(crate) mode: c_int,
+    /// The path as it was passed.
+    pub(crate) path: Vec<u8>,
+    /// Whether this handle may change the file.
+    pub(crate) writes: bool,
+    calls: RunningCalls,
+    /// How often the process had been forked when it was opened.
+    generation: u64,
+}
+
+/// How many calls run with a handle.
+#[derive(Debug, Default)]
+struct RunningCalls {
+    count: AtomicUsize,
+    is_awaited: AtomicBool,
+    lock: Mutex<()>,
+    ended: Condvar,
+}
+
+/// A call that runs with a handle, which is not closed before the call has ended.
+#[derive(Debug)]
+pub(crate) struct RunningCall(Arc<OpenFile>);
+
+impl OpenFile {
+    pub(crate) fn new(core: Arc<FileCore>, mode: c_int, path: Vec<u8>, writes: bool) -> Self {
+        Self { core, mode, path, writes, calls: RunningCalls::default(), generation: process::generation() }
+    }
+
+    /// Whether it is netCDF-3.
+    pub(crate) fn is_classic(&self) -> bool {
+        self.core.format.is_classic()
+    }
+
+    /// Whether it is netCDF-4 as HDF5; what is neither this nor netCDF-3 is Zarr.
+    pub(crate) fn is_hdf5(&self) -> bool {
+        self.core.format.is_hdf5
+    }
+
+    /// Whether it was opened before the process was forked: the threads that it needs are the parent's.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.generation != process::generation()
+    }
+
+    /// Waits until no call runs; there is no slot any more by which another one could begin.
+    pub(crate) fn wait_for_calls(&self) {
+        let calls = &self.calls;
+        calls.is_awaited.store(true, Ordering::SeqCst);
+        let mut guard = calls.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while calls.count.load(Ordering::SeqCst) > 0 {
+            guard = calls.ended.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl RunningCall {
+    /// A call begins; the slots are held meanwhile.
+    pub(crate) fn begin(file: &Arc<OpenFile>) -> Self {
+        file.calls.count.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(file))
+    }
+}
+
+impl Clone for RunningCall {
+    fn clone(&self) -> Self {
+        Self::begin(&self.0)
+    }
+}
+
+impl Deref for RunningCall {
+    type Target = OpenFile;
+    fn deref(&self) -> &OpenFile {
+        &self.0
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.core.set_broken();
+        }
+        let calls = &self.0.calls;
+        let was_last = calls.count.fetch_sub(1, Ordering::SeqCst) == 1;
+        if was_last && calls.is_awaited.load(Ordering::SeqCst) {
+            // Whoever waits has the lock while it looks at the number.
+            drop(calls.lock.lock().unwrap_or_else(PoisonError::into_inner));
+            calls.ended.notify_all();
+        }
+    }
+}
