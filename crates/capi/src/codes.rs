@@ -1,8 +1,6 @@
 //! The codes that functions answer, with their texts, and how errors of the facade become codes.
 use ncirrus::{Detail, Error, ErrorKind};
 use std::ffi::{CStr, c_int};
-use std::io::Write;
-use std::sync::OnceLock;
 
 /// A code of the table other than success, or a number of the system (`errno`), which is positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,22 +136,21 @@ pub(crate) fn text_of(code: c_int) -> &'static CStr {
     CODES.iter().find(|row| row.code == code).map_or(c"Unknown Error", |row| row.text)
 }
 
+/// What a code says, in words: the system's for positive ones.
+pub(crate) fn words_of(code: c_int) -> String {
+    if code > 0 {
+        return std::io::Error::from_raw_os_error(code).to_string();
+    }
+    text_of(code).to_string_lossy().into_owned()
+}
+
 /// "No such file or directory" and "Permission denied": numbers of POSIX.
 const ENOENT: c_int = 2;
 const EACCES: c_int = 13;
 
-/// With `NCIRRUS_ERRORS=1` in the environment what happened is written to standard error: a code says little.
-fn report(error: &Error) {
-    static IS_ON: OnceLock<bool> = OnceLock::new();
-    if *IS_ON.get_or_init(|| std::env::var_os("NCIRRUS_ERRORS").is_some_and(|value| value == "1")) {
-        // Without standard error nobody is told.
-        let _ = writeln!(std::io::stderr(), "ncirrus: {error}");
-    }
-}
-
 impl From<Error> for Code {
     fn from(error: Error) -> Self {
-        report(&error);
+        crate::last_error::set(&error.to_string());
         Self(match error.kind() {
             ErrorKind::NotFound => NC_ENOTFOUND,
             ErrorKind::Denied => NC_EPERM,
@@ -175,7 +172,7 @@ impl From<Error> for Code {
 
 /// The code for an error of opening, where the system's numbers stand for what the file system said.
 pub(crate) fn of_opening(error: Error) -> Code {
-    report(&error);
+    crate::last_error::set(&error.to_string());
     match (error.kind(), error.detail()) {
         (ErrorKind::NotFound, _) => Code(ENOENT),
         (ErrorKind::Denied, _) => Code(EACCES),

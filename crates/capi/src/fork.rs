@@ -26,7 +26,7 @@ pub(crate) fn watch() {
 }
 
 fn hold() {
-    let others = vec![storage::held(), opened_blocks::held(), user_formats::held()];
+    let others = vec![storage::held(), opened_blocks::held(), process::held_settings(), user_formats::held()];
     let held = HeldProcess { slots: files::held_slots(), session: process::held_session(), _others: others };
     HELD.with(|place| *place.borrow_mut() = Some(held));
 }

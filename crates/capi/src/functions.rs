@@ -3,6 +3,7 @@ mod attribute;
 mod data;
 mod dataset;
 mod extras;
+mod own;
 mod put;
 mod refusals;
 mod support;
@@ -37,6 +38,8 @@ pub fn functions() -> Vec<FunctionRow> {
         refusals::FORTRAN,
         refusals::DISPATCH,
         version2::ROWS,
+        own::ROWS,
+        own::NEWER,
         version2::RECORDS,
         version2::ADVICE,
     ]

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// The headers that are made, by name.
 pub const HEADERS: &[&str] =
-    &["netcdf.h", "netcdf_filter.h", "netcdf_mem.h", "netcdf_aux.h", "netcdf_dispatch.h"];
+    &["netcdf.h", "netcdf_filter.h", "netcdf_mem.h", "netcdf_aux.h", "netcdf_dispatch.h", "ncirrus.h"];
 
 /// The text of a header.
 pub fn header(name: &str) -> String {

@@ -13,7 +13,7 @@ mod globals;
 mod lists;
 mod roles;
 
-pub(crate) use answers::{CReturn, ConstText, NoAnswer, OwnedText};
+pub(crate) use answers::{CReturn, ConstText, LastErrorText, NoAnswer, OwnedText};
 pub(crate) use blocks::{
     CBlock, LentBlock, allocated, allocated_text, at_exit, at_fork, free_address, system_text,
 };
@@ -21,7 +21,7 @@ pub(crate) use dispatch::{DISPATCH_ENTRIES, DispatchEntry, PassedTable, TableOut
 pub(crate) use globals::{ncerr, ncopts};
 pub(crate) use lists::{
     AddressOut, AddressesIn, CompoundHandle, FilterListOut, FilterSpecHandle, KeptPointer, ListHandle,
-    MemoryFile, ShortsOut, UriHandle, UriOut, WordsOut,
+    MemoryFile, ShortsOut, StartsIn, UriHandle, UriOut, WordsOut,
 };
 pub(crate) use roles::{
     Bytes, BytesOut, CArgument, CPassed, CText, CTextMut, Char, In, Long, NameOut, Out, TextAddress, TextOut,

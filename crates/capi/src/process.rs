@@ -1,5 +1,6 @@
 //! What the process has once: the session.
 use ncirrus::Session;
+use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,8 +17,80 @@ pub(crate) fn session() -> ncirrus::Result<Session> {
     let mut session = SESSION.lock().unwrap_or_else(PoisonError::into_inner);
     match &*session {
         Some(session) => Ok(session.clone()),
-        None => Ok(session.insert(Session::new()?).clone()),
+        None => Ok(session.insert(new_session()?).clone()),
     }
+}
+
+/// What the program set, besides the user's configuration: keys and values, of ncirrus and of netCDF's `.ncrc`.
+#[derive(Debug, Default)]
+struct ProgramSettings {
+    own: Vec<(ConfigKey, String)>,
+    rc: Vec<(String, String)>,
+}
+
+static SETTINGS: Mutex<ProgramSettings> = Mutex::new(ProgramSettings { own: Vec::new(), rc: Vec::new() });
+
+fn program_settings() -> MutexGuard<'static, ProgramSettings> {
+    SETTINGS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All that the program set, which no other thread changes meanwhile.
+pub(crate) fn held_settings() -> Box<dyn std::any::Any> {
+    Box::new(program_settings())
+}
+
+fn new_session() -> ncirrus::Result<Session> {
+    let set = program_settings();
+    if set.own.is_empty() && set.rc.is_empty() {
+        return Session::new();
+    }
+    Session::builder().settings(gathered(&set)?).build()
+}
+
+fn gathered(set: &ProgramSettings) -> ncirrus::Result<ConfigSettings> {
+    let mut environment = ProcessEnvironment::of_process();
+    for (key, value) in &set.own {
+        if let Some(variable) = key.variables().first() {
+            environment = environment.with(variable, value);
+        }
+    }
+    ConfigSettings::gather_with(environment, None, &set.rc)
+}
+
+/// Sets a value of the configuration, by its key in the configuration file, for what is opened from now on.
+///
+/// # Errors
+/// `Invalid` for a key that does not exist or that programs do not set, and a value that is not of its kind.
+pub(crate) fn configure(key: &str, value: &str) -> ncirrus::Result<()> {
+    let named = ConfigKey::named(key).filter(|key| !key.variables().is_empty());
+    let named =
+        named.ok_or_else(|| ncirrus::Error::invalid(format!("{key:?} is no key that programs set")))?;
+    let mut set = program_settings();
+    let own = set.own.iter().filter(|(known, _)| *known != named).cloned();
+    let own = own.chain([(named, value.to_owned())]).collect();
+    let wanted = ProgramSettings { own, rc: set.rc.clone() };
+    let settings = gathered(&wanted)?;
+    if !matches!(settings.origin(named), Some(ValueOrigin::Variable(_))) {
+        return Err(ncirrus::Error::invalid(format!("{value:?} is no value of {key:?}")));
+    }
+    *set = wanted;
+    drop(set);
+    end_session();
+    Ok(())
+}
+
+/// Sets a key of netCDF's `.ncrc`, for what is opened from now on.
+pub(crate) fn set_rc(key: &str, value: &str) {
+    let mut set = program_settings();
+    set.rc.retain(|(known, _)| known != key);
+    set.rc.push((key.to_owned(), value.to_owned()));
+    drop(set);
+    end_session();
+}
+
+/// The value that the program set for a key of `.ncrc`.
+pub(crate) fn rc(key: &str) -> Option<String> {
+    program_settings().rc.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
 }
 
 /// How often the process, or its parents, were forked.

@@ -4,6 +4,8 @@
 //! A row says which safe function answers. The shim turns each argument into its role (`crate::memory`), calls that function
 //! and returns its answer; a panic becomes the answer that the return type has for it.
 
+use crate::codes::words_of;
+use crate::last_error;
 use crate::memory::CReturn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -41,11 +43,19 @@ pub(crate) fn joined(ty: &str, name: &str) -> String {
 }
 
 /// Calls the answering function; a panic does not reach the caller, who cannot unwind.
-pub(crate) fn guarded<R: CReturn>(answer: impl FnOnce() -> R) -> R::Raw {
-    match catch_unwind(AssertUnwindSafe(answer)) {
-        Ok(answer) => answer.into_raw(),
-        Err(_) => R::panicked().into_raw(),
+pub(crate) fn guarded<R: CReturn>(name: &str, answer: impl FnOnce() -> R) -> R::Raw {
+    last_error::begin();
+    let answer = catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| {
+        last_error::set(
+            "a fault in ncirrus: the call was given up, and its file answers nothing but nc_close any more",
+        );
+        R::panicked()
+    });
+    let code = answer.code();
+    if code != 0 {
+        last_error::end(name, code, || words_of(code));
     }
+    answer.into_raw()
 }
 
 /// The answer of a row: of its safe function, or of another one for files of a program's own format, which the first argument
@@ -84,7 +94,7 @@ macro_rules! c_functions {
                 // SAFETY: the caller of a C function vouches for its arguments, see above; a role only keeps the pointer for the
                 // duration of this call.
                 $(let $argument = unsafe { <$role as $crate::memory::CArgument>::from_raw($argument) };)*
-                $crate::table::guarded::<$answer>(move || {
+                $crate::table::guarded::<$answer>(stringify!($name), move || {
                     $crate::table::answer!(($safe) ($($of_user)?) ($($argument),*))
                 })
             }

@@ -12,6 +12,10 @@ pub(crate) trait CReturn {
     fn into_raw(self) -> Self::Raw;
     /// The answer of a call that panicked.
     fn panicked() -> Self;
+    /// The code of a failure; 0 for success, and where numbers are no codes.
+    fn code(&self) -> c_int {
+        0
+    }
 }
 
 impl CReturn for Outcome<()> {
@@ -24,6 +28,9 @@ impl CReturn for Outcome<()> {
     }
     fn panicked() -> Self {
         Err(Code(NC_EINTERNAL))
+    }
+    fn code(&self) -> c_int {
+        self.as_ref().map_or_else(|code| code.0, |()| 0)
     }
 }
 
@@ -100,6 +107,23 @@ impl CReturn for NoAnswer {
         "void".to_owned()
     }
     fn into_raw(self) {}
+    fn panicked() -> Self {
+        Self
+    }
+}
+
+/// The text of the last error of this thread.
+#[derive(Debug)]
+pub(crate) struct LastErrorText;
+
+impl CReturn for LastErrorText {
+    type Raw = *const c_char;
+    fn c_type() -> String {
+        "const char *".to_owned()
+    }
+    fn into_raw(self) -> *const c_char {
+        crate::last_error::address()
+    }
     fn panicked() -> Self {
         Self
     }

@@ -243,6 +243,11 @@ typed_address!(
 );
 
 typed_address!(
+    /// Addresses of starts or counts that the program passes.
+    StartsIn, "const size_t *const *"
+);
+
+typed_address!(
     /// Addresses that the program passes.
     AddressesIn, "void *const *"
 );

@@ -387,6 +387,11 @@ impl<T: CNumber> In<T> {
         Self(std::ptr::null())
     }
 
+    /// An array whose address a structure of the program holds.
+    pub(crate) fn at_address(address: usize) -> Self {
+        Self(std::ptr::with_exposed_provenance(address))
+    }
+
     /// The memory as bytes.
     pub(crate) fn as_bytes(self) -> Bytes {
         Bytes(self.0.cast())

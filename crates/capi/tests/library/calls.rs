@@ -82,3 +82,54 @@ fn programs_that_are_compiled_with_the_own_headers_and_library_run() {
     let said = printed(Library::Own, folder.path(), own.to_str().unwrap(), &["d.nc"]);
     assert_eq!(said, printed(Library::Debian, folder.path(), own.to_str().unwrap(), &["d.nc"]));
 }
+
+#[test]
+fn what_netcdf_has_no_words_for_is_in_the_own_header() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ncirrus_netcdf::HEADERS {
+        std::fs::write(folder.path().join(name), ncirrus_netcdf::header(name)).unwrap();
+    }
+    let source = format!("{}/tests/c/own.c", env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new("gcc")
+        .args(["-Wall", "-Werror", "-I.", "-o", "own", &source, "-L"])
+        .arg(loaded_from(folder.path()))
+        .args(["-lnetcdf", "-lpthread"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new("./own")
+        .arg(".")
+        .current_dir(folder.path())
+        .env("LD_LIBRARY_PATH", loaded_from(folder.path()))
+        .env("NCIRRUS_ERRORS", "1")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), OWN);
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Every call that failed.
+    let failed: Vec<&str> =
+        said.lines().filter_map(|line| line.strip_prefix("ncirrus: ")?.split(':').next()).collect();
+    let expected =
+        ["nc_open", "nc_close", "nci_configure", "nci_configure", "nci_read_many", "nci_read_many"];
+    assert_eq!(failed, expected, "{said}");
+    assert!(said.lines().any(|line| line.contains("none.nc") && line.ends_with("(2)")), "{said}");
+}
+
+/// What `tests/c/own.c` prints.
+const OWN: &str = "version 1
+[]
+2
+names the file: 1
+another thread: []
+-33 NetCDF: Not a valid ID
+configure: 0 -36 -36: \"memori\" is no key that programs set
+rc: 0 7 1
+many: 0
+31 32 33 41 42 43 2 2.5 3 
+many: -57 NetCDF: Start+count exceeds dimension bound
+many: -36
+explain: 0 1 1
+explain: 0 1
+statistics: 0 1
+";
