@@ -78,29 +78,35 @@ def standard_class(error: BaseException) -> str:
     return next(each.__name__ for each in type(error).__mro__ if each.__module__ == builtins.__name__)
 
 
-def described(nc: Any, path: str, with_values: bool = True, leaving: str | None = None) -> Any:
-    """All that a module reads from a file, unmasked and not unpacked, but the variables of one name."""
+def described(nc: Any, path: str, with_values: bool = True, leaving: str | None = None, is_ordered: bool = True) -> Any:
+    """All that a module reads from a file, unmasked and not unpacked, but the variables of one name; attributes by name
+    where their order is not compared."""
     with nc.Dataset(path) as ds:
         ds.set_auto_maskandscale(False)
         ds.set_auto_chartostring(False)
-        return _group(ds, with_values, leaving)
+        return _group(ds, with_values, leaving, is_ordered)
 
 
-def _group(group: Any, with_values: bool, leaving: str | None) -> Any:
+def _group(group: Any, with_values: bool, leaving: str | None, is_ordered: bool) -> Any:
     return {
         "dimensions": [(name, len(each), each.isunlimited()) for name, each in group.dimensions.items()],
         "types": [repr(each) for types in (group.cmptypes, group.vltypes, group.enumtypes) for each in types.values()],
-        "attributes": [(name, facts(group.getncattr(name))) for name in group.ncattrs()],
-        "variables": [(name, _variable(each, with_values)) for name, each in group.variables.items() if name != leaving],
-        "groups": [(name, _group(each, with_values, leaving)) for name, each in group.groups.items()],
+        "attributes": [(name, facts(group.getncattr(name))) for name in _names(group, is_ordered)],
+        "variables": [(name, _variable(each, with_values, is_ordered)) for name, each in group.variables.items() if name != leaving],
+        "groups": [(name, _group(each, with_values, leaving, is_ordered)) for name, each in group.groups.items()],
     }
 
 
-def _variable(variable: Any, with_values: bool) -> Any:
+def _names(holder: Any, is_ordered: bool) -> list[str]:
+    names: list[str] = holder.ncattrs()
+    return names if is_ordered else sorted(names)
+
+
+def _variable(variable: Any, with_values: bool, is_ordered: bool) -> Any:
     told = {
         "dtype": facts(variable.dtype),
         "dimensions": variable.dimensions,
-        "attributes": [(name, facts(variable.getncattr(name))) for name in variable.ncattrs() if name[:9] != "_Quantize"],
+        "attributes": [(name, facts(variable.getncattr(name))) for name in _names(variable, is_ordered) if name[:9] != "_Quantize"],
         "filters": variable.filters(),
         "chunking": chunks_of(variable),
         # Bytes have none.

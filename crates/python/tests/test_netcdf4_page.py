@@ -265,6 +265,26 @@ def _bytes(path: str) -> None:
         assert ds["v"].endian() == "little"
 
 
+@line("a variable that has the same unlimited dimension twice")
+def _twice(path: str) -> None:
+    with made(path) as ds:
+        variable = ds.createVariable("v", "i4", ("t", "t"))
+        variable[0:2, 0:3] = np.arange(6).reshape(2, 3)
+        assert variable[:].tolist() == [[0, 1, 2], [3, 4, 5], [None] * 3]
+    with nc.Dataset(path) as ds:
+        assert ds["v"][:].tolist() == [[0, 1, 2], [3, 4, 5], [None] * 3]
+
+
+@line("an attribute of a synced netCDF-4 file that is set to another type")
+def _anew(path: str) -> None:
+    with made(path) as ds:
+        ds.setncatts({"a": 1, "b": 2})
+        ds.sync()
+        ds.a = "text"
+    with nc.Dataset(path) as ds:
+        assert ds.ncattrs() == ["a", "b"]
+
+
 def told() -> list[str]:
     """The first cells of the table."""
     rows = [row for row in PAGE.read_text().splitlines() if row.startswith("| ")][2:]

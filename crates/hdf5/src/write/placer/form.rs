@@ -4,7 +4,7 @@ use super::chunking::chunk_shape;
 use crate::datatypes::{Datatype, stored};
 use crate::write::types::datatype_of;
 use ncirrus_layout::{ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType};
-use ncirrus_model::{FillValue, Model, Storage, TypeRef, Values, VarId, Variable, default_fill};
+use ncirrus_model::{FillValue, Model, Storage, Values, VarId, Variable, default_fill};
 use std::sync::Arc;
 
 /// How a variable is stored.
@@ -130,11 +130,47 @@ pub(crate) fn rows(shape: &[u64], element: u64) -> Vec<u64> {
     cells
 }
 
-/// The value of elements that were never written: zeros for user-defined types, as in HDF5.
+/// The value of elements that were never written. As netCDF-C has it: for enums the default of the integers that they
+/// consist of, though it is no member; for other user-defined types zeros.
 fn fill(model: &Model, variable: &Variable) -> Result<Values> {
-    match (&variable.fill, variable.ty) {
-        (FillValue::Own(own), _) if own.len() == 1 => Ok(own.clone()),
-        (_, TypeRef::Atomic(atomic)) => Ok(default_fill(atomic)),
-        (_, ty) => model.zeros(ty, 1, u32::MAX).ok_or_else(|| Error::invalid("one element is too large")),
+    match (&variable.fill, variable.ty, model.base_atomic(variable.ty)) {
+        (FillValue::Own(own), ..) if own.len() == 1 => Ok(own.clone()),
+        (.., Some(atomic)) => Ok(default_fill(atomic)),
+        (_, ty, None) => {
+            model.zeros(ty, 1, u32::MAX).ok_or_else(|| Error::invalid("one element is too large"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+    use crate::write::tests::TypeSpec;
+    use ncirrus_model::{Atomic, FillValue, Model, Values, Variable, default_fill};
+
+    fn filled(spec: &TypeSpec, own: Option<Values>) -> Values {
+        let mut model = Model::new();
+        let ty = spec.define(&mut model);
+        let mut variable = Variable::new("v", ty, Vec::new());
+        if let Some(own) = own {
+            variable.fill = FillValue::Own(own);
+        }
+        fill(&model, &variable).expect("a value")
+    }
+
+    #[test]
+    fn elements_of_enums_are_filled_as_their_integers_are() {
+        for base in Atomic::ALL.into_iter().filter(|atomic| atomic.is_integer()) {
+            assert_eq!(filled(&TypeSpec::Enum(base), None), default_fill(base));
+            assert_eq!(filled(&TypeSpec::Atomic(base), None), default_fill(base));
+        }
+        assert_eq!(filled(&TypeSpec::Enum(Atomic::Int), Some(Values::Int(vec![1]))), Values::Int(vec![1]));
+    }
+
+    #[test]
+    fn elements_of_other_types_of_users_are_zeros() {
+        let spec = TypeSpec::Compound(vec![(TypeSpec::Enum(Atomic::Short), vec![])]);
+        let zeros = filled(&spec, None);
+        assert_eq!((zeros.len(), zeros.atomic()), (1, None));
     }
 }

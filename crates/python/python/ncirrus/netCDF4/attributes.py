@@ -143,9 +143,11 @@ class Attributed:
     def renameAttribute(self, oldname: str, newname: str) -> None:
         """Renames an attribute of the file, which keeps its place."""
         self._file().check_writable()
-        if oldname not in self._stored():
+        stored = self._stored()
+        is_taken, is_classic = newname in stored, self._file().model.startswith("NETCDF3")
+        if oldname not in stored and (is_classic or not is_taken):
             raise LibraryError(NO_ATTRIBUTE)
-        if newname in self._stored():
+        if is_taken:
             raise LibraryError(NAME_IN_USE, hint=f"there is an attribute {newname!r} already")
         if newname in _HIDDEN and self._file().model.startswith("NETCDF4"):
             raise LibraryError(NAME_IN_USE, hint=f"netCDF-4 keeps the attribute {newname!r} for itself")

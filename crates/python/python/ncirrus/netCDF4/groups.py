@@ -270,9 +270,10 @@ class _Members(Attributed):
         self._renamed("group", self.groups, oldname, newname, rename)
 
     def _renamed(self, sort: str, members: dict[str, Any], old: str, new: str, rename: Callable[[], None]) -> None:
-        self._place.check_writable()
+        self._place.check_open()
         if old not in members:
             raise KeyError(f"{old} not a valid {sort} name")
+        self._place.check_writable()
         if new in members:
             raise failures.LibraryError(failures.NAME_IN_USE, object=new)
         with failures.as_runtime_error():

@@ -110,7 +110,8 @@ class _Target:
         return _find_dim(self.group, (self.dimensions or ())[axis])
 
     def grows(self, axis: int) -> bool:
-        return axis < len(self._unlimited) and self._unlimited[axis]
+        # Of too many keys, which are refused later, some are before the first axis.
+        return -len(self._unlimited) <= axis < len(self._unlimited) and self._unlimited[axis]
 
 
 def _as_keys(elem: Any, rank: int) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,22 @@ from ncirrus.netCDF4.masking import Decoding
 from ncirrus.netCDF4.utils import _quantize
 
 
-def encoded(values: Any, decoding: Decoding) -> NDArray[Any]:
+def encoded(values: Any, decoding: Decoding, check: Callable[[Any], object] | None = None) -> NDArray[Any]:
     """The stored form of values: in the variable's type, of the same shape.
 
-    Raises `RuntimeError` for masked values where `missing_value` is a list, and numpy's errors for what is no number.
+    Raises `RuntimeError` for masked values where `missing_value` is a list, and numpy's errors for what is no number;
+    before those of packing, `check` may raise for the array.
     """
     data = _as_array(values, decoding)
+    try:
+        return _stored(data, decoding)
+    except Exception:
+        if check is not None:
+            check(data)
+        raise
+
+
+def _stored(data: Any, decoding: Decoding) -> NDArray[Any]:
     if "least_significant_digit" in decoding.attributes:
         data = _quantize(data, decoding.attributes["least_significant_digit"])
     if decoding.scale:

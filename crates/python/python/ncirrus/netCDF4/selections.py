@@ -21,23 +21,28 @@ def read(variable: Any, elem: Any) -> Any:
     found, shape = variable._owner(), variable.shape
     at_once = _read_at_once(variable, found, elem) if shape else None
     if at_once is not None:
-        return _in_order(at_once, variable)
+        return _native(_in_order(at_once, variable))
     if not shape:
         if by_axis(elem, (1,))[1][0].count == 0:
             raise IndexError("index 0 is out of bounds for axis 0 with size 0")
-        single = _in_order(found.read(_pair(variable)), variable)
-        # A single value has the byte order of the machine.
-        return single.astype(single.dtype.newbyteorder("=")) if isinstance(single, np.ndarray) else single
+        return _native(_in_order(found.read(_pair(variable)), variable))
     keys, _ = by_axis(elem, shape, variable.dimensions, variable._grp, use_get_vars=variable._use_get_vars)
     _check_inside(variable, keys, shape)
-    return _in_order(found.oindex[(*keys, *_pair(variable))], variable)
+    return _native(_in_order(found.oindex[(*keys, *_pair(variable))], variable))
+
+
+def _native(values: Any) -> Any:
+    """A single value has the byte order of the machine."""
+    if isinstance(values, np.ndarray) and values.ndim == 0 and not values.dtype.isnative:
+        return values.astype(values.dtype.newbyteorder("="))
+    return values
 
 
 def _check_inside(variable: Any, keys: list[Any], shape: tuple[int, ...]) -> None:
-    """Raises for integers past the end, as netCDF's library does."""
+    """Raises for integers past the end, as netCDF's library does; it looks again for records of others where it may write."""
     for key, length, dimension in zip(keys, shape, variable.get_dims()):
         if isinstance(key, int) and key >= length:
-            if variable._place.model.startswith("NETCDF3") and dimension.isunlimited():
+            if variable._place.model.startswith("NETCDF3") and dimension.isunlimited() and variable._place.mode != "r":
                 raise LibraryError("NetCDF: Start+count exceeds dimension bound")
             raise IndexError("index exceeds dimension bounds")
 
@@ -81,15 +86,16 @@ def _in_order(values: Any, variable: Any) -> Any:
         return joined[..., 0] if variable._is_pair else joined.reshape(array.shape)
     if array.dtype.fields is None and array.dtype.metadata is not None:
         array = array.view(array.dtype.str)
-    return array.astype(dtype, copy=False)
+    array = array.astype(dtype, copy=False)
+    # Dtypes are equal whether or not they are marked as aligned.
+    return array.view(dtype) if dtype.names else array
 
 
 def write(variable: Any, elem: Any, data: Any) -> None:
     """Writes values to a selection, by netCDF4-python's broadcasting; unlimited dimensions grow."""
     found, shape = variable._owner(), variable.shape
     elem, array = boxed(variable, elem, data) if variable._isvlen else (elem, np.asarray(data))
-    keys, axes = by_axis(elem, shape, variable.dimensions, variable._grp, array.shape, put=True)
-    values = _spread(array, [box.count for box in axes], keys)
+    keys, axes, values = checked(variable, elem, array)
     if values.size == 0:
         return
     variable._place.check_writable()
@@ -107,6 +113,15 @@ def write(variable: Any, elem: Any, data: Any) -> None:
         values = _parts(variable, values)
     wanted = [key if isinstance(key, np.ndarray) else _elements(box) for key, box in zip(keys, axes)]
     found.oindex[(*wanted, *_pair(variable))] = values
+
+
+def checked(variable: Any, elem: Any, array: NDArray[Any]) -> tuple[list[Any], list[AxisBox], NDArray[Any]]:
+    """What an index selects for values, and the values in the shape of the selection.
+
+    Raises `IndexError` and `ValueError` as netCDF4-python does for what does not fit together.
+    """
+    keys, axes = by_axis(elem, variable.shape, variable.dimensions, variable._grp, array.shape, put=True)
+    return keys, axes, _spread(array, [box.count for box in axes], keys)
 
 
 def _parts(variable: Any, values: NDArray[Any]) -> NDArray[Any]:

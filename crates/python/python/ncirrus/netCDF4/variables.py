@@ -446,7 +446,7 @@ class Variable(Attributed):
         joined = decoded(data, decoding)
         if self.dtype.kind == "S":
             joined = self._joined(joined, elem, self._encoding(decoding.attributes))
-        is_element = type(joined) is np.ndarray and joined.ndim == 0 and self.shape
+        is_element = type(joined) is np.ndarray and joined.ndim == 0 and not self.mask and _is_integer(elem)
         return joined[()] if is_element else joined
 
     def _unpacked(self, data: Any) -> Any:
@@ -483,13 +483,13 @@ class Variable(Attributed):
         if self._is_complex:
             data = np.asarray(data, self.dtype)
         elif not self._isvlen:
-            data = self._encoded(data)
+            data = self._encoded(data, elem)
         elif isinstance(data, np.ndarray) and self.dtype is not str and self.scale and "scale_factor" in self._stored():
             data = encoded(data, self._decoding())
         with failures.as_runtime_error():
             selections.write(self, elem, data)
 
-    def _encoded(self, data: Any) -> Any:
+    def _encoded(self, data: Any, elem: Any) -> Any:
         if self._iscompound:
             view = self._user_type.dtype_view
             array = np.array(data, view) if not isinstance(data, np.ndarray) else data
@@ -497,11 +497,12 @@ class Variable(Attributed):
             return array.astype(view).view(stored) if array.dtype != stored else array
         decoding = self._decoding()
         if self.dtype.kind == "S":
-            return self._characters(data, decoding.attributes)
-        array = encoded(data, decoding)
+            return self._characters(data, decoding.attributes, elem)
+        # What is wrong with the index is told before what is wrong with the packing.
+        array = encoded(data, decoding, lambda array: selections.checked(self, elem, array))
         return self._checked(array) if self._isenum else array
 
-    def _characters(self, data: Any, attributes: Mapping[str, Any]) -> Any:
+    def _characters(self, data: Any, attributes: Mapping[str, Any], elem: Any) -> Any:
         """Characters; of text, where an attribute says how it is encoded."""
         encoding = self._encoding(attributes)
         if encoding is not None:
@@ -514,7 +515,13 @@ class Variable(Attributed):
             data = np.asarray(masked.filled(attributes.get("_FillValue", b"\0")))
         # Of the type `c`, texts are taken apart.
         array = np.array(data, self.dtype)
-        return _quantize(array, attributes["least_significant_digit"]) if "least_significant_digit" in attributes else array
+        if "least_significant_digit" not in attributes:
+            return array
+        try:
+            return _quantize(array, attributes["least_significant_digit"])
+        except Exception:
+            selections.checked(self, elem, array)
+            raise
 
     def _checked(self, array: NDArray[Any]) -> NDArray[Any]:
         """Values of an enum; others are `ValueError`."""
@@ -556,10 +563,11 @@ class Variable(Attributed):
         return "\n".join([*lines, *self._told_filling()])
 
     def _words(self) -> list[tuple[str, bool]]:
-        return [("vlen", self._isvlen), ("compound", self._iscompound), ("enum", self._isenum)]
+        is_compound = self._iscompound or (self._is_complex and not self._is_pair)
+        return [("vlen", self._isvlen), ("compound", is_compound), ("enum", self._isenum)]
 
     def _told_filling(self) -> list[str]:
-        if not self._isprimitive:
+        if any(is_so for _, is_so in self._words()):
             return []
         own = self._owner()
         if own.fill_mode == "none":
@@ -579,6 +587,12 @@ _QUANTIZED = {
     "BitRound": "_QuantizeBitRoundNumberOfSignificantBits",
     "GranularBitRound": "_QuantizeGranularBitRoundNumberOfSignificantDigits",
 }
+
+
+def _is_integer(elem: Any) -> bool:
+    """Whether an index is one integer for each axis; without axes, for one."""
+    keys = elem if type(elem) is tuple else (elem,)
+    return bool(keys) and all(isinstance(key, (int, np.integer)) for key in keys)
 
 
 _PAIRS = ("complex", "ri", "_pfnc_complex")
