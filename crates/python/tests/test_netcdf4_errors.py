@@ -179,6 +179,11 @@ def delq(nc: Any, p: str) -> Any:
 
 
 @call
+def renamegroup(nc: Any, p: str) -> Any:
+    d=ds(nc,p); d.createGroup("g"); d.renameGroup("g","v")
+
+
+@call
 def setn(nc: Any, p: str) -> Any:
     ds(nc,p).variables=3
 

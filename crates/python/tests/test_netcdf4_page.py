@@ -285,6 +285,25 @@ def _anew(path: str) -> None:
         assert ds.ncattrs() == ["a", "b"]
 
 
+@line("an index list beside an integer past the end, or more keys than axes")
+def _wordless(path: str) -> None:
+    with made(path) as ds:
+        variable = ds.createVariable("v", "i4", ("t", "x"))
+        with pytest.raises(IndexError, match="exceeds dimension bounds"):
+            variable[1, [2, 0, 1]]
+
+
+@line("a variable renamed to the name of a group")
+def _named(path: str) -> None:
+    with made(path) as ds:
+        ds.createVariable("v", "i4", ("x",))[:] = 1
+        ds.createGroup("g")
+        with pytest.raises(RuntimeError, match="String match to name in use"):
+            ds.renameVariable("v", "g")
+    with nc.Dataset(path) as ds:
+        assert ds["v"][:].tolist() == [1] * 4
+
+
 def told() -> list[str]:
     """The first cells of the table."""
     rows = [row for row in PAGE.read_text().splitlines() if row.startswith("| ")][2:]

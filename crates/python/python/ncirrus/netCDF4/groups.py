@@ -276,7 +276,10 @@ class _Members(Attributed):
         self._place.check_writable()
         if new in members:
             raise failures.LibraryError(failures.NAME_IN_USE, object=new)
-        with failures.as_runtime_error():
+        # Variables, groups and types have their names together.
+        others = (self.variables, self.groups, self.cmptypes, self.vltypes, self.enumtypes)
+        is_taken = sort != "dimension" and any(new in each for each in others)
+        with failures.as_runtime_error(failures.NAME_IN_USE if is_taken else None):
             rename()
         # The last one from now on, until the file is opened again.
         members[new] = members.pop(old)
