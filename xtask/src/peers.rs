@@ -19,6 +19,11 @@ pub(crate) fn cf_python() -> PathBuf {
     named("NCIRRUS_CF_PYTHON", ".venv-cf")
 }
 
+/// The Python that has Iris, which brings a good many packages of its own.
+fn iris_python() -> PathBuf {
+    named("NCIRRUS_IRIS_PYTHON", ".venv-iris")
+}
+
 fn named(variable: &str, environment: &str) -> PathBuf {
     let own = || project().join(environment).join("bin/python");
     std::env::var_os(variable).map_or_else(own, PathBuf::from)
@@ -45,7 +50,8 @@ pub(crate) fn install() -> Outcome {
     python_packages("peers/requirements.txt")?;
     netcdf4_sdist()?;
     packages(&cfa_python(), "peers/cfa.txt")?;
-    packages(&cf_python(), "peers/cf.txt")
+    packages(&cf_python(), "peers/cf.txt")?;
+    packages(&iris_python(), "peers/iris.txt")
 }
 
 /// Installs Azure's emulator into a folder of the project's own, unless `NCIRRUS_PEERS_AZURITE` names one.
