@@ -10,7 +10,22 @@ pub(crate) fn test(arguments: &[String]) -> Outcome {
     let mut pytest = vec!["-m", "pytest", "-q"];
     pytest.extend(arguments.iter().map(String::as_str));
     python(&pytest)?;
-    if arguments.is_empty() { types() } else { Ok(()) }
+    if !arguments.is_empty() {
+        return Ok(());
+    }
+    types()?;
+    size_of_package()
+}
+
+/// What ships fits a wheel: the package's files, compressed as in one.
+fn size_of_package() -> Outcome {
+    let folder = project().join("crates/python/python/ncirrus");
+    let script = "import pathlib, sys, zlib\n\
+                  kept = [path for path in pathlib.Path(sys.argv[1]).rglob('*') if path.suffix in ('.py', '.pyi', '.so')]\n\
+                  bytes = sum(len(zlib.compress(path.read_bytes(), 9)) for path in kept)\n\
+                  print(f'the package, compressed: {bytes / 2**20:.1f} MiB')\n\
+                  sys.exit(f'at most {sys.argv[2]} bytes are allowed, not {bytes}' if bytes > int(sys.argv[2]) else 0)";
+    python(&["-c", script, &folder.to_string_lossy(), &MOST_BYTES.to_string()])
 }
 
 /// Installs an editable package in the project's environment, with its entry points; the extension module is that of
@@ -46,7 +61,7 @@ pub(crate) fn wheel(_: &[String]) -> Outcome {
     let out = folder.to_string_lossy().into_owned();
     python(&["-m", "maturin", "sdist", "--out", &out])?;
     let build = ["-m", "maturin", "build", "--release", "--quiet", "--zig", "--compatibility", OLDEST];
-    python(&[&build[..], &["--out", &out]].concat())?;
+    python(&[&build[..], &["--compression-level", "9", "--out", &out]].concat())?;
     let wheel = wheel_in(&folder)?;
     let shown = wheel.to_string_lossy();
     python(&["-m", "auditwheel", "show", &shown])?;
