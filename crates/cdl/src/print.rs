@@ -172,14 +172,13 @@ impl<'a> CdlPrinter<'a, '_> {
             self.out.blanks(indent);
             self.out.push("data:\n");
         }
-        for &id in vars {
-            let wanted = self.choice.has_variable(id)
-                && (self.options.data != DataChoice::Coordinates || self.is_coordinate(group, id));
-            if wanted {
-                data::print(self, id, indent)?;
-            }
-        }
-        Ok(())
+        let is_wanted = |id: &VarId| {
+            self.choice.has_variable(*id)
+                && (self.options.data != DataChoice::Coordinates || self.is_coordinate(group, *id))
+        };
+        let wanted: Vec<VarId> = vars.iter().copied().filter(is_wanted).collect();
+        self.source.expect(&wanted);
+        wanted.into_iter().try_for_each(|id| data::print(self, id, indent))
     }
 
     /// Whether the variable is one-dimensional and named like a dimension visible in its group, whether it has that

@@ -12,6 +12,11 @@ pub trait DataSource {
     /// If the values cannot be read; the variable's data end there and printing continues.
     fn read(&mut self, variable: VarId, selection: &Selection) -> Result<Values, ReadError>;
 
+    /// The variables whose values are read next, whole and in this order.
+    fn expect(&mut self, variables: &[VarId]) {
+        let _ = variables;
+    }
+
     /// Number of bytes of values that may be read at once to avoid reading chunks more than once.
     fn block_len(&self) -> u64 {
         32 << 20

@@ -137,9 +137,10 @@ fn a_header_is_two_requests_and_one_for_each_sequence() {
 
 #[test]
 fn a_selection_is_the_constraint_of_one_request() {
-    let answer = dods("Int16 t[x = 2][y = 2];", &[4, 4, 1, 2, 3, 0xffff_fffc]);
-    let ones = dods("Float64 x[x = 2];", &[2, 2, 0x3ff0_0000, 0, 0x3ff0_0000, 0]);
-    let server = server(&[("t%5B1:2%5D%5B0:1%5D", answer), ("x%5B1:2%5D", ones)]);
+    let (t, x) = ("t%5B1:2%5D%5B0:1%5D", "x%5B1:2%5D");
+    let sent = [&[4, 4, 1, 2, 3, 0xffff_fffc][..], &[2, 2, 0x3ff0_0000, 0, 0x3ff0_0000, 0]].concat();
+    let both = dods("Int16 t[x = 2][y = 2]; Float64 x[x = 2];", &sent);
+    let server = server(&[(&format!("{t},{x}"), both)]);
     let made = tempfile::tempdir().unwrap();
     let copy = made.path().join("copy.nc");
     let copy = copy.to_str().unwrap();
@@ -148,7 +149,7 @@ fn a_selection_is_the_constraint_of_one_request() {
     let shown = ncirrus(&["dump", copy]);
     assert!(words(&shown.stdout).contains("t=1,2,3,-4;"), "{shown:?}");
     let data: Vec<String> = server.requests().into_iter().filter(|path| path.contains("dods?t")).collect();
-    assert_eq!(data, ["/d/set.dods?t%5B1:2%5D%5B0:1%5D"]);
+    assert_eq!(data, [format!("/d/set.dods?{t},{x}")]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use ncirrus_testkit::dap_server::{DapBehaviour, DapServer, ServedDataset};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-fn served(path: &Path) -> ServedDataset {
+pub(crate) fn served(path: &Path) -> ServedDataset {
     let dataset = Dataset::open(path.to_str().unwrap()).unwrap();
     let model = dataset.model().unwrap();
     let read = move |id: VarId, selection: &Selection| {

@@ -421,6 +421,14 @@ impl StoreAbilities for CloudStore {
         let pages = self.pages.as_deref()?;
         Some(operation(prefix, self.objects_below(pages, prefix, page)).boxed())
     }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a mut dyn ncirrus_store::AnswerReceiver,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
 }
 
 /// Maximum key length: in bytes (Amazon, Google), in characters of a blob's name (Azure).

@@ -6,9 +6,9 @@ use bytes::{Bytes, BytesMut};
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Values;
 
-const LAST: u8 = 0x01;
-const ERROR: u8 = 0x02;
-const LITTLE_ENDIAN: u8 = 0x04;
+pub(crate) const LAST: u8 = 0x01;
+pub(crate) const ERROR: u8 = 0x02;
+pub(crate) const LITTLE_ENDIAN: u8 = 0x04;
 
 /// An answer with data: the structure of what was asked for, and its values.
 #[derive(Debug, Clone)]
@@ -91,15 +91,27 @@ impl DapAnswer {
             (Err(_), Ok(Some(index))) => {
                 let path =
                     self.dmr.variables().get(index).map(|(groups, variable)| full_path(groups, variable));
-                Err(Error::malformed("the checksum of the values is wrong").at_path(path.unwrap_or_default()))
+                Err(wrong_checksum(path.unwrap_or_default()))
             }
             (Err(error), _) => Err(error),
         }
     }
 }
 
+/// That the values of a variable are not those that the server sent.
+pub(crate) fn wrong_checksum(path: String) -> Error {
+    Error::malformed(WRONG_CHECKSUM).at_path(path)
+}
+
+/// Whether an error is that of a wrong checksum.
+pub(crate) fn is_wrong_checksum(error: &Error) -> bool {
+    error.message() == WRONG_CHECKSUM
+}
+
+const WRONG_CHECKSUM: &str = "the checksum of the values is wrong";
+
 /// The path of a variable, as DAP4 writes it.
-fn full_path(groups: &[&str], variable: &DmrVariable) -> String {
+pub(crate) fn full_path(groups: &[&str], variable: &DmrVariable) -> String {
     let names = groups.iter().copied().chain([variable.name.as_str()]);
     names.map(|name| format!("/{}", crate::path::escaped(name))).collect()
 }

@@ -62,8 +62,10 @@ impl DodsAnswer {
         let position = reader.position();
         match variables {
             Ok(variables) => {
-                if let Some(error) = error_within(&self.data[position..]) {
-                    return Err(error.into_error());
+                // Numbers can swallow the beginning of an error text; then there are more bytes than there should be.
+                let is_longer = position < self.data.len();
+                if let Some(error) = is_longer.then(|| self.server_error_near(position)).flatten() {
+                    return Err(error);
                 }
                 Ok(DodsValues { variables, rest: self.data.len() - position })
             }
@@ -85,7 +87,7 @@ impl DodsAnswer {
 }
 
 /// Where the DDS ends and where the data begin.
-fn data_mark(body: &[u8]) -> Option<(usize, usize)> {
+pub(crate) fn data_mark(body: &[u8]) -> Option<(usize, usize)> {
     let marks: [&[u8]; 2] = [b"Data:\n", b"Data:\r\n"];
     let mut at = 0;
     while let Some(found) = body[at..].iter().position(|byte| *byte == b'\n') {

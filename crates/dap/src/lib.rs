@@ -26,7 +26,6 @@ mod chunks;
 mod column;
 mod constraint;
 mod conversion;
-mod crc32;
 mod cut;
 mod das;
 mod dds;

@@ -1,4 +1,7 @@
 //! Boxes of variables as requests, and the answers to them (docs/spec/dap.md 4, 6.5, 7.2).
+mod stream;
+
+use crate::chunks::is_wrong_checksum;
 use crate::conversion::ValueConversion;
 use crate::cut::take;
 use crate::place::{DapPlace, DapProtocol};
@@ -8,10 +11,13 @@ use crate::{
     QUERY_BYTES, QueryEncoding, QueryRange, WireName, XdrPeculiarities,
 };
 use bytes::Bytes;
-use ncirrus_layout::{Error, ErrorKind, Limits, Query, QueryAxis, QueryBox, QuerySource, Result};
+use ncirrus_layout::{
+    Error, ErrorKind, Limits, Query, QueryAxis, QueryBox, QueryDecoder, QuerySource, Result,
+};
 use ncirrus_model::Values;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use stream::AnswerDecoder;
 
 /// The variables of a dataset, which a server sends boxes of.
 #[derive(Debug)]
@@ -44,10 +50,11 @@ impl QuerySource for DapSource {
     }
 
     fn decode(&self, boxes: &[QueryBox], answer: &Bytes, limits: &Limits) -> Result<Vec<Values>> {
-        match self.place.protocol {
-            DapProtocol::Dap2 => self.decode_dap2(boxes, answer, limits),
-            DapProtocol::Dap4 => self.decode_dap4(boxes, answer, limits),
-        }
+        self.decode_answer(boxes, answer, limits)
+    }
+
+    fn decoder<'a>(&'a self, wanted: &'a QueryBox, limits: &'a Limits) -> Box<dyn QueryDecoder + 'a> {
+        Box::new(AnswerDecoder::new(self, wanted, limits))
     }
 
     fn element_len(&self, variable: usize) -> Option<u64> {
@@ -80,8 +87,13 @@ impl QuerySource for DapSource {
         is_repeated && may_change && !self.raw.swap(true, Ordering::Relaxed)
     }
 
+    fn is_damaged(&self, error: &Error) -> bool {
+        is_wrong_checksum(error)
+    }
+
     fn is_too_large(&self, error: &Error) -> bool {
-        let words = ["too large", "too big", "limit", "exceed", "memory", "timeout", "timed out"];
+        let words =
+            ["too large", "too big", "limit", "exceed", "memory", "timeout", "timed out", "no answer within"];
         let text = error.message().to_ascii_lowercase();
         let is_refusal = !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Malformed);
         is_refusal && words.iter().any(|word| text.contains(word))
@@ -163,6 +175,19 @@ impl PendingQuery {
 }
 
 impl DapSource {
+    /// The values of boxes in an answer that is complete.
+    pub(crate) fn decode_answer(
+        &self,
+        boxes: &[QueryBox],
+        answer: &Bytes,
+        limits: &Limits,
+    ) -> Result<Vec<Values>> {
+        match self.place.protocol {
+            DapProtocol::Dap2 => self.decode_dap2(boxes, answer, limits),
+            DapProtocol::Dap4 => self.decode_dap4(boxes, answer, limits),
+        }
+    }
+
     fn encoding(&self) -> QueryEncoding {
         match self.raw.load(Ordering::Relaxed) {
             true => QueryEncoding::RawBrackets,
@@ -276,6 +301,11 @@ impl DapSource {
 /// The values of the box in the variable's type, with their characters cut out.
 fn finish(variable: &ShownVariable, values: Values, wanted: &QueryBox) -> Result<Values> {
     let values = variable.conversion.convert(values)?;
+    if let Some(atomic) = variable.atomic.filter(|atomic| values.atomic() != Some(*atomic)) {
+        let sent = values.atomic().map_or("values of another kind".to_owned(), |sent| sent.name().to_owned());
+        let message = format!("the answer has {sent} where the dataset has {}", atomic.name());
+        return Err(Error::malformed(message));
+    }
     match (&variable.conversion, variable.characters, wanted.axes.get(variable.shape.len())) {
         (ValueConversion::Characters(_), Some(len), Some(axis)) => {
             let strings = (values.len() as u64).checked_div(len).unwrap_or(0);

@@ -1,5 +1,4 @@
 //! Values as DAP4 sends them (docs/spec/dap.md 6.4).
-use crate::crc32::crc32;
 use crate::{DmrKind, DmrVariable};
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::{Atomic, Values};
@@ -34,7 +33,7 @@ pub(crate) fn decode(
         reader.append(variable, &mut column)?;
         decoded.values.push(column);
         if checksums {
-            let computed = crc32(&data[start..reader.at]);
+            let computed = crc32fast::hash(&data[start..reader.at]);
             if reader.checksum()? != computed {
                 decoded.mismatch.get_or_insert(index);
             }

@@ -5,9 +5,9 @@ mod fill;
 mod types;
 
 use crate::WireName;
-use crate::conversion::ValueConversion;
+use crate::conversion::{ValueConversion, signed_type};
 use ncirrus_layout::Error;
-use ncirrus_model::{DimId, Model, ModelError, VarId};
+use ncirrus_model::{Atomic, DimId, Model, ModelError, TypeRef, VarId};
 use std::collections::{HashMap, HashSet};
 
 /// A dataset as it is shown.
@@ -25,12 +25,32 @@ pub(crate) struct ShownVariable {
     /// Lengths along its axes in answers: without the one that is shown for the characters of strings.
     pub(crate) shape: Vec<u64>,
     pub(crate) conversion: ValueConversion,
+    /// Its type, if that is atomic.
+    pub(crate) atomic: Option<Atomic>,
     /// Bytes of an element in an answer; `None` if they differ.
     pub(crate) element_len: Option<u64>,
     /// Whether it is the coordinate of its only dimension.
     pub(crate) is_coordinate: bool,
     /// Characters of each string, if they are shown.
     pub(crate) characters: Option<u64>,
+}
+
+impl ShownVariable {
+    /// Whether its elements are numbers whose bits are those of the answer.
+    pub(crate) fn is_direct(&self) -> bool {
+        let is_same = matches!(self.conversion, ValueConversion::Same | ValueConversion::Signed);
+        let has_size = self.atomic.and_then(Atomic::byte_len).is_some();
+        is_same && has_size && !self.shape.is_empty()
+    }
+
+    /// Whether numbers of a type have the bits of its own.
+    pub(crate) fn has_bits_of(&self, sent: Atomic) -> bool {
+        let shown = match self.conversion {
+            ValueConversion::Signed => signed_type(sent),
+            _ => sent,
+        };
+        self.atomic == Some(shown)
+    }
 }
 
 /// How a variable is asked for.
@@ -62,6 +82,13 @@ impl TakenNames {
         let unique = unique.unwrap_or_else(|| name.to_owned());
         self.0.insert(unique.clone());
         unique
+    }
+}
+
+fn atomic_of(ty: TypeRef) -> Option<Atomic> {
+    match ty {
+        TypeRef::Atomic(atomic) => Some(atomic),
+        TypeRef::User(_) => None,
     }
 }
 

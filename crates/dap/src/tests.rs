@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+mod traps;
 mod views;
 
 /// A case of the manifest.

@@ -19,7 +19,7 @@ pub(crate) use box_cache::BoxCache;
 pub(crate) use chunk_cache::{CachedChunk, ChunkCache, ChunkKey};
 pub(crate) use in_flight::{FirstRequest, InFlight};
 pub(crate) use memory::{MemoryBudget, MemoryPermit};
-pub(crate) use network::{NetworkRuntime, PendingRequest};
+pub(crate) use network::{NetworkRuntime, PendingAnswer, PendingRequest};
 pub(crate) use statistics::SessionCounters;
 pub(crate) use workers::{WorkerBuffers, WorkerPool};
 

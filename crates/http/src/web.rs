@@ -1,6 +1,7 @@
 //! Objects of web servers, read by range requests.
 mod answer;
 mod computed;
+mod encoding;
 mod redirects;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,8 @@ use ncirrus_layout::{
     Detail, Error, Limits, Listing, LockExt, ObjectBytes, ObjectId, Result, StoreId, Tag, Want,
 };
 use ncirrus_store::{
-    LocalStore, PutCondition, Store, StoreAbilities, StoreFacts, Url, key, percent_decoded, percent_encoded,
+    AnswerReceiver, LocalStore, PutCondition, Store, StoreAbilities, StoreFacts, Url, key, percent_decoded,
+    percent_encoded,
 };
 use redirects::{RedirectCache, RedirectRequest};
 use std::collections::HashMap;
@@ -342,6 +344,17 @@ impl StoreAbilities for HttpStore {
         _: Option<&'a str>,
     ) -> Option<BoxFuture<'a, Result<ncirrus_store::ObjectPage>>> {
         None
+    }
+
+    fn answer<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        receiver: &'a mut dyn AnswerReceiver,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        let answer = |receiver| {
+            net::query_operation(object, &Want::All, self.receive_computed(object, receiver)).boxed()
+        };
+        self.computes.then(|| answer(receiver))
     }
 }
 

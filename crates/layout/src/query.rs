@@ -52,6 +52,27 @@ pub struct Query {
     pub is_exact: bool,
 }
 
+/// Takes elements of a box as they are decoded: the number of the first one in row-major order, and their bytes, of the
+/// variable's type in the machine's byte order.
+pub type PutElements<'a> = dyn FnMut(u64, &[u8]) -> Result<()> + Send + 'a;
+
+/// Decodes the answer to the query for one box while it arrives.
+pub trait QueryDecoder: Debug + Send {
+    /// Takes the next bytes of the answer, and puts the elements that they complete. Of the answer itself it keeps no
+    /// more than it needs to tell what is wrong, if elements can be put before its end.
+    ///
+    /// # Errors
+    /// As [`QuerySource::decode`], and those of `put`.
+    fn piece(&mut self, bytes: &[u8], put: &mut PutElements<'_>) -> Result<()>;
+
+    /// The answer is complete. `None` if all elements were put; else the values of the box, which could only be decoded
+    /// together, and none was put.
+    ///
+    /// # Errors
+    /// As [`QuerySource::decode`].
+    fn finish(self: Box<Self>) -> Result<Option<Values>>;
+}
+
 /// Turns boxes into requests and decodes the answers, for all variables of a dataset.
 ///
 /// An answer is no object with a state: it has no ranges, and its tag says nothing.
@@ -69,6 +90,9 @@ pub trait QuerySource: Debug + Send + Sync {
     /// dataset has changed since it was opened.
     fn decode(&self, boxes: &[QueryBox], answer: &Bytes, limits: &Limits) -> Result<Vec<Values>>;
 
+    /// Decodes the answer to the query for one box from its pieces.
+    fn decoder<'a>(&'a self, wanted: &'a QueryBox, limits: &'a Limits) -> Box<dyn QueryDecoder + 'a>;
+
     /// Bytes of an element of a variable in an answer; `None` if they differ.
     fn element_len(&self, variable: usize) -> Option<u64>;
 
@@ -78,6 +102,9 @@ pub trait QuerySource: Debug + Send + Sync {
     /// Whether requests are written differently from now on because of an error, so that the same box may be asked for
     /// once more.
     fn adapts(&self, error: &Error) -> bool;
+
+    /// Whether an error says that an answer was damaged on its way, so that it may be asked for once more.
+    fn is_damaged(&self, error: &Error) -> bool;
 
     /// Whether an error says that less should be asked for.
     fn is_too_large(&self, error: &Error) -> bool;

@@ -238,6 +238,14 @@ impl StoreAbilities for ReferenceStore {
     ) -> Option<BoxFuture<'a, Result<crate::ObjectPage>>> {
         None
     }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a mut dyn crate::AnswerReceiver,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
 }
 
 /// Opens a reference file, if the dataset is one by its name and its content.

@@ -3,7 +3,7 @@ mod abilities;
 mod ext;
 mod multipart;
 
-pub use abilities::StoreAbilities;
+pub use abilities::{AnswerPart, AnswerReceiver, StoreAbilities};
 pub use ext::{StoreExt, copy_by_hand};
 pub use multipart::MultipartUpload;
 

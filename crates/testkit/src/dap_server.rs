@@ -48,6 +48,33 @@ pub struct DapBehaviour {
     pub raw_brackets: bool,
     /// Answers end after this many bytes, without a word.
     pub cut_at: Option<usize>,
+    /// The same, of answers with data.
+    pub cut_data_at: Option<usize>,
+    /// How bodies are compressed.
+    pub encoding: Option<BodyEncoding>,
+    /// The length of an answer is not told: it ends with the connection.
+    pub no_length: bool,
+    /// While a request is answered, others are refused with 503.
+    pub busy: bool,
+    /// Every so many data requests the connection ends in the middle of the answer; 0: never.
+    pub cut_every: usize,
+    /// So many answers of DAP4 have a wrong checksum.
+    pub wrong_checksums: usize,
+    /// Requests for several variables are refused with 400.
+    pub refuses_batches: bool,
+    /// Instead of the data from this byte on, an error of the server follows.
+    pub error_at: Option<usize>,
+    /// Answers are sent in pieces of this many bytes, each after a millisecond; 0: at once.
+    pub trickle: usize,
+}
+
+/// How a body is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum BodyEncoding {
+    Gzip,
+    Zlib,
+    RawDeflate,
 }
 
 /// A running server; it ends with the process.
@@ -63,6 +90,8 @@ struct ServerState {
     in_flight: AtomicUsize,
     most_in_flight: AtomicUsize,
     sent: AtomicUsize,
+    data_requests: AtomicUsize,
+    damaged: AtomicUsize,
 }
 
 /// A status and a body.
@@ -86,6 +115,8 @@ impl DapServer {
             in_flight: AtomicUsize::new(0),
             most_in_flight: AtomicUsize::new(0),
             sent: AtomicUsize::new(0),
+            data_requests: AtomicUsize::new(0),
+            damaged: AtomicUsize::new(0),
         });
         let shared = Arc::clone(&state);
         thread::spawn(move || {
@@ -112,6 +143,16 @@ impl DapServer {
         self.state.most_in_flight.load(Ordering::SeqCst)
     }
 
+    /// Forgets the most requests that were in flight.
+    pub fn forget_most_in_flight(&self) {
+        self.state.most_in_flight.store(0, Ordering::SeqCst);
+    }
+
+    /// The body of the answer to a path and query.
+    pub fn reply_to(&self, target: &str) -> Vec<u8> {
+        self.state.reply(target).1
+    }
+
     /// Bytes of all bodies so far.
     pub fn sent(&self) -> usize {
         self.state.sent.load(Ordering::SeqCst)
@@ -125,16 +166,78 @@ impl ServerState {
         let Some(first) = lines.next() else { return };
         lines.take_while(|line| !line.is_empty()).for_each(drop);
         let target = first.split(' ').nth(1).unwrap_or_default().trim_start_matches('/').to_owned();
+        if target == "counts" {
+            _ = self.send_counts(&mut stream);
+            return;
+        }
         let now = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+        let answering = Answering(&self.in_flight);
         self.most_in_flight.fetch_max(now, Ordering::SeqCst);
         self.requests.lock().unwrap().push(target.clone());
         thread::sleep(self.behaviour.latency);
-        let (status, body) = self.reply(&target);
+        let (status, body) = match self.behaviour.busy && now > 1 {
+            true => ("503 Service Unavailable\r\nretry-after: 0", b"busy".to_vec()),
+            false => self.reply(&target),
+        };
         self.sent.fetch_add(body.len(), Ordering::SeqCst);
+        let _ = self.send(&mut stream, status, &body, (is_data(&target), answering));
+    }
+
+    /// What was asked for since this was last asked for, as JSON: for programs that are compared.
+    fn send_counts(&self, stream: &mut TcpStream) -> std::io::Result<()> {
+        let requests = std::mem::take(&mut *self.requests.lock().unwrap()).len();
+        let (bytes, most) =
+            (self.sent.swap(0, Ordering::SeqCst), self.most_in_flight.swap(0, Ordering::SeqCst));
+        let body = format!("{{\"requests\": {requests}, \"bytes\": {bytes}, \"most_in_flight\": {most}}}");
+        write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
+    }
+
+    fn send(
+        &self,
+        stream: &mut TcpStream,
+        status: &str,
+        body: &[u8],
+        (is_data, answering): (bool, Answering<'_>),
+    ) -> std::io::Result<()> {
+        let (encoding, body) = match self.behaviour.encoding {
+            Some(encoding) => encoded(encoding, body),
+            None => ("", body.to_vec()),
+        };
         let len = body.len();
-        let _ = write!(stream, "HTTP/1.1 {status}\r\ncontent-length: {len}\r\nconnection: close\r\n\r\n");
-        let _ = stream.write_all(&body[..self.behaviour.cut_at.unwrap_or(len).min(len)]);
-        self.in_flight.fetch_sub(1, Ordering::SeqCst);
+        write!(stream, "HTTP/1.1 {status}\r\n{encoding}connection: close\r\n")?;
+        if !self.behaviour.no_length {
+            write!(stream, "content-length: {len}\r\n")?;
+        }
+        stream.write_all(b"\r\n")?;
+        let turn = if is_data { 1 + self.data_requests.fetch_add(1, Ordering::SeqCst) } else { 0 };
+        let every = self.behaviour.cut_every;
+        let end = match every > 0 && is_data && turn.is_multiple_of(every) {
+            true => len / 2,
+            false => {
+                let of_data = self.behaviour.cut_data_at.filter(|_| is_data);
+                of_data.or(self.behaviour.cut_at).unwrap_or(len).min(len)
+            }
+        };
+        let piece = if self.behaviour.trickle == 0 { len.max(1) } else { self.behaviour.trickle };
+        let (first, last) = body[..end].split_at(end.saturating_sub(1));
+        for piece in first.chunks(piece) {
+            stream.write_all(piece)?;
+            if self.behaviour.trickle > 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        // With the last byte the client may send the next request.
+        drop(answering);
+        stream.write_all(last)
+    }
+
+    /// Makes the last data of an answer of DAP4 wrong, the first few times.
+    fn damage(&self, (status, mut body): Reply) -> Reply {
+        let at = body.len().saturating_sub(4 + 4 + 1);
+        if self.damaged.fetch_add(1, Ordering::SeqCst) < self.behaviour.wrong_checksums {
+            body[at] ^= 0x55;
+        }
+        (status, body)
     }
 
     fn reply(&self, target: &str) -> Reply {
@@ -153,12 +256,45 @@ impl ServerState {
                 ".dds" => dap2::dds(dataset, &query),
                 ".das" => Ok(dap2::das(dataset)),
                 ".dods" => dap2::dods(dataset, &query, &self.behaviour),
-                ".dap" => return dap4::dap(dataset, &query, &self.behaviour).unwrap_or_else(dap4::refused),
+                ".dap" => {
+                    let made = dap4::dap(dataset, &query, &self.behaviour).map(|reply| self.damage(reply));
+                    return made.unwrap_or_else(dap4::refused);
+                }
                 _ => return dap4::dmr(dataset, &query).unwrap_or_else(dap4::refused),
             };
             return made.map_or_else(dap2::refused, |body| ("200 OK", body));
         }
         dap2::refused(("404 Not Found", format!("no dataset {path}")))
+    }
+}
+
+/// A request is in flight as long as this lives.
+struct Answering<'a>(&'a AtomicUsize);
+
+impl Drop for Answering<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn is_data(target: &str) -> bool {
+    target.split('?').next().is_some_and(|path| path.ends_with(".dods") || path.ends_with(".dap"))
+}
+
+/// The header of an encoding, and a body in it.
+fn encoded(encoding: BodyEncoding, body: &[u8]) -> (&'static str, Vec<u8>) {
+    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+    let level = flate2::Compression::fast();
+    let all = |mut writer: Box<dyn Write + '_>| writer.write_all(body).unwrap();
+    let mut made = Vec::new();
+    match encoding {
+        BodyEncoding::Gzip => all(Box::new(GzEncoder::new(&mut made, level))),
+        BodyEncoding::Zlib => all(Box::new(ZlibEncoder::new(&mut made, level))),
+        BodyEncoding::RawDeflate => all(Box::new(DeflateEncoder::new(&mut made, level))),
+    }
+    match encoding {
+        BodyEncoding::Gzip => ("content-encoding: gzip\r\n", made),
+        BodyEncoding::Zlib | BodyEncoding::RawDeflate => ("content-encoding: deflate\r\n", made),
     }
 }
 

@@ -231,6 +231,7 @@ pub(crate) fn copy_without(
     let skipped = Mutex::new(Vec::new());
     let skip = |part: SkippedPart| damage::note(&mut skipped.guard(), part);
     let skip: Option<&(dyn Fn(SkippedPart) + Sync)> = options.skip_damaged.then_some(&skip);
+    source.announce_reads(&pairs.iter().map(|pair| (pair.var, pair.selection.clone())).collect::<Vec<_>>());
     for pair in &pairs {
         let progress = |elements| {
             let done = done.fetch_add(elements, Ordering::Relaxed) + elements;

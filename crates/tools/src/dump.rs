@@ -114,6 +114,11 @@ impl DataSource for PrintedDataset<'_> {
         Ok(self.dataset.read_values(var, selection)?)
     }
 
+    fn expect(&mut self, variables: &[VarId]) {
+        let whole = |var: &VarId| (*var, Selection::all(&self.model.shape(*var)));
+        self.dataset.announce_reads(&variables.iter().map(whole).collect::<Vec<_>>());
+    }
+
     /// A quarter of the session's memory.
     fn block_len(&self) -> u64 {
         self.dataset.session().memory() as u64 / 4

@@ -1,5 +1,5 @@
 use super::*;
-use crate::crc32::crc32;
+use crc32fast::hash as crc32;
 
 /// An answer of these chunks: flags and payload.
 fn body(chunks: &[(u8, &[u8])]) -> Bytes {

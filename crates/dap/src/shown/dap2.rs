@@ -6,7 +6,7 @@ mod walk;
 pub(crate) use walk::{SequenceColumn, sequence_columns, string_paths};
 
 use super::types::{self, MemberTree, TypeTree};
-use super::{ShownDataset, ShownVariable, TakenNames, WirePath, is_coordinate, refused};
+use super::{ShownDataset, ShownVariable, TakenNames, WirePath, atomic_of, is_coordinate, refused};
 use crate::conversion::{ValueConversion, signed_type};
 use crate::place::{DapPlace, DapView};
 use crate::{Das, Dds, DdsKind, DdsType, DdsVariable};
@@ -151,9 +151,9 @@ impl<'a> Dap2Definitions<'a> {
         let (segments, in_rows, map) = (found.segments.clone(), found.in_rows, found.map);
         let wire = WirePath::Dap2 { segments, in_rows, map };
         let element_len = element_len(found.node);
-        self.shown
-            .variables
-            .insert(id, ShownVariable { wire, shape, conversion, element_len, is_coordinate, characters });
+        let atomic = atomic_of(ty);
+        let shown = ShownVariable { wire, shape, conversion, atomic, element_len, is_coordinate, characters };
+        self.shown.variables.insert(id, shown);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 mod attributes;
 
 use super::types::{self, MemberTree, TypeTree};
-use super::{ShownDataset, ShownVariable, WirePath, is_coordinate, refused};
+use super::{ShownDataset, ShownVariable, WirePath, atomic_of, is_coordinate, refused};
 use crate::conversion::ValueConversion;
 use crate::path::segments;
 use crate::place::{DapPlace, DapView};
@@ -159,6 +159,7 @@ impl Dap4Definitions<'_> {
             wire: WirePath::Dap4 { path: self.inside(&found.name) },
             shape: found.dims.iter().map(|axis| axis.size).collect(),
             conversion,
+            atomic: atomic_of(ty),
             element_len: element_len(found),
             is_coordinate,
             characters: None,

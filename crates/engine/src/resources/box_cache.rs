@@ -19,6 +19,10 @@ struct BoxCacheState {
     variables: HashMap<VariableKey, VariableBoxes>,
     /// Openings whose variables were asked for together.
     batched: HashSet<u64>,
+    /// Openings whose server refuses requests for several variables.
+    alone: HashSet<u64>,
+    /// Boxes that will be read, by opening, in order.
+    expected: HashMap<u64, Vec<QueryBox>>,
     held: usize,
     next: u64,
 }
@@ -30,6 +34,8 @@ type VariableKey = (u64, usize);
 struct VariableBoxes {
     numbers: Vec<u64>,
     last: Option<QueryBox>,
+    /// Whether the server refuses to send all of it.
+    refused: bool,
 }
 
 struct CachedBox {
@@ -65,7 +71,57 @@ impl BoxCache {
         let boxes = state.variables.entry((opening, wanted.variable)).or_default();
         let is_next = boxes.last.as_ref().is_some_and(|last| is_next(last, wanted));
         boxes.last = Some(wanted.clone());
-        is_next
+        is_next && !boxes.refused
+    }
+
+    /// Notes that the whole of a variable was asked for in vain.
+    pub(crate) fn note_refused(&self, opening: u64, variable: usize) {
+        self.state.guard().variables.entry((opening, variable)).or_default().refused = true;
+    }
+
+    /// Notes that a request for several variables was made in vain.
+    pub(crate) fn note_batch_refused(&self, opening: u64) {
+        self.state.guard().alone.insert(opening);
+    }
+
+    /// Whether requests for several variables are made in vain.
+    pub(crate) fn refuses_batches(&self, opening: u64) -> bool {
+        self.state.guard().alone.contains(&opening)
+    }
+
+    /// Notes which boxes will be read.
+    pub(crate) fn expect(&self, opening: u64, boxes: Vec<QueryBox>) {
+        if self.budget > 0 {
+            self.state.guard().expected.insert(opening, boxes);
+        }
+    }
+
+    /// The expected boxes from that on which holds this one, up to a number of bytes; they are not expected any longer.
+    pub(crate) fn take_expected(
+        &self,
+        opening: u64,
+        asked: &QueryBox,
+        bytes_of: impl Fn(&QueryBox) -> u64,
+    ) -> Vec<QueryBox> {
+        let mut state = self.state.guard();
+        let Some(boxes) = state.expected.get_mut(&opening) else { return Vec::new() };
+        let Some(first) = boxes.iter().position(|expected| holds_box(expected, asked)) else {
+            return Vec::new();
+        };
+        let (mut count, mut bytes) = (0, 0_u64);
+        for expected in boxes.iter().skip(first) {
+            bytes = bytes.saturating_add(bytes_of(expected));
+            if count > 0 && bytes > self.budget as u64 / 4 {
+                break;
+            }
+            count += 1;
+        }
+        boxes.drain(first..first + count).collect()
+    }
+
+    /// Whether a box of that many bytes is kept.
+    pub(crate) fn takes(&self, asked: &QueryBox, bytes: usize) -> bool {
+        bytes <= self.budget / 4 && asked.axes.iter().all(|axis| axis.stride == 1)
     }
 
     /// Whether the variables of an opening that belong together are asked for the first time.
@@ -75,7 +131,7 @@ impl BoxCache {
 
     /// Keeps a box without strides.
     pub(crate) fn keep(&self, opening: u64, held: QueryBox, values: Arc<Values>, bytes: usize) {
-        if bytes > self.budget / 4 || held.axes.iter().any(|axis| axis.stride != 1) {
+        if !self.takes(&held, bytes) {
             return;
         }
         let mut state = self.state.guard();
@@ -100,8 +156,16 @@ impl BoxCache {
         state.entries.retain(|_, entry| entry.key.0 != opening);
         state.variables.retain(|key, _| key.0 != opening);
         state.batched.remove(&opening);
+        state.alone.remove(&opening);
+        state.expected.remove(&opening);
         state.held = state.entries.values().map(|entry| entry.bytes).sum();
     }
+}
+
+/// Whether a box holds another one of its variable.
+fn holds_box(held: &QueryBox, wanted: &QueryBox) -> bool {
+    let is_dense = held.axes.iter().all(|axis| axis.stride == 1);
+    held == wanted || (held.variable == wanted.variable && is_dense && holds(held, wanted))
 }
 
 /// Whether a box without strides holds all elements of another one.

@@ -1,14 +1,17 @@
 //! Requests to stores that answer over a network: on the session's own runtime, bounded per store.
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Listing, ObjectBytes, ObjectId, Result, StoreId, Want};
-use ncirrus_store::Store;
+use ncirrus_store::{AnswerPart, AnswerReceiver, Store};
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::runtime::{Handle, Runtime};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 /// Requests to stores that answer over a network. The first one starts the runtime.
@@ -35,6 +38,21 @@ impl NetworkRuntime {
         let host = self.host(store);
         let store = Arc::clone(store);
         Ok(PendingRequest(self.handle()?.spawn(async move { get(store.as_ref(), host, object, want).await })))
+    }
+
+    /// Starts a request whose answer is passed on while it arrives; it waits for a permit like others.
+    pub(crate) fn answer(&self, store: &Arc<dyn Store>, object: ObjectId) -> Result<PendingAnswer> {
+        let (host, store) = (self.host(store), Arc::clone(store));
+        let (sender, parts) = mpsc::channel(WAITING_PARTS);
+        let mut receiver = AnswerSender { sender, received: 0 };
+        let request = self.run(async move {
+            let start = Instant::now();
+            let _turn = host.acquire().await;
+            let found = pass_on(store.as_ref(), &object, &mut receiver).await;
+            tell(&object, &Want::All, (&found, receiver.received), start);
+            found
+        })?;
+        Ok(PendingAnswer { parts, request: Some(request) })
     }
 
     /// Starts requesting the names below a prefix.
@@ -80,6 +98,63 @@ impl NetworkRuntime {
     }
 }
 
+/// Parts of an answer that wait to be decoded.
+const WAITING_PARTS: usize = 1;
+
+/// An answer that is passed on while it arrives; dropping it cancels its request.
+pub(crate) struct PendingAnswer {
+    parts: mpsc::Receiver<AnswerPart>,
+    /// Whether there is an answer; `None` once that is known.
+    request: Option<PendingRequest<bool>>,
+}
+
+impl PendingAnswer {
+    /// One that has arrived.
+    pub(crate) fn arrived(bytes: Bytes) -> Self {
+        let (sender, parts) = mpsc::channel(WAITING_PARTS);
+        // There is room for one part.
+        _ = sender.try_send(AnswerPart::Bytes(bytes));
+        Self { parts, request: None }
+    }
+
+    /// The next part; `None` after the last.
+    ///
+    /// # Errors
+    /// That of the request; `NotFound` if there is no answer.
+    pub(crate) async fn next(&mut self) -> Result<Option<AnswerPart>> {
+        if let Some(part) = self.parts.recv().await {
+            return Ok(Some(part));
+        }
+        let Some(request) = self.request.take() else { return Ok(None) };
+        if request.await? { Ok(None) } else { Err(Error::not_found("no such object")) }
+    }
+}
+
+/// Where a request passes on its answer.
+struct AnswerSender {
+    sender: mpsc::Sender<AnswerPart>,
+    received: u64,
+}
+
+impl AnswerReceiver for AnswerSender {
+    fn receive(&mut self, part: AnswerPart) -> BoxFuture<'_, Result<()>> {
+        if let AnswerPart::Bytes(bytes) = &part {
+            self.received += bytes.len() as u64;
+        }
+        let sent = self.sender.send(part);
+        async move { sent.await.map_err(|_| Error::internal("nobody waits for the answer")) }.boxed()
+    }
+}
+
+async fn pass_on(store: &dyn Store, object: &ObjectId, receiver: &mut AnswerSender) -> Result<bool> {
+    if let Some(answer) = store.abilities().and_then(|abilities| abilities.answer(object, receiver)) {
+        return answer.await;
+    }
+    let Some(found) = store.get(object, &Want::All).await? else { return Ok(false) };
+    receiver.receive(AnswerPart::Bytes(found.bytes)).await?;
+    Ok(true)
+}
+
 /// Reads once it has a permit.
 async fn get(
     store: &dyn Store,
@@ -90,18 +165,19 @@ async fn get(
     let start = Instant::now();
     let _turn = host.acquire().await;
     let found = store.get(&object, &want).await;
-    tell(&object, &want, &found, start);
+    let received = found.iter().flatten().map(|blob| blob.bytes.len() as u64).sum();
+    let is_there = found.as_ref().map(Option::is_some).map_err(Error::clone);
+    tell(&object, &want, (&is_there, received), start);
     found
 }
 
 /// Traces a read of any store.
-fn tell(object: &ObjectId, want: &Want, found: &Result<Option<ObjectBytes>>, start: Instant) {
+fn tell(object: &ObjectId, want: &Want, (found, received): (&Result<bool>, u64), start: Instant) {
     let outcome = match found {
-        Ok(Some(_)) => "",
-        Ok(None) => "not there",
+        Ok(true) => "",
+        Ok(false) => "not there",
         Err(error) => error.message(),
     };
-    let received = found.iter().flatten().map(|blob| blob.bytes.len() as u64).sum::<u64>();
     tracing::trace!(
         target: "ncirrus::fetch",
         store = object.store.as_str(),

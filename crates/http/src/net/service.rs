@@ -9,7 +9,7 @@ use super::record::{NetworkTraffic, RequestRecord, TrafficCounters};
 use super::request_limiter::{RequestLimiter, RequestQueue};
 use ncirrus_layout::LockExt;
 use ncirrus_store::{RetryPolicy, StoreOptions};
-use reqwest::{Client, Request, Url};
+use reqwest::{Client, Request, StatusCode, Url};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -179,7 +179,11 @@ impl RequestService {
         let is_query = body.operation().is_some_and(|operation| operation.is_query);
         if answer::is_passing(status) && !(is_query && answer::is_told_of_query(status)) {
             let told = body.collect(TOLD).await.unwrap_or_default();
-            return Err(body.refuse(&answer::passing(status, headers, &told)));
+            let failure = answer::passing(status, headers, &told);
+            if is_query && matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
+                self.queue.slow_down(failure.after.unwrap_or_default().min(self.patience.longest));
+            }
+            return Err(body.refuse(&failure));
         }
         if !needs_body || is_query {
             return Ok(http::Response::from_parts(parts, body));

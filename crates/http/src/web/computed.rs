@@ -1,12 +1,16 @@
 //! Answers that a server computes (docs/spec/dap.md 8): they have no ranges and no state, and what the server says of a
 //! failure is in the body.
 use super::HttpStore;
+use super::encoding::BodyDecoder;
 use super::redirects::RedirectRequest;
-use crate::net::{self, MonitoredBody, RequestFailure};
+use crate::net::{self, RequestFailure, ResponseHead};
 use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ErrorKind, ObjectBytes, ObjectId, Result, Tag, Want};
-use ncirrus_store::{key, want};
+use ncirrus_store::{AnswerPart, AnswerReceiver, key, want};
 use reqwest::StatusCode;
+use reqwest::header::CONTENT_ENCODING;
 
 /// Concurrent requests to one server.
 pub(super) const AT_ONCE: usize = 4;
@@ -16,50 +20,123 @@ const TOLD: usize = 64 << 10;
 impl HttpStore {
     /// The answer; an error document of OPeNDAP is one, whatever its status.
     pub(super) async fn read_computed(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
-        key::check(object)?;
-        let fetched = self.fetch_computed(object).await;
-        let body = fetched.map_err(|failure| failure.error.at_object(object).by("http"))?;
-        Ok(body.map(|body| {
+        let mut whole = WholeAnswer { bytes: BytesMut::new(), most: self.limits.chunk_bytes };
+        let is_there = self.receive_computed(object, &mut whole).await?;
+        let body = whole.bytes.freeze();
+        Ok(is_there.then(|| {
             let tag = Tag::new(format!("{} computed bytes", body.len()));
             want::blob(&body, want, tag)
         }))
     }
 
-    async fn fetch_computed(&self, object: &ObjectId) -> std::result::Result<Option<Bytes>, RequestFailure> {
+    /// Passes on the answer while it arrives; false if there is none.
+    pub(super) async fn receive_computed(
+        &self,
+        object: &ObjectId,
+        receiver: &mut dyn AnswerReceiver,
+    ) -> Result<bool> {
+        key::check(object)?;
+        let passed = self.pass_on_computed(object, receiver).await;
+        passed.map_err(|failure| failure.error.at_object(object).by("http"))
+    }
+
+    async fn pass_on_computed(
+        &self,
+        object: &ObjectId,
+        receiver: &mut dyn AnswerReceiver,
+    ) -> std::result::Result<bool, RequestFailure> {
         let address = self.address(object);
         loop {
             let asked = RedirectRequest { range: None, state: None };
             let response = self.reach(&address, &asked).await?;
             let status = response.status();
+            receiver.receive(AnswerPart::Begin).await.map_err(RequestFailure::lasting)?;
             if status.is_success() {
-                match whole(response.into_body(), self.limits.chunk_bytes).await {
-                    Ok(body) => return Ok(Some(body)),
+                match pass_on(response, receiver).await {
+                    Ok(()) => return Ok(true),
                     // An answer that was interrupted begins anew.
                     Err(failure) => net::again(failure).await?,
                 }
                 continue;
             }
-            let mut body = response.into_body();
-            let told = body.collect(TOLD).await.unwrap_or_default();
+            let told = told(response).await;
+            if is_error_document(&told) {
+                let passed = receiver.receive(AnswerPart::Bytes(told)).await;
+                return passed.map(|()| true).map_err(RequestFailure::lasting);
+            }
             return match status {
-                _ if is_error_document(&told) => Ok(Some(told)),
-                StatusCode::NOT_FOUND | StatusCode::GONE if !repeats_query(&told) => Ok(None),
+                StatusCode::NOT_FOUND | StatusCode::GONE if !repeats_query(&told) => Ok(false),
                 _ => Err(RequestFailure::lasting(refused(status, &told))),
             };
         }
     }
 }
 
-async fn whole(mut body: MonitoredBody, most: u64) -> std::result::Result<Bytes, RequestFailure> {
-    let mut bytes = BytesMut::new();
+/// An answer that is needed whole.
+struct WholeAnswer {
+    bytes: BytesMut,
+    most: u64,
+}
+
+impl AnswerReceiver for WholeAnswer {
+    fn receive(&mut self, part: AnswerPart) -> BoxFuture<'_, Result<()>> {
+        match part {
+            AnswerPart::Begin => self.bytes.clear(),
+            AnswerPart::Bytes(bytes) => self.bytes.extend_from_slice(&bytes),
+        }
+        let is_over = self.bytes.len() as u64 > self.most;
+        let message = format!("the answer has more bytes than the limit of {}", self.most);
+        std::future::ready(if is_over { Err(Error::limit(message)) } else { Ok(()) }).boxed()
+    }
+}
+
+/// Passes on the body of an answer, decoded.
+async fn pass_on(
+    response: ResponseHead,
+    receiver: &mut dyn AnswerReceiver,
+) -> std::result::Result<(), RequestFailure> {
+    let lasting = RequestFailure::lasting;
+    let mut decoder = decoder_of(&response).map_err(lasting)?;
+    let mut body = response.into_body();
     while let Some(piece) = body.piece().await {
-        bytes.extend_from_slice(&piece?);
-        if bytes.len() as u64 > most {
-            let message = format!("the answer has more bytes than the limit of {most}");
-            return Err(RequestFailure::lasting(Error::limit(message)));
+        let piece = piece?;
+        match &mut decoder {
+            BodyDecoder::Plain => receiver.receive(AnswerPart::Bytes(piece)).await.map_err(lasting)?,
+            BodyDecoder::Compressed(compressed) => {
+                let mut input = compressed.input(&piece);
+                while let Some(bytes) = input.next().map_err(lasting)? {
+                    let bytes = Bytes::copy_from_slice(bytes);
+                    receiver.receive(AnswerPart::Bytes(bytes)).await.map_err(lasting)?;
+                }
+            }
         }
     }
-    Ok(bytes.freeze())
+    match &decoder {
+        BodyDecoder::Compressed(compressed) if !compressed.is_complete() => {
+            Err(RequestFailure::passing("the compressed answer was cut off"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn decoder_of(response: &ResponseHead) -> Result<BodyDecoder> {
+    let encoding = response.headers().get(CONTENT_ENCODING);
+    BodyDecoder::new(encoding.map(|encoding| encoding.to_str().unwrap_or("?")))
+}
+
+/// The beginning of what a server says of a failure.
+async fn told(response: ResponseHead) -> Bytes {
+    let decoder = decoder_of(&response);
+    let told = response.into_body().collect(TOLD).await.unwrap_or_default();
+    let Ok(BodyDecoder::Compressed(mut compressed)) = decoder else { return told };
+    let mut plain = BytesMut::new();
+    let mut input = compressed.input(&told);
+    while plain.len() < TOLD
+        && let Ok(Some(bytes)) = input.next()
+    {
+        plain.extend_from_slice(bytes);
+    }
+    plain.freeze()
 }
 
 /// Whether what a server says contains an encoded bracket: it does not decode queries.

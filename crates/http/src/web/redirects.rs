@@ -107,8 +107,10 @@ impl HttpStore {
     ) -> Result<ResponseHead, RequestFailure> {
         let login = self.login_at(first, at).map(|login| login.kind);
         let cookies = self.cookies_at(first, at);
+        // Ranges of compressed bytes are not ranges of the object.
+        let encodings = if self.computes { "gzip, deflate" } else { "identity" };
         let make = || {
-            let mut request = self.service.get(at.clone()).header(ACCEPT_ENCODING, "identity");
+            let mut request = self.service.get(at.clone()).header(ACCEPT_ENCODING, encodings);
             if let Some(range) = &asked.range {
                 request = request.header(RANGE, range);
             }
@@ -195,6 +197,12 @@ fn next(at: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>
     // A server does not choose the credentials for another one.
     let is_plain = next.set_username("").is_ok() && next.set_password(None).is_ok();
     next.set_fragment(None);
+    // Some servers encode a query again that was encoded (docs/spec/dap.md 1.4).
+    if let Some(query) = at.query()
+        && next.query().is_some_and(|again| again != query && again.replace("%25", "%") == query)
+    {
+        next.set_query(Some(query));
+    }
     if is_plain { Ok(Some(next)) } else { Err(refused("its address has no host")) }
 }
 

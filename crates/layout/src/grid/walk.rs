@@ -167,6 +167,22 @@ impl ElementWalk {
         });
     }
 
+    /// As [`for_each_run`](Self::for_each_run), for the elements inside a range of bytes of the source, which begins and
+    /// ends between elements. Offsets in the source are counted from its start.
+    pub fn for_each_run_within(&self, window: Range<usize>, f: &mut impl FnMut(ElementRun)) {
+        let span = self.source_span();
+        if span.end <= window.start || window.end <= span.start {
+            return;
+        }
+        if window.start <= span.start && span.end <= window.end {
+            return self.for_each_run(|run| f(ElementRun { source: run.source - window.start, ..run }));
+        }
+        if let Some((first, second)) = self.halves() {
+            first.for_each_run_within(window.clone(), f);
+            second.for_each_run_within(window, f);
+        }
+    }
+
     /// Splits the walk where the source has gaps of more than `gap` bytes, into at most `most` parts.
     pub fn split(self, gap: usize, most: usize) -> Vec<Self> {
         if let [WalkAxis { picks: Some(picks), .. }] = self.axes.as_slice() {

@@ -53,6 +53,21 @@ impl Dataset {
         self.engine().wait(self.read_together(wanted))
     }
 
+    /// Announces reads that come next, in this order, of a dataset that is being read: of variables whose values a server
+    /// computes, small ones are then fetched together with the first of them. Without effect for others; no request is
+    /// sent yet.
+    pub fn announce_reads(&self, wanted: &[(VarId, Selection)]) {
+        if let DatasetState::Reading(dataset) = self.state() {
+            let wanted: Vec<(VarId, &Selection)> = wanted.iter().map(|(var, part)| (*var, part)).collect();
+            let announced = self.engine().wait(async {
+                dataset.announce(&wanted).await;
+                Ok(())
+            });
+            // What is not announced is read all the same.
+            _ = announced;
+        }
+    }
+
     /// As [`read_many`](Self::read_many), as a future for any executor; dropping it cancels its requests.
     ///
     /// # Errors
@@ -66,17 +81,23 @@ impl Dataset {
     }
 
     async fn read_together(&self, wanted: &[(VarId, Selection)]) -> Result<Vec<Values>> {
-        let read = |(var, selection): &(VarId, Selection)| {
-            let (var, selection) = (*var, selection.clone());
-            async move {
-                let values = match self.state() {
-                    DatasetState::Reading(dataset) => dataset.read(var, &selection).await,
-                    DatasetState::Writing(open) => self.written(open)?.read(var, &selection).await,
-                };
-                values.map_err(|error| error.at_path(self.path_of(var)))
-            }
+        let wanted: Vec<(VarId, &Selection)> = wanted.iter().map(|(var, part)| (*var, part)).collect();
+        let located = |(values, (var, _)): (Result<Values>, &(VarId, &Selection))| {
+            values.map_err(|error| error.at_path(self.path_of(*var)))
         };
-        join_all(wanted.iter().map(read)).await.into_iter().collect()
+        match self.state() {
+            DatasetState::Reading(dataset) => {
+                dataset.read_many(&wanted).await.into_iter().zip(&wanted).map(located).collect()
+            }
+            DatasetState::Writing(open) => {
+                let read = |(var, selection): &(VarId, &Selection)| {
+                    let (var, selection) = (*var, (*selection).clone());
+                    async move { self.written(open)?.read(var, &selection).await }
+                };
+                let values = join_all(wanted.iter().map(read)).await;
+                values.into_iter().zip(&wanted).map(located).collect()
+            }
+        }
     }
 }
 

@@ -348,6 +348,14 @@ impl ncirrus::store::StoreAbilities for Counting {
             })
         })
     }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a mut dyn ncirrus::store::AnswerReceiver,
+    ) -> Option<ncirrus::store::implement::BoxFuture<'a, Result<bool>>> {
+        None
+    }
 }
 
 #[test]

@@ -212,4 +212,12 @@ impl ncirrus_store::StoreAbilities for Far {
             Ok(ObjectPage { objects: below.map(object).collect::<Result<_>>()?, ..ObjectPage::default() })
         }))
     }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a mut dyn ncirrus_store::AnswerReceiver,
+    ) -> Option<ncirrus_store::implement::BoxFuture<'a, Result<bool>>> {
+        None
+    }
 }

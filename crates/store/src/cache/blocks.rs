@@ -9,7 +9,9 @@ mod tests;
 use super::folder::CacheFolder;
 use crate::marker;
 use crate::store::MultipartUpload;
-use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts};
+use crate::store::{
+    AnswerReceiver, LocalStore, ObjectPage, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts,
+};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex as AsyncMutex;
@@ -356,5 +358,14 @@ impl StoreAbilities for CachedStore {
         page: Option<&'a str>,
     ) -> Option<BoxFuture<'a, Result<ObjectPage>>> {
         self.inner.objects(prefix, page)
+    }
+
+    /// Answers have no state that a cache could compare.
+    fn answer<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        receiver: &'a mut dyn AnswerReceiver,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        self.inner.abilities()?.answer(object, receiver)
     }
 }

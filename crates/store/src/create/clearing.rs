@@ -236,4 +236,13 @@ impl StoreAbilities for ClearingStore {
             objects.await
         }))
     }
+
+    /// What is cleared is written, and no server computes that.
+    fn answer<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a mut dyn crate::AnswerReceiver,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
 }

@@ -1,5 +1,6 @@
 //! Optional operations of stores.
 use super::{MultipartUpload, ObjectPage, PutCondition};
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{ObjectId, Result, Tag};
 use std::ops::Range;
@@ -52,4 +53,30 @@ pub trait StoreAbilities: Send + Sync {
         prefix: &'a ObjectId,
         page: Option<&'a str>,
     ) -> Option<BoxFuture<'a, Result<ObjectPage>>>;
+
+    /// Passes on an answer that the store computes, while it arrives; false if there is none. `None` if objects are
+    /// bytes that are there, which are read by [`Store::get`](super::Store::get).
+    fn answer<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        receiver: &'a mut dyn AnswerReceiver,
+    ) -> Option<BoxFuture<'a, Result<bool>>>;
+}
+
+/// Receives an answer while it arrives.
+pub trait AnswerReceiver: Send {
+    /// Takes the next part.
+    ///
+    /// # Errors
+    /// Ends the answer.
+    fn receive(&mut self, part: AnswerPart) -> BoxFuture<'_, Result<()>>;
+}
+
+/// A part of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerPart {
+    /// The answer begins; what came before was interrupted and is void.
+    Begin,
+    /// The next bytes.
+    Bytes(Bytes),
 }

@@ -316,6 +316,14 @@ impl StoreAbilities for ZipStore {
     ) -> Option<BoxFuture<'a, Result<crate::ObjectPage>>> {
         None
     }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a mut dyn crate::AnswerReceiver,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
 }
 
 /// Only offered when the store that holds the zip file is local.

@@ -139,6 +139,9 @@ pub(super) fn dods(
     behaviour: &DapBehaviour,
 ) -> Result<Vec<u8>, Refusal> {
     let wanted = projected(dataset, query)?;
+    if behaviour.refuses_batches && wanted.len() > 1 {
+        return Err(("400 Bad Request", "one variable at a time".to_owned()));
+    }
     let mut body = dds_of(dataset, &wanted).into_bytes();
     body.extend(b"\nData:\n");
     let start = body.len();
@@ -147,6 +150,10 @@ pub(super) fn dods(
         if behaviour.most_bytes.is_some_and(|most| (body.len() - start) as u64 > most) {
             return Err(("403 Forbidden", format!("Request too big, max={:?}", behaviour.most_bytes)));
         }
+    }
+    if let Some(at) = behaviour.error_at {
+        body.truncate(start + at.min(body.len() - start));
+        body.extend(b"Error {\n    code = 500;\n    message = \"the disk failed\";\n};\n");
     }
     Ok(body)
 }

@@ -158,6 +158,9 @@ pub(super) fn dap(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour
     let projection = Projection::new(dataset, query)?;
     let has_checksums = projection.checksums && !behaviour.no_checksums;
     let model = &*dataset.model;
+    if behaviour.refuses_batches && projection.wanted.len() > 1 {
+        return Err(("400 Bad Request", "one variable at a time".to_owned()));
+    }
     let (mut data, mut checksums) = (Vec::new(), BTreeMap::new());
     // Variables of a group come before those of its groups.
     for id in in_order(model, model.root()) {
@@ -186,8 +189,12 @@ pub(super) fn dap(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour
     };
     chunk(0, &document);
     let len = if behaviour.chunk_len == 0 { 64 << 10 } else { behaviour.chunk_len };
-    data.chunks(len).for_each(|payload| chunk(0, payload));
-    chunk(0x0100_0000, &[]);
+    let end = behaviour.error_at.unwrap_or(data.len()).min(data.len());
+    data[..end].chunks(len).for_each(|payload| chunk(0, payload));
+    match behaviour.error_at {
+        Some(_) => chunk(0x0300_0000, &refused(("500", "the disk failed".to_owned())).1),
+        None => chunk(0x0100_0000, &[]),
+    }
     Ok(("200 OK", body))
 }
 
@@ -220,14 +227,10 @@ fn serialised(values: &Values, big_endian: bool, data: &mut Vec<u8>) {
 }
 
 fn crc32(bytes: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
-    for byte in bytes {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
-        }
-    }
-    !crc
+    let of_byte = |byte: u32| (0..8).fold(byte, |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1)));
+    let table: Vec<u32> = (0..256).map(of_byte).collect();
+    let step = |crc: u32, byte: &u8| table[usize::from(crc.to_le_bytes()[0] ^ byte)] ^ (crc >> 8);
+    !bytes.iter().fold(u32::MAX, step)
 }
 
 /// An error of DAP4.

@@ -79,12 +79,7 @@ impl<'a> ValueAssembly<'a> {
         strides: &[u64],
         values: Values,
     ) -> Result<()> {
-        let element = self.element as u64;
-        let from: Vec<u64> = strides.iter().map(|stride| stride.saturating_mul(element)).collect();
-        let to = row_major(&self.shape, element)?;
-        let sizes = ElementSizes { stored: self.element, native: self.element };
-        let walk = ElementWalk::new(&piece.segments(), &from, &to, sizes)
-            .ok_or_else(|| Error::limit("the selection exceeds this machine's addresses"))?;
+        let walk = self.walk(piece, strides)?;
         match &mut self.ground {
             AssemblyLayout::Placed(result) => {
                 let bytes = values.as_bytes().zip(result.as_bytes_mut());
@@ -103,6 +98,34 @@ impl<'a> ValueAssembly<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Where the elements of a piece belong that are at the given strides along its axes.
+    pub(crate) fn walk(&self, piece: &SelectionPiece, strides: &[u64]) -> Result<ElementWalk> {
+        let element = self.element as u64;
+        let from: Vec<u64> = strides.iter().map(|stride| stride.saturating_mul(element)).collect();
+        let to = row_major(&self.shape, element)?;
+        let sizes = ElementSizes { stored: self.element, native: self.element };
+        ElementWalk::new(&piece.segments(), &from, &to, sizes)
+            .ok_or_else(|| Error::limit("the selection exceeds this machine's addresses"))
+    }
+
+    /// Puts some elements of the source of a walk, from the number `first` on; for elements of a fixed size.
+    pub(crate) fn put_elements(&mut self, walk: &ElementWalk, first: u64, bytes: &[u8]) -> Result<()> {
+        let to = match &mut self.ground {
+            AssemblyLayout::Placed(values) => values.as_bytes_mut(),
+            AssemblyLayout::Lent(to) => Some(&mut **to),
+            AssemblyLayout::Marked { .. } => None,
+        };
+        let to = to.ok_or_else(|| Error::internal("values without bytes"))?;
+        let start = usize::try_from(first).ok().and_then(|first| first.checked_mul(self.element));
+        let window = start.and_then(|start| Some(start..start.checked_add(bytes.len())?));
+        let window = window.ok_or_else(|| Error::internal("an element past this machine's addresses"))?;
+        let mut is_inside = true;
+        walk.for_each_run_within(window, &mut |run| {
+            is_inside &= copy_run(run, bytes, to, self.element).is_some();
+        });
+        if is_inside { Ok(()) } else { Err(Error::internal("a part lies outside of the result")) }
     }
 
     /// The values.

@@ -199,3 +199,15 @@ fn passwords_of_other_servers_are_never_told_in_the_open(
     let (store, _) = connect(first, &context(&home));
     assert_eq!(store.login_at(&first.parse().unwrap(), &at.parse().unwrap()).is_some(), is_told);
 }
+
+#[test]
+fn a_query_that_a_redirect_encodes_again_is_decoded_once() {
+    let target = |from: &str, location: &'static str| {
+        let headers = HeaderMap::from_iter([(LOCATION, reqwest::header::HeaderValue::from_static(location))]);
+        next(&from.parse().unwrap(), StatusCode::FOUND, &headers).unwrap().unwrap().to_string()
+    };
+    let from = "http://h/x.dods?v%5B0:1%5D";
+    assert_eq!(target(from, "https://h/x.dods?v%255B0:1%255D"), "https://h/x.dods?v%5B0:1%5D");
+    assert_eq!(target(from, "https://h/x.dods?v%5B0:1%5D"), "https://h/x.dods?v%5B0:1%5D");
+    assert_eq!(target(from, "https://h/x.dods?w%255B0:1%255D"), "https://h/x.dods?w%255B0:1%255D");
+}

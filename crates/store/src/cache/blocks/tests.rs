@@ -141,6 +141,14 @@ impl StoreAbilities for RemoteTestStore {
     ) -> Option<BoxFuture<'a, Result<ObjectPage>>> {
         None
     }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a mut dyn AnswerReceiver,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
 }
 
 fn get(store: &Arc<dyn Store>, object: &ObjectId, want: &Want) -> Option<ObjectBytes> {

@@ -211,6 +211,14 @@ impl crate::StoreAbilities for DyingStore {
     ) -> Option<BoxFuture<'a, Result<crate::ObjectPage>>> {
         self.0.objects(prefix, page)
     }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a ObjectId,
+        _: &'a mut dyn crate::AnswerReceiver,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        None
+    }
 }
 
 /// Puts a tree in the place of another one, while the store works.

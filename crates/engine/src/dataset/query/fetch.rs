@@ -1,0 +1,261 @@
+//! Fetching boxes, and decoding answers while they arrive.
+use super::parts::QueryPart;
+use super::{AHEAD_BYTES, ELEMENT, LEAST_BYTES, QueryRead};
+use crate::convert;
+use crate::dataset::mosaic::assembly::ValueAssembly;
+use crate::resources::PendingAnswer;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{
+    Error, LockExt, ObjectBytes, ObjectId, PutElements, Query, QueryAxis, QueryBox, Result, Want,
+};
+use ncirrus_model::Values;
+use ncirrus_store::AnswerPart;
+use std::sync::{Arc, Mutex};
+
+/// The result of a read, to which all its parts are put.
+type SharedResult<'a, 'b> = Mutex<&'a mut ValueAssembly<'b>>;
+
+impl QueryRead<'_> {
+    /// Fetches a part and puts its values; one that the server refuses as too large in halves, one after the other.
+    pub(super) fn fetch_part<'a>(
+        &'a self,
+        part: QueryPart,
+        result: &'a SharedResult<'_, '_>,
+    ) -> BoxFuture<'a, Result<()>> {
+        async move {
+            if let Some(values) = self.at_hand(&part.asked)? {
+                return part.put(&mut result.guard(), values);
+            }
+            let fetched = match self.fetch_box(&part, result).await {
+                Err(error) if self.source.adapts(&error) || self.source.is_damaged(&error) => {
+                    self.fetch_box(&part, result).await
+                }
+                fetched => fetched,
+            };
+            let Err(error) = fetched else { return Ok(()) };
+            let bytes = part.asked.count().saturating_mul(self.element_len());
+            let halves = part.piece.halves().filter(|_| bytes > LEAST_BYTES);
+            let Some((first, second)) = halves.filter(|_| self.source.is_too_large(&error)) else {
+                return Err(error);
+            };
+            for piece in [first, second] {
+                let half = self.part(piece).ok_or_else(|| Error::internal("a part without a box"))?;
+                self.fetch_part(half, result).await?;
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    /// Fetches more than is read, where that saves requests: variables that are usually read together, and the whole of
+    /// one that is read box after box. What fails is asked for again by itself, which tells the error, and not together
+    /// again.
+    pub(super) async fn read_ahead(&self, asked: &QueryBox) {
+        let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
+        let is_delivered = self.delivered.is_some_and(|delivered| delivered.has(asked));
+        if self.is_near() || is_delivered || cache.find(opening, asked).is_some() {
+            return;
+        }
+        let is_next = cache.note(opening, asked);
+        let bytes_of = |expected: &QueryBox| self.bytes_of(expected);
+        let expected = cache.take_expected(opening, asked, bytes_of);
+        let may_batch = !cache.refuses_batches(opening);
+        if expected.len() > 1 && may_batch {
+            return self.fetch_many(expected, |asked, values| self.keep(&asked, &values)).await;
+        }
+        let whole = self.whole();
+        let bytes = whole.count().saturating_mul(self.element_len());
+        let companions = self.source.companions(self.variable);
+        if companions.len() > 1 && may_batch && cache.is_first_batch(opening) {
+            let fetched = self.fetch_all(&companions).await;
+            if fetched.is_err() {
+                cache.note_batch_refused(opening);
+            }
+        } else if is_next && whole != *asked && bytes <= AHEAD_BYTES {
+            let fetched = self.fetch_all(&[whole]).await;
+            if fetched.is_err() {
+                cache.note_refused(opening, self.variable);
+            }
+        }
+    }
+
+    /// Fetches whole variables and keeps them.
+    async fn fetch_all(&self, boxes: &[QueryBox]) -> Result<()> {
+        for query in self.source.plan(boxes)? {
+            let asked: Vec<QueryBox> = query.boxes.iter().filter_map(|at| boxes.get(*at)).cloned().collect();
+            for (asked, values) in asked.iter().zip(self.fetch_together(&query, &asked).await?) {
+                self.keep(asked, &values);
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of all boxes of a query, in one answer, which is held whole.
+    pub(super) async fn fetch_together(&self, query: &Query, asked: &[QueryBox]) -> Result<Vec<Values>> {
+        let answer = self.fetch(query).await?;
+        let decoded = self.source.decode(asked, &answer.bytes, &self.reading.context.shared.limits);
+        let values = decoded.map_err(|error| error.at_object(&query.object))?;
+        let is_each = values.len() == asked.len()
+            && values.iter().zip(asked).all(|(values, asked)| values.len() as u64 == asked.count());
+        if is_each { Ok(values) } else { Err(other_box().at_object(&query.object)) }
+    }
+
+    /// All of the variable.
+    fn whole(&self) -> QueryBox {
+        let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
+        QueryBox {
+            variable: self.variable,
+            axes: self.reading.bound.source.extent.iter().map(axis).collect(),
+        }
+    }
+
+    /// Whether answers are files, which are read again for nothing.
+    fn is_near(&self) -> bool {
+        self.reading.context.snapshot.store().local().is_some()
+    }
+
+    /// Bytes of a box in an answer, as far as they are known.
+    pub(super) fn bytes_of(&self, asked: &QueryBox) -> u64 {
+        let element = self.source.element_len(asked.variable).unwrap_or(ELEMENT);
+        asked.count().saturating_mul(element)
+    }
+
+    fn keep(&self, asked: &QueryBox, values: &Values) {
+        if let Some(bytes) = self.kept_len(asked) {
+            let values = Arc::new(values.clone());
+            self.reading.context.shared.boxes.keep(self.reading.opening, asked.clone(), values, bytes);
+        }
+    }
+
+    /// The bytes of a box, if it is kept.
+    fn kept_len(&self, asked: &QueryBox) -> Option<usize> {
+        let bytes = self.bytes_of(asked);
+        let bytes = usize::try_from(bytes).ok().filter(|_| bytes <= AHEAD_BYTES && !self.is_near())?;
+        self.reading.context.shared.boxes.takes(asked, bytes).then_some(bytes)
+    }
+
+    /// The values of a box that need no request: it came with others, or the cache has it.
+    fn at_hand(&self, asked: &QueryBox) -> Result<Option<Values>> {
+        match self.delivered.and_then(|delivered| delivered.take(asked)) {
+            Some(values) => Ok(Some(values)),
+            None => self.cached(asked),
+        }
+    }
+
+    /// The values of a box that the cache has, perhaps as part of another one.
+    pub(super) fn cached(&self, asked: &QueryBox) -> Result<Option<Values>> {
+        let Some((held, values)) = self.reading.context.shared.boxes.find(self.reading.opening, asked) else {
+            return Ok(None);
+        };
+        if held == *asked {
+            return Ok(Some(Values::clone(&values)));
+        }
+        let counts: Vec<u64> = held.axes.iter().map(|axis| axis.count).collect();
+        let strides = ncirrus_layout::grid::row_major(&counts, 1)?;
+        let mut places = vec![0_u64];
+        for ((held, asked), stride) in held.axes.iter().zip(&asked.axes).zip(strides) {
+            let offset = |at: u64| (asked.start - held.start + at * asked.stride) * stride;
+            let along = |place: u64| (0..asked.count).map(move |at| place + offset(at));
+            places = places.into_iter().flat_map(along).collect();
+        }
+        let places: Vec<usize> = places.into_iter().filter_map(|place| usize::try_from(place).ok()).collect();
+        convert::take(&values, &places).map(Some)
+    }
+
+    /// Fetches a box and puts its values: while they arrive, and straight to where they belong, unless the box is kept.
+    async fn fetch_box(&self, part: &QueryPart, result: &SharedResult<'_, '_>) -> Result<()> {
+        let asked = &part.asked;
+        let queries = self.source.plan(std::slice::from_ref(asked))?;
+        let [query] = queries.as_slice() else {
+            return Err(Error::internal(format!("{} queries for one box", queries.len())));
+        };
+        let is_kept = self.kept_len(asked).is_some() && self.reading.bound.source.fill.as_bytes().is_some();
+        let values = if is_kept {
+            let count = usize::try_from(asked.count()).unwrap_or(usize::MAX);
+            let mut values = convert::zeros(self.reading.model, self.reading.bound.ty, count)?;
+            let element = values.as_bytes().map_or(0, |bytes| bytes.len() / count.max(1));
+            let bytes = values.as_bytes_mut().unwrap_or_default();
+            let held =
+                self.receive(asked, query, &mut |first, new| put_in(bytes, element, first, new)).await?;
+            Some(held.unwrap_or(values))
+        } else {
+            let walk = part.walk(&result.guard())?;
+            let put = &mut |first, new: &[u8]| result.guard().put_elements(&walk, first, new);
+            self.receive(asked, query, put).await?
+        };
+        let Some(values) = values else { return Ok(()) };
+        if values.len() as u64 != asked.count() {
+            return Err(other_box().at_object(&query.object));
+        }
+        self.keep(asked, &values);
+        part.put(&mut result.guard(), values)
+    }
+
+    /// Decodes an answer while it arrives; the values, if they could only be decoded together.
+    async fn receive(
+        &self,
+        asked: &QueryBox,
+        query: &Query,
+        put: &mut PutElements<'_>,
+    ) -> Result<Option<Values>> {
+        let limits = &self.reading.context.shared.limits;
+        let mut decoder = self.source.decoder(asked, limits);
+        let mut answer = self.answer(query)?;
+        let decoded = loop {
+            match answer.next().await.map_err(|error| error.at_object(&query.object))? {
+                Some(AnswerPart::Begin) => decoder = self.source.decoder(asked, limits),
+                Some(AnswerPart::Bytes(bytes)) => {
+                    if let Err(error) = decoder.piece(&bytes, put) {
+                        break Err(error);
+                    }
+                }
+                None => break decoder.finish(),
+            }
+        };
+        decoded.map_err(|error| error.at_object(&query.object))
+    }
+
+    fn answer(&self, query: &Query) -> Result<PendingAnswer> {
+        let context = &self.reading.context;
+        let store = context.snapshot.store();
+        context.snapshot.check_store(&query.object)?;
+        match store.local() {
+            Some(local) => {
+                let found = local.read(&query.object, &Want::All)?;
+                let found = found.ok_or_else(|| absent(&query.object))?;
+                Ok(PendingAnswer::arrived(found.bytes))
+            }
+            None => context.shared.network.answer(store, query.object.clone()),
+        }
+    }
+
+    /// The answer to a query, which is no object with a state: neither cached nor compared.
+    async fn fetch(&self, query: &Query) -> Result<ObjectBytes> {
+        let context = &self.reading.context;
+        let store = context.snapshot.store();
+        context.snapshot.check_store(&query.object)?;
+        let found = match store.local() {
+            Some(local) => local.read(&query.object, &Want::All),
+            None => context.shared.network.fetch(store, query.object.clone(), Want::All)?.await,
+        };
+        found?.ok_or_else(|| absent(&query.object))
+    }
+}
+
+/// Puts elements from the number `first` on.
+fn put_in(bytes: &mut [u8], element: usize, first: u64, new: &[u8]) -> Result<()> {
+    let start = usize::try_from(first).ok().and_then(|first| first.checked_mul(element));
+    let range = start.and_then(|start| Some(start..start.checked_add(new.len())?));
+    let target = range.and_then(|range| bytes.get_mut(range));
+    target.ok_or_else(|| Error::internal("more elements than were asked for"))?.copy_from_slice(new);
+    Ok(())
+}
+
+fn other_box() -> Error {
+    Error::internal("values of another box than was asked for")
+}
+
+fn absent(object: &ObjectId) -> Error {
+    Error::not_found("no such object").at_object(object)
+}

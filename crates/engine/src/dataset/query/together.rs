@@ -1,0 +1,187 @@
+//! Reads of many variables as one: their small boxes come together.
+use super::{QueryRead, UNDER_WAY};
+use crate::Dataset;
+use crate::bound_source::{BoundSource, StorageLayout};
+use crate::drive::ReadDepth;
+use crate::picked::Picked;
+use crate::read::VariableRead;
+use crate::resources::InFlight;
+use futures_util::future::join_all;
+use ncirrus_layout::{LockExt, Query, QueryBox, QuerySource, Result};
+use ncirrus_model::{Selection, Values, VarId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// Boxes that arrived, until they are taken.
+#[derive(Default)]
+pub(in crate::dataset) struct DeliveredBoxes(Mutex<HashMap<QueryBox, Values>>);
+
+/// Boxes of at most this many bytes travel together.
+const SMALL_BYTES: u64 = 1 << 20;
+/// Answers with several boxes have about this many bytes.
+const TOGETHER_BYTES: u64 = 4 << 20;
+
+impl DeliveredBoxes {
+    pub(super) fn has(&self, asked: &QueryBox) -> bool {
+        self.0.guard().contains_key(asked)
+    }
+
+    pub(super) fn take(&self, asked: &QueryBox) -> Option<Values> {
+        self.0.guard().remove(asked)
+    }
+}
+
+/// A read among others, and its variable as the server counts.
+struct ReadOfMany<'a> {
+    reading: VariableRead<'a>,
+    source: (&'a Arc<dyn QuerySource>, usize),
+}
+
+impl Dataset {
+    /// Values of several variables, each as from [`read`](Self::read), in the requested order. They are fetched together;
+    /// of variables whose boxes a server sends, small ones come in one answer.
+    pub async fn read_many<'a>(&self, wanted: &[(VarId, &'a Selection)]) -> Vec<Result<Values>> {
+        let delivered = DeliveredBoxes::default();
+        let bounds = join_all(wanted.iter().map(|(variable, _)| self.bound_alone(*variable))).await;
+        self.deliver(wanted, &bounds, &delivered).await;
+        let read = |(wanted, bound): (&(VarId, &'a Selection), _)| {
+            self.read_delivered(wanted.0, wanted.1, bound, &delivered)
+        };
+        join_all(wanted.iter().zip(bounds).map(read)).await
+    }
+
+    /// Announces reads that come next, in this order: small boxes that a server sends are fetched together with the first
+    /// of them, and kept until they are read.
+    pub async fn announce(&self, wanted: &[(VarId, &Selection)]) {
+        let mut boxes = Vec::new();
+        for (variable, selection) in wanted {
+            let Ok(bound) = self.bound_alone(*variable).await else { continue };
+            // Where one variable is stored, all are.
+            let StorageLayout::Query(source, number) = &bound.ground else { return };
+            if let Ok(reading) = self.reading_alone(*variable, &bound, selection) {
+                boxes.extend(QueryRead::new(&reading, (source, *number)).small_boxes(selection));
+            }
+        }
+        self.inner.context.shared.boxes.expect(self.inner.opening, boxes);
+    }
+
+    async fn read_delivered(
+        &self,
+        variable: VarId,
+        selection: &Selection,
+        bound: Result<Arc<BoundSource>>,
+        delivered: &DeliveredBoxes,
+    ) -> Result<Values> {
+        let bound = bound?;
+        let StorageLayout::Query(source, number) = &bound.ground else {
+            return self.read(variable, selection).await;
+        };
+        let reading = self.reading_alone(variable, &bound, selection)?;
+        let read = QueryRead::new(&reading, (source, *number)).with(delivered);
+        read.read(selection).await.map_err(|error| self.located(error, variable))
+    }
+
+    /// Fetches the small boxes of many reads. What fails is fetched again by itself.
+    async fn deliver(
+        &self,
+        wanted: &[(VarId, &Selection)],
+        bounds: &[Result<Arc<BoundSource>>],
+        delivered: &DeliveredBoxes,
+    ) {
+        let mut reads = Vec::new();
+        for ((variable, selection), bound) in wanted.iter().zip(bounds) {
+            let Ok(bound) = bound else { continue };
+            let StorageLayout::Query(source, number) = &bound.ground else { continue };
+            let Ok(reading) = self.reading_alone(*variable, bound, selection) else { continue };
+            reads.push((ReadOfMany { reading, source: (source, *number) }, *selection));
+        }
+        let Some((first, _)) = reads.first() else { return };
+        let mut boxes: Vec<QueryBox> = Vec::new();
+        for (read, selection) in &reads {
+            if Arc::ptr_eq(read.source.0, first.source.0) {
+                boxes.extend(QueryRead::new(&read.reading, read.source).small_boxes(selection));
+            }
+        }
+        if boxes.len() > 1 {
+            let first = QueryRead::new(&first.reading, first.source);
+            first.fetch_many(boxes, |asked, values| _ = delivered.0.guard().insert(asked, values)).await;
+        }
+    }
+
+    async fn bound_alone(&self, variable: VarId) -> Result<Arc<BoundSource>> {
+        self.bound(variable, &ReadDepth::default()).await
+    }
+
+    fn reading_alone<'a>(
+        &'a self,
+        variable: VarId,
+        bound: &'a BoundSource,
+        selection: &Selection,
+    ) -> Result<VariableRead<'a>> {
+        let picked = Picked::Selection(selection);
+        self.reading(variable, bound, picked, ReadDepth::default(), self.default_missing())
+    }
+}
+
+impl QueryRead<'_> {
+    /// The small boxes of a selection that would be requested.
+    fn small_boxes(&self, selection: &Selection) -> Vec<QueryBox> {
+        let is_small = |asked: &QueryBox| asked.count().saturating_mul(self.element_len()) <= SMALL_BYTES;
+        let is_new = |asked: &QueryBox| matches!(self.cached(asked), Ok(None));
+        let asked = self.parts(selection).into_iter().map(|part| part.asked);
+        asked.filter(|asked| is_small(asked) && is_new(asked)).collect()
+    }
+
+    /// Fetches boxes of several variables, as many in an answer as it should hold. A server that refuses one such request
+    /// is not sent another.
+    pub(super) async fn fetch_many(
+        &self,
+        boxes: Vec<QueryBox>,
+        deliver: impl Fn(QueryBox, Values) + Send + Sync,
+    ) {
+        let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
+        let queries = self.grouped(&boxes);
+        let deliver = &deliver;
+        let fetch = |(query, asked): (Query, Vec<QueryBox>)| {
+            Ok(async move {
+                if cache.refuses_batches(opening) {
+                    return;
+                }
+                match self.fetch_together(&query, &asked).await {
+                    Ok(values) => {
+                        asked.into_iter().zip(values).for_each(|(asked, values)| deliver(asked, values));
+                    }
+                    Err(_) => cache.note_batch_refused(opening),
+                }
+            })
+        };
+        // What fails is asked for again by itself, which tells the error.
+        _ = InFlight::at_most(UNDER_WAY).for_each(queries, fetch, |()| Ok(())).await;
+    }
+
+    /// The requests of several boxes each.
+    fn grouped(&self, boxes: &[QueryBox]) -> Vec<(Query, Vec<QueryBox>)> {
+        let mut grouped = Vec::new();
+        let mut rest = boxes;
+        while !rest.is_empty() {
+            let (mut bytes, mut count) = (0_u64, 0);
+            for asked in rest {
+                bytes = bytes.saturating_add(self.bytes_of(asked));
+                if count > 0 && bytes > TOGETHER_BYTES {
+                    break;
+                }
+                count += 1;
+            }
+            let (group, after) = rest.split_at(count.min(rest.len()));
+            rest = after;
+            for query in self.source.plan(group).unwrap_or_default() {
+                let asked: Vec<QueryBox> =
+                    query.boxes.iter().filter_map(|at| group.get(*at)).cloned().collect();
+                if asked.len() > 1 {
+                    grouped.push((query, asked));
+                }
+            }
+        }
+        grouped
+    }
+}
