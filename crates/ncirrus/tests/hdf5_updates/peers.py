@@ -165,7 +165,8 @@ def remove(state):
 
 def types(state):
     state["flags"] = [1, 2, 2, 1]
-    state["more_flags"] = [0, 0, 0, 0]
+    # Never written: the default of the integer that the enum is stored as.
+    state["more_flags"] = [255, 255, 255, 255]
     state["pairs"] = [(1, 0.5), (2, 1.5)]
 
 
