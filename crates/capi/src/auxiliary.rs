@@ -10,9 +10,10 @@ use ncirrus::TypeRef;
 use std::ffi::{CString, c_int};
 
 /// Numbers of the classes of types: vlens and those after it are no atomic types.
-const VLEN: c_int = 13;
-const OPAQUE: c_int = 14;
-const COMPOUND: c_int = 16;
+pub(crate) const VLEN: c_int = 13;
+pub(crate) const OPAQUE: c_int = 14;
+pub(crate) const ENUM: c_int = 15;
+pub(crate) const COMPOUND: c_int = 16;
 
 /// `ncaux_class_alignment`: of atomic types, vlens and opaque values; compounds have that of their fields.
 pub(crate) fn class_alignment(class: c_int, align: Out<usize>) -> Outcome<()> {

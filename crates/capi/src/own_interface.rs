@@ -121,17 +121,7 @@ fn described(plan: &ReadPlan) -> Json {
 
 /// `nci_statistics`: what the session fetched and decoded so far.
 pub(crate) fn statistics(json: TextOut) -> Outcome<()> {
-    let counted = process::session()?.statistics();
-    let counts = [
-        ("requests", counted.requests),
-        ("bytes_fetched", counted.bytes_fetched),
-        ("chunks_decoded", counted.chunks_decoded),
-        ("bytes_decoded", counted.bytes_decoded),
-        ("chunks_cached", counted.chunks_cached),
-        ("chunks_missing", counted.chunks_missing),
-        ("chunks_with_surplus", counted.chunks_with_surplus),
-        ("chunks_stored", counted.chunks_stored),
-    ];
+    let counts = process::session()?.statistics().counts();
     let object: JsonMap<String, Json> =
         counts.into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect();
     json.set(Some(Json::Object(object).to_string().as_bytes()))

@@ -3,6 +3,7 @@ use crate::codes::{Code, NC_EFILTER, NC_ENOFILTER, Outcome};
 use crate::files::{GLOBAL, size};
 use crate::memory::{Bytes, BytesOut, CText, In, NameOut, Out, UserTable};
 use crate::slabs::CSlab;
+use crate::storage::{DEFLATE, SZIP};
 use ncirrus::Atomic;
 use std::ffi::c_int;
 
@@ -246,10 +247,6 @@ fn filter_parameters(table: &UserTable, ncid: c_int, varid: c_int, id: u32) -> O
         Err(code) => Err(code),
     }
 }
-
-/// Numbers of the filters that HDF5 has itself.
-const DEFLATE: u32 = 1;
-const SZIP: u32 = 4;
 
 pub(crate) fn deflate(
     table: &UserTable,

@@ -1,4 +1,5 @@
 //! Calls about types, on files of formats that programs define.
+use crate::auxiliary::{COMPOUND, ENUM, OPAQUE, VLEN};
 use crate::codes::{Code, NC_EBADTYPE, Outcome};
 use crate::memory::{NameOut, Out, UserTable};
 use std::ffi::c_int;
@@ -24,12 +25,6 @@ impl TypeQuestion {
         if found == class { Ok(()) } else { Err(Code(NC_EBADTYPE)) }
     }
 }
-
-/// Classes of types: `NC_VLEN`, `NC_OPAQUE`, `NC_ENUM`, `NC_COMPOUND`.
-const VLEN: c_int = 13;
-const OPAQUE: c_int = 14;
-const ENUM: c_int = 15;
-const COMPOUND: c_int = 16;
 
 pub(crate) fn inq_type(
     table: &UserTable,

@@ -29,18 +29,8 @@ impl Session {
 
     /// What was fetched and decoded so far.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counted = self.0.statistics();
         let dict = PyDict::new(py);
-        for (name, count) in [
-            ("requests", counted.requests),
-            ("bytes_fetched", counted.bytes_fetched),
-            ("chunks_decoded", counted.chunks_decoded),
-            ("bytes_decoded", counted.bytes_decoded),
-            ("chunks_cached", counted.chunks_cached),
-            ("chunks_missing", counted.chunks_missing),
-            ("chunks_with_surplus", counted.chunks_with_surplus),
-            ("chunks_stored", counted.chunks_stored),
-        ] {
+        for (name, count) in self.0.statistics().counts() {
             dict.set_item(name, count)?;
         }
         Ok(dict)

@@ -22,6 +22,22 @@ pub struct SessionStatistics {
     pub chunks_stored: u64,
 }
 
+impl SessionStatistics {
+    /// All counts, by name.
+    pub fn counts(&self) -> [(&'static str, u64); 8] {
+        [
+            ("requests", self.requests),
+            ("bytes_fetched", self.bytes_fetched),
+            ("chunks_decoded", self.chunks_decoded),
+            ("bytes_decoded", self.bytes_decoded),
+            ("chunks_cached", self.chunks_cached),
+            ("chunks_missing", self.chunks_missing),
+            ("chunks_with_surplus", self.chunks_with_surplus),
+            ("chunks_stored", self.chunks_stored),
+        ]
+    }
+}
+
 /// The same counts, while they change.
 #[derive(Debug, Default)]
 pub(crate) struct SessionCounters {
