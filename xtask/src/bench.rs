@@ -1,6 +1,7 @@
 //! ncirrus compared with its peers and with a bare loop, in one run:
-//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|memory|netcdf4|python|tools|write|zarr]]]`.
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|hdf5|memory|netcdf4|python|tools|write|zarr]]]`.
 mod aggregate;
+mod capi;
 mod cloud;
 mod hdf5;
 mod hdf5_write;
@@ -55,6 +56,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     if asked("tools") {
         tools::run(&folder, rounds)?;
+    }
+    if asked("capi") {
+        capi::run(&folder, rounds)?;
     }
     // Many gigabytes: only by name.
     if only == Some("memory") {

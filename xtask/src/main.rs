@@ -11,6 +11,7 @@ mod deny;
 mod miri;
 mod msrv;
 mod names;
+mod netcdf_c;
 mod netcdf_source;
 mod netcdf_tools;
 mod package;
@@ -69,7 +70,7 @@ const TASKS: &[Task] = &[
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
     Task {
         name: "bench",
-        about: "measure beside the peers: [FOLDER [ROUNDS [aggregate|cloud|hdf5|memory|netcdf4|python|tools|write|zarr]]]",
+        about: "measure beside the peers: [FOLDER [ROUNDS [aggregate|capi|cloud|hdf5|memory|netcdf4|python|tools|write|zarr]]]",
         run: bench::run,
     },
     Task {
@@ -91,6 +92,11 @@ const TASKS: &[Task] = &[
         name: "capi-stress",
         about: "the C library in sixteen threads, and many opens: [SECONDS [OPENS]], an hour and a million by default",
         run: capi_stress,
+    },
+    Task {
+        name: "netcdf-c",
+        about: "the C programs of netCDF-C's tests, with Debian's library and with ours: [PART OF A NAME]",
+        run: netcdf_c::run,
     },
     Task {
         name: "netcdf-tools",

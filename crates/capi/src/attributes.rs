@@ -1,5 +1,5 @@
 //! Attributes: what there is, and their values.
-use crate::codes::{Code, NC_EINTERNAL, NC_ENOTATT, Outcome};
+use crate::codes::{Code, NC_EBADNAME, NC_EINTERNAL, NC_ENOTATT, Outcome};
 use crate::convert;
 use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::layouts;
@@ -14,8 +14,16 @@ use std::ffi::c_int;
 /// # Errors
 /// `NC_ENOTVAR`, `NC_ENOTATT`.
 pub(crate) fn stored(at: &FileGroup, varid: c_int, name: &CText) -> Outcome<Attribute> {
-    let name = normalize_name(&name.text()?);
+    let name = normalize_name(&text_of(name)?);
     at.attributes(varid)?.find(&name).cloned().ok_or(Code(NC_ENOTATT))
+}
+
+/// The name that the program asks for.
+///
+/// # Errors
+/// `NC_EBADNAME` for a null pointer.
+fn text_of(name: &CText) -> Outcome<String> {
+    name.text().map_err(|_| Code(NC_EBADNAME))
 }
 
 /// The names of all attributes.
@@ -29,7 +37,7 @@ pub(crate) fn all(at: &FileGroup, varid: c_int) -> Outcome<Vec<String>> {
 /// An attribute by name, or one of those that no file stores.
 fn attribute(at: &FileGroup, varid: c_int, name: CText) -> Outcome<Attribute> {
     let attributes = at.attributes(varid)?;
-    let name = name.text()?;
+    let name = normalize_name(&text_of(&name)?);
     match attributes.find(&name) {
         Some(attribute) => Ok(attribute.clone()),
         None if varid == GLOBAL && at.id == at.model().root() => {
@@ -60,7 +68,8 @@ pub(crate) fn inq_len(ncid: c_int, varid: c_int, name: CText, len: Out<usize>) -
 
 pub(crate) fn inq_id(ncid: c_int, varid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let name = name.text()?;
+    let no_name = if at.file.is_classic() { NC_ENOTATT } else { NC_EBADNAME };
+    let name = normalize_name(&name.text().map_err(|_| Code(no_name))?);
     let found = at.attributes(varid)?.iter().position(|attribute| attribute.name == name);
     id.set(number(found.ok_or(Code(NC_ENOTATT))?));
     Ok(())

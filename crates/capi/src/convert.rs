@@ -12,9 +12,8 @@ use ncirrus::{Atomic, Values};
 /// `NC_ECHAR` between text and numbers, `NC_EBADTYPE` for values of user-defined types.
 pub(crate) fn with_rules(format: FileFormat, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
     check(values.atomic().ok_or(Code(NC_EBADTYPE))?, to)?;
-    // CDF-1 and CDF-2 have one type of bytes; netCDF-4 of the classic model takes any byte from memory.
-    let takes_any = format.number == 4 && to == Atomic::Byte;
-    let bytes = if takes_any || matches!(format.number, 1 | 2) { ByteRule::Classic } else { ByteRule::Typed };
+    // CDF-1, CDF-2 and netCDF-4 of the classic model have one type of bytes.
+    let bytes = if matches!(format.number, 1 | 2 | 4) { ByteRule::Classic } else { ByteRule::Typed };
     let rules = CastRules { excess: RangeExcess::Wrap, bytes };
     let (values, report) = cast_with(values, to, rules)?;
     Ok((values, if report.is_clean() { Ok(()) } else { Err(Code(NC_ERANGE)) }))

@@ -30,8 +30,10 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let name = path.bytes()?;
     let mode = mode & !WRITE;
     check_mode(mode)?;
-    let (core, writes) = (created(name, mode)?, true);
-    let id = files::insert(OpenFile::new(Arc::new(core), mode | WRITE, name.to_vec(), writes))?;
+    let core = created(name, mode)?;
+    // What the default says stands in the mode, too.
+    let mode = if core.format.number == 4 { mode | CLASSIC_MODEL } else { mode };
+    let id = files::insert(OpenFile::new(Arc::new(core), mode, name.to_vec(), true))?;
     ncid.set(id);
     Ok(())
 }

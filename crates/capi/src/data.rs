@@ -6,6 +6,7 @@ use crate::layouts;
 use crate::memory::{BytesOut, In};
 pub(crate) use crate::slabs::CSlab;
 use crate::slabs::{self, Slab, SlabAccess, SlabCall};
+use crate::small_reads;
 use crate::user_calls;
 use crate::user_formats::table_of;
 use ncirrus::{Atomic, TypeRef};
@@ -78,10 +79,17 @@ pub(crate) fn get(
     if let Some(table) = table_of(ncid) {
         return user_calls::get(&table, (ncid, varid), slab, memory, out);
     }
+    if slab.is_some_and(|slab| small_reads::copied(ncid, varid, &slab, memory, out)) {
+        return Ok(());
+    }
     let call = SlabCall { slab, is_mapped: false, memory, writes: false };
     let handle = files::handle_of(ncid)?;
     let _in_use = handle.file.core.in_use();
-    read(&slabs::access(handle.group()?, varid, &call)?, memory, out)
+    let stamp = files::stamp(ncid);
+    let access = slabs::access(handle.group()?, varid, &call)?;
+    read(&access, memory, out)?;
+    small_reads::remember(ncid, varid, &access, stamp);
+    Ok(())
 }
 
 fn read(access: &SlabAccess, memory: Option<Atomic>, out: BytesOut) -> Outcome<()> {

@@ -5,7 +5,7 @@ use crate::codes::{
     NC_ESTRICTNC3, NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE, Outcome,
 };
 use crate::file_edit::FileEdit;
-use crate::file_state::FileOrigin;
+use crate::file_state::{FileOrigin, LAST_OFFSET};
 use crate::files::{GLOBAL, edit, number, session};
 use crate::layouts;
 use crate::members::atomic_of;
@@ -84,6 +84,10 @@ pub(crate) fn enddef_padded(
         }
         if edit.is_classic() {
             check_sizes(edit)?;
+            let is_beyond = edit.file.core.format.number == 1 && header_free as u64 > LAST_OFFSET;
+            if is_beyond {
+                return Err(Code(NC_EVARSIZE));
+            }
             keep_free(edit, header_free)?;
         }
         edit.state.end_definitions()
@@ -164,6 +168,7 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
                 edit.enter_define_mode()?;
             }
             let name = new_name(&name)?;
+            check_dim_len(edit.file.core.format.number, len)?;
             edit.enter_define_mode()?;
             name
         };
@@ -180,12 +185,14 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
     })
 }
 
-/// Lengths that a classic format can hold.
+/// Lengths that a classic format or model can hold.
 fn check_dim_len(format: c_int, len: usize) -> Outcome<()> {
     let limit = match format {
         1 => 0x7fff_ffff - 3,
         2 => 0xffff_ffff - 3,
-        _ => i64::MAX as u64,
+        4 => 0xffff_ffff,
+        5 => i64::MAX as u64,
+        _ => u64::MAX,
     };
     if len as u64 > limit { Err(Code(NC_EDIMSIZE)) } else { Ok(()) }
 }

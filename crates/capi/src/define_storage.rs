@@ -303,6 +303,9 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, order: c_int) -> Outcome<()> {
 /// `nc_def_var_quantize`.
 pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: c_int, kept: c_int) -> Outcome<()> {
     edit(ncid, |edit| {
+        if varid == GLOBAL && !edit.is_classic() {
+            return Err(Code(NC_EGLOBAL));
+        }
         let var = open_for_storage(edit, varid)?;
         let ty = type_of(edit, var)?;
         let kept = u32::try_from(kept).unwrap_or(0);
@@ -351,6 +354,9 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
             edit.enter_define_mode()?;
         }
         if no_fill != 0 {
+            if type_of(edit, var)? == TypeRef::Atomic(Atomic::String) {
+                return Err(Code(NC_EINVAL));
+            }
             if !is_late {
                 set_no_fill(edit, var, true);
             }

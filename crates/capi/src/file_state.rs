@@ -2,7 +2,7 @@
 //!
 //! Definitions are collected here and given to the dataset when values are read or written, and at `nc_enddef`, `nc_sync`
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
-use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, Outcome};
+use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_EVARSIZE, Outcome};
 use crate::members::FileMembers;
 use crate::process::session;
 use ncirrus::{CreateOptions, Dataset, ErrorKind, Model, OpenOptions, UserKind, VarId};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::ffi::c_int;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// What kind of file it is.
@@ -34,6 +34,10 @@ pub(crate) struct FileCore {
     handles: AtomicUsize,
     /// Whether a call panicked in the middle of a change.
     is_broken: AtomicBool,
+    /// Tells it from every other file that was open in this process.
+    serial: u64,
+    /// How often something was changed.
+    changes: AtomicU64,
 }
 
 /// The state of a file while no other call has it or its values.
@@ -123,7 +127,12 @@ impl FileFormat {
 impl FileFormat {
     fn code_of(self, error: ncirrus::Error) -> Code {
         let is_refusal = error.kind() == ErrorKind::Unsupported && error.detail().is_none();
+        let is_too_large = error.kind() == ErrorKind::Limit;
         let code = error.into();
+        if self.is_classic() && is_too_large {
+            // What a classic file has no offsets for.
+            return Code(NC_EVARSIZE);
+        }
         if self.is_hdf5 && is_refusal { Code(NC_EHDFERR) } else { code }
     }
 }
@@ -132,6 +141,9 @@ impl FileFormat {
 pub(crate) fn fact(dataset: &Dataset, name: &str) -> Option<String> {
     dataset.facts().into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
+
+/// The number of the next file.
+static SERIALS: AtomicU64 = AtomicU64::new(0);
 
 impl FileCore {
     /// A file with one handle.
@@ -166,6 +178,8 @@ impl FileCore {
             state: RwLock::new(state),
             handles: AtomicUsize::new(1),
             is_broken: AtomicBool::new(false),
+            serial: SERIALS.fetch_add(1, Ordering::Relaxed),
+            changes: AtomicU64::new(0),
         })
     }
 
@@ -194,6 +208,7 @@ impl FileCore {
     /// Nothing is answered any more: a call panicked.
     pub(crate) fn set_broken(&self) {
         self.is_broken.store(true, Ordering::Release);
+        self.note_change();
     }
 
     pub(crate) fn is_broken(&self) -> bool {
@@ -207,7 +222,19 @@ impl FileCore {
 
     /// The state, for one call alone.
     pub(crate) fn state(&self) -> RwLockWriteGuard<'_, FileState> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
+        let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        self.note_change();
+        state
+    }
+
+    /// Something was changed: what was read before may be out of date.
+    pub(crate) fn note_change(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The file, and how often it was changed.
+    pub(crate) fn stamp(&self) -> (u64, u64) {
+        (self.serial, self.changes.load(Ordering::Acquire))
     }
 
     /// Looks at the state.
@@ -304,6 +331,9 @@ impl FileState {
     /// # Errors
     /// As [`pass_on`](Self::pass_on).
     pub(crate) fn end_definitions(&mut self) -> Outcome<()> {
+        if self.format.number == 1 && self.has_pending {
+            check_offsets(&self.members.model)?;
+        }
         self.pass_on()?;
         self.is_defining = false;
         self.was_defined = true;
@@ -374,16 +404,39 @@ impl FileState {
     }
 }
 
+/// A file of CDF-1 has variables that begin within its offsets; what is in the way before them, the header, is not counted here
+/// but when the file is written.
+fn check_offsets(model: &Model) -> Outcome<()> {
+    let fixed = model.variables().into_iter().filter(|id| !model.growing(*id).contains(&true));
+    let mut start = 0u64;
+    for id in fixed {
+        if start > LAST_OFFSET {
+            return Err(Code(NC_EVARSIZE));
+        }
+        let element = model
+            .variable(id)
+            .and_then(|variable| model.base_atomic(variable.ty))
+            .and_then(|ty| ty.byte_len());
+        let element = element.map_or(1, |len| len as u64);
+        let len = model.shape(id).into_iter().fold(element, u64::saturating_mul);
+        start = start.saturating_add(len.saturating_add(3) & !3);
+    }
+    Ok(())
+}
+
+/// The last offset of CDF-1.
+pub(crate) const LAST_OFFSET: u64 = 0x7fff_ffff;
+
 /// Compounds and enums have members.
 fn check_types(model: &Model) -> Outcome<()> {
     let groups = model.walk().into_iter().filter_map(|id| model.group(id));
-    let empty = |kind: &UserKind| match kind {
-        UserKind::Compound(fields) => fields.is_empty(),
-        UserKind::Enum { members, .. } => members.is_empty(),
-        UserKind::Opaque(_) | UserKind::Vlen(_) => false,
+    let check = |kind: &UserKind| match kind {
+        UserKind::Compound(fields) if fields.is_empty() => Err(Code(NC_EHDFERR)),
+        UserKind::Enum { members, .. } if members.is_empty() => Err(Code(NC_EINVAL)),
+        _ => Ok(()),
     };
     let mut types = groups.flat_map(|group| &group.types).filter_map(|id| model.user_type(*id));
-    if types.any(|ty| empty(&ty.kind)) { Err(Code(NC_EHDFERR)) } else { Ok(()) }
+    types.try_for_each(|ty| check(&ty.kind))
 }
 
 /// Raises lengths of unlimited dimensions to those of another state.

@@ -7,7 +7,7 @@ use crate::file_state::FileCore;
 pub(crate) use crate::handles::OpenFile;
 use crate::handles::RunningCall;
 use crate::members::FileMembers;
-use crate::modes::INMEMORY;
+use crate::modes::{INMEMORY, SHARE};
 pub(crate) use crate::numbers::{member, number, size};
 pub(crate) use crate::process::{end_session, session};
 use crate::user_file::UserFile;
@@ -224,6 +224,18 @@ impl HeldSlots {
             std::mem::forget(Arc::clone(file));
         }
     }
+}
+
+/// A file, as it was before the next change; what has the same stamp has the same values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileStamp((u64, u64));
+
+/// The stamp of the file that an id refers to; none for one whose values others change.
+pub(crate) fn stamp(ncid: c_int) -> Option<FileStamp> {
+    let index = usize::try_from(ncid >> GROUP_BITS).ok()?;
+    let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
+    let file = slots.get(index)?.as_ref()?.own()?;
+    (file.mode & SHARE == 0).then(|| FileStamp(file.core.stamp()))
 }
 
 /// The group that an id refers to.

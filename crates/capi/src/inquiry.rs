@@ -190,7 +190,10 @@ pub(crate) fn group_by_path(ncid: c_int, path: CText, id: Out<c_int>) -> Outcome
     let at = group_of(ncid)?;
     let path = path.text()?;
     let start = if path.starts_with('/') { at.model().root() } else { at.id };
-    let mut parts = path.split('/').filter(|part| !part.is_empty());
+    let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
+    if parts.peek().is_none() && at.id != at.model().root() {
+        return Err(Code(NC_ENOGRP));
+    }
     let found: Option<GroupId> = parts.try_fold(start, |group, part| at.model().subgroup(group, part));
     id.set(at.ncid_of(found.ok_or(Code(NC_ENOGRP))?));
     Ok(())

@@ -49,6 +49,7 @@ mod put_data;
 mod records;
 mod refusals;
 mod slabs;
+mod small_reads;
 mod storage;
 mod support;
 mod table;

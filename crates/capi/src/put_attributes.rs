@@ -231,6 +231,9 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
             edit.enter_define_mode()?;
         }
         let node = node_of(edit, varid)?;
+        if name.is_null() && !edit.is_classic() {
+            return Err(Code(NC_EINVAL));
+        }
         let name = known_name(&name).map_err(|_| Code(NC_ENOTATT))?;
         if list(edit, node).and_then(|list| list.find(&name)).is_none() {
             return Err(Code(NC_ENOTATT));

@@ -4,14 +4,12 @@ use crate::convert;
 use crate::files::{self, CallHandle};
 use crate::layouts;
 use crate::memory::{Bytes, In};
+use crate::modes::SHARE;
 use crate::slabs::{self, CSlab, SlabAccess, SlabCall};
 use crate::user_calls;
 use crate::user_formats::table_of;
 use ncirrus::{Atomic, TypeRef, Values};
 use std::ffi::c_int;
-
-/// `NC_SHARE`: what is put is there for others when the call returns.
-const SHARE: c_int = 0x0800;
 
 impl SlabAccess {
     /// Writes values that lie one after the other in the program's memory.
@@ -68,6 +66,7 @@ fn write_with(handle: &CallHandle, write: impl FnOnce() -> Outcome<()>) -> Outco
         let _in_use = handle.file.core.in_use();
         write()
     };
+    handle.file.core.note_change();
     let is_written = matches!(outcome, Ok(()) | Err(Code(NC_ERANGE)));
     if is_written && handle.file.mode & SHARE != 0 {
         handle.file.core.alone().publish()?;

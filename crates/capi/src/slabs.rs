@@ -75,6 +75,8 @@ struct SlabCheck<'a> {
     call: &'a SlabCall,
     shape: Vec<u64>,
     growing: Vec<bool>,
+    /// Whether the handle can add records.
+    may_grow: bool,
 }
 
 /// Checks a call: the file, the variable, the types, the mode and the elements.
@@ -166,7 +168,7 @@ fn check_types(at: &FileGroup, ty: TypeRef, call: &SlabCall) -> Outcome<()> {
 
 impl<'a> SlabCheck<'a> {
     fn of(at: &FileGroup, id: VarId, call: &'a SlabCall) -> Self {
-        Self { call, shape: at.model().shape(id), growing: at.model().growing(id) }
+        Self { call, shape: at.model().shape(id), growing: at.model().growing(id), may_grow: at.file.writes }
     }
 
     /// Whether an axis has no end for this call.
@@ -206,7 +208,7 @@ impl<'a> SlabCheck<'a> {
                 // The end of the records is looked at below, with the other ends.
                 if order == CheckOrder::EndsLast || !(axis == 0 && self.growing.first() == Some(&true)) {
                     self.check_start(axis, *start, *count)?;
-                } else if *start > LAST_RECORD {
+                } else if *start > LAST_RECORD || !self.may_grow && self.is_after_end(axis, *start, *count) {
                     return Err(Code(NC_EINVALCOORDS));
                 }
                 if order == CheckOrder::EndsLast && strides.get(axis).is_some_and(|stride| *stride <= 0) {
@@ -245,8 +247,12 @@ impl<'a> SlabCheck<'a> {
 
     /// A start at the end is right for no elements.
     fn check_start(&self, axis: usize, start: u64, count: u64) -> Outcome<()> {
-        let len = self.shape.get(axis).copied().unwrap_or(0);
-        let is_outside = !self.is_open(axis) && (start > len || start == len && count > 0);
+        let is_outside = !self.is_open(axis) && self.is_after_end(axis, start, count);
         if is_outside { Err(Code(NC_EINVALCOORDS)) } else { Ok(()) }
+    }
+
+    fn is_after_end(&self, axis: usize, start: u64, count: u64) -> bool {
+        let len = self.shape.get(axis).copied().unwrap_or(0);
+        start > len || start == len && count > 0
     }
 }

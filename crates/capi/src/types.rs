@@ -4,7 +4,7 @@ use crate::files::{FileGroup, group_of, number};
 use crate::layouts;
 use crate::members::{FIRST_USER_TYPE, atomic_of};
 use crate::memory::{Bytes, BytesOut, CBlock, CText, NameOut, Out, TextOut, Vlens};
-use ncirrus::{Atomic, EnumMember, Field, TypeRef, UserKind, UserType};
+use ncirrus::{Atomic, EnumMember, Field, Model, TypeId, TypeRef, UserKind, UserType};
 use std::ffi::c_int;
 
 /// A user-defined type.
@@ -38,6 +38,13 @@ pub(crate) fn inq(ncid: c_int, ty: c_int, name: NameOut, size: Out<usize>) -> Ou
     Ok(())
 }
 
+/// The first type of a name in any group.
+fn anywhere(model: &Model, name: &str) -> Option<TypeId> {
+    let groups = model.walk().into_iter().filter_map(|id| model.group(id));
+    let mut types = groups.flat_map(|group| group.types.iter().copied());
+    types.find(|id| model.user_type(*id).is_some_and(|ty| ty.name == name))
+}
+
 /// The number of a type by name, the nearest enclosing one.
 pub(crate) fn inq_id(ncid: c_int, name: CText, ty: Out<c_int>) -> Outcome<()> {
     let name = name.text()?;
@@ -46,8 +53,13 @@ pub(crate) fn inq_id(ncid: c_int, name: CText, ty: Out<c_int>) -> Outcome<()> {
         return Ok(());
     }
     let at = group_of(ncid)?;
+    if name.contains('/') && !name.starts_with('/') {
+        return Err(Code(NC_EINVAL));
+    }
     let found = at.model().visible_type(at.id, &name);
-    let found = found.or_else(|| at.model().type_at(&name)).ok_or(Code(NC_EBADTYPE))?;
+    let found = found.or_else(|| at.model().type_at(&name)).or_else(|| anywhere(at.model(), &name));
+    let absent = if name.starts_with('/') { NC_EINVAL } else { NC_EBADTYPE };
+    let found = found.ok_or(Code(absent))?;
     ty.set(at.members.number_of_type(TypeRef::User(found)));
     Ok(())
 }

@@ -81,6 +81,11 @@ fn tables_of_user_defined_formats_are_called_as_by_debians_library() {
 }
 
 #[test]
+fn what_is_beyond_the_limits_is_answered_as_by_debians_library() {
+    assert_alike("limits", &[]);
+}
+
+#[test]
 fn wrong_pointers_and_counts_are_answered_with_codes() {
     let folder = tempfile::tempdir().unwrap();
     let program = compiled(folder.path(), "nulls");

@@ -1,0 +1,107 @@
+/* What programs that call bit by bit wait for, the same binary on any library: OPERATION FILE [COUNT]; prints the seconds of one call. */
+#include <netcdf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROWS = 1000, COLUMNS = 1000 };
+
+/* A record of ROWS x COLUMNS floats is about 4 MiB. */
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+static void check(int code) {
+    if (code == NC_NOERR) return;
+    fprintf(stderr, "%s\n", nc_strerror(code));
+    exit(1);
+}
+
+/* A variable of so many MiB of floats, a record after the other: netCDF-3, or netCDF-4 with shuffle and deflate. */
+static void make(const char *file, int is_deflated, long mib) {
+    int ncid, dims[3], id;
+    size_t chunks[3] = {1, 100, 100}, start[3] = {0, 0, 0}, count[3] = {1, ROWS, COLUMNS};
+    float *values = malloc(sizeof(float) * ROWS * COLUMNS);
+    check(nc_create(file, NC_CLOBBER | (is_deflated ? NC_NETCDF4 : NC_64BIT_OFFSET), &ncid));
+    check(nc_def_dim(ncid, "time", NC_UNLIMITED, dims));
+    check(nc_def_dim(ncid, "y", ROWS, dims + 1));
+    check(nc_def_dim(ncid, "x", COLUMNS, dims + 2));
+    check(nc_def_var(ncid, "v", NC_FLOAT, 3, dims, &id));
+    if (is_deflated) check(nc_def_var_chunking(ncid, id, NC_CHUNKED, chunks));
+    if (is_deflated) check(nc_def_var_deflate(ncid, id, 1, 1, 1));
+    check(nc_enddef(ncid));
+    for (long record = 0; record * 4 < mib; record++) {
+        for (int i = 0; i < ROWS * COLUMNS; i++) values[i] = 273 + (i % 7919 + record) / 64.0f;
+        start[0] = record;
+        check(nc_put_vara_float(ncid, id, start, count, values));
+    }
+    check(nc_close(ncid));
+    free(values);
+}
+
+static void make_tiny(const char *file, int is_netcdf4) {
+    int ncid, dim, id, values[3] = {1, 2, 3};
+    check(nc_create(file, NC_CLOBBER | (is_netcdf4 ? NC_NETCDF4 : 0), &ncid));
+    check(nc_def_dim(ncid, "x", 3, &dim));
+    check(nc_def_var(ncid, "v", NC_INT, 1, &dim, &id));
+    check(nc_enddef(ncid));
+    check(nc_put_var_int(ncid, id, values));
+    check(nc_close(ncid));
+}
+
+static void make_many(const char *file) {
+    int ncid, dim, id;
+    char name[32];
+    check(nc_create(file, NC_CLOBBER | NC_NETCDF4, &ncid));
+    check(nc_def_dim(ncid, "x", 10, &dim));
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "v%d", i);
+        check(nc_def_var(ncid, name, NC_FLOAT, 1, &dim, &id));
+        check(nc_put_att_text(ncid, id, "units", 1, "K"));
+    }
+    check(nc_close(ncid));
+}
+
+static void points(const char *file, long count, int writes) {
+    int ncid;
+    float value = 1;
+    check(nc_open(file, writes ? NC_WRITE : NC_NOWRITE, &ncid));
+    double start = now();
+    for (long i = 0; i < count; i++) {
+        size_t at[3] = {0, i / COLUMNS % ROWS, i % COLUMNS};
+        check(writes ? nc_put_var1_float(ncid, 0, at, &value) : nc_get_var1_float(ncid, 0, at, &value));
+    }
+    if (writes) check(nc_close(ncid));
+    printf("%.9f\n", (now() - start) / count);
+    if (!writes) check(nc_close(ncid));
+}
+
+static void opens(const char *file, long count) {
+    int ncid, many;
+    double start = now();
+    for (long i = 0; i < count; i++) {
+        check(nc_open(file, NC_NOWRITE, &ncid));
+        check(nc_inq_nvars(ncid, &many));
+        check(nc_close(ncid));
+    }
+    printf("%.9f\n", (now() - start) / count);
+}
+
+int main(int count, char **arguments) {
+    if (count < 3) return 2;
+    const char *operation = arguments[1], *file = arguments[2];
+    long many = count > 3 ? atol(arguments[3]) : 1000000;
+    if (!strcmp(operation, "classic")) make(file, 0, many);
+    else if (!strcmp(operation, "deflated")) make(file, 1, many);
+    else if (!strcmp(operation, "tiny")) make_tiny(file, many == 4);
+    else if (!strcmp(operation, "many")) make_many(file);
+    else if (!strcmp(operation, "get1")) points(file, many, 0);
+    else if (!strcmp(operation, "put1")) points(file, many, 1);
+    else if (!strcmp(operation, "open")) opens(file, many);
+    else return 2;
+    return 0;
+}

@@ -1,0 +1,127 @@
+//! The C programs of netCDF-C's tests, compiled against Debian's headers and library and run with it and with ours:
+//! `cargo xtask netcdf-c`.
+use crate::netcdf_source::{compile, configured};
+use crate::run::{Outcome, cargo, target};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Folders with programs.
+const FOLDERS: [&str; 7] =
+    ["nc_test", "nc_test4", "unit_test", "nczarr_test", "h5_test", "libdap2", "examples/C"];
+
+/// A program that takes longer hangs.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// Further sources of a program, where it has some.
+const SOURCES: &[(&str, &[&str])] = &[
+    ("nc_test/nc_test", &["error.c", "test_get.c", "test_put.c", "test_read.c", "test_write.c", "util.c"]),
+    ("nc_test/t_nc", &[]),
+    ("nczarr_test/ut_map", &["ut_util.c", "ut_test.c"]),
+    ("nczarr_test/ut_mapapi", &["ut_util.c", "ut_test.c"]),
+    ("nczarr_test/ut_json", &["ut_util.c", "ut_test.c"]),
+    ("nczarr_test/ut_projections", &["ut_util.c", "ut_test.c"]),
+    ("nczarr_test/ut_chunking", &["ut_util.c", "ut_test.c"]),
+];
+
+/// Programs that pass with Debian's library and not with ours, each with the reason.
+const EXCEPTIONS: &str = include_str!("netcdf_c_exceptions.tsv");
+
+/// Runs every program with both libraries and compares.
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    cargo(&["build", "--package", "ncirrus-capi", "--profile", "checked"])?;
+    let only = arguments.first().map_or("", String::as_str);
+    let source = configured()?;
+    let library = loaded_from(&source)?;
+    let exceptions: BTreeMap<&str, &str> =
+        EXCEPTIONS.lines().filter_map(|line| line.split_once('\t')).collect();
+    let (mut compiled, mut reference, mut passed, mut wrong) = (0, 0, 0, Vec::new());
+    for name in programs(&source)?.iter().filter(|name| name.contains(only)) {
+        let (folder, program) = name.rsplit_once('/').unwrap_or((".", name));
+        let others = SOURCES.iter().find(|(of, _)| of == name).map_or(&[][..], |(_, others)| *others);
+        let is_there = source.join(name).exists() || compile(&source, folder, program, others)?;
+        compiled += usize::from(is_there);
+        if !is_there || !passes(&source.join(folder), program, None)? {
+            continue;
+        }
+        reference += 1;
+        let passes = passes(&source.join(folder), program, Some(&library))?;
+        passed += usize::from(passes);
+        match (passes, exceptions.get(name.as_str())) {
+            (false, None) => wrong.push(format!("{name} fails")),
+            (true, Some(_)) => wrong.push(format!("{name} is an exception and passes")),
+            (false, Some(reason)) => println!("{name}: {reason}"),
+            (true, None) => {}
+        }
+    }
+    println!("{compiled} compile, {reference} pass with Debian's library, {passed} of these with ours");
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// A folder in which our library has the name that programs load.
+#[cfg(unix)]
+fn loaded_from(source: &Path) -> Result<PathBuf, String> {
+    let folder = source.with_file_name("lib");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let link = folder.join("libnetcdf.so.19");
+    _ = fs::remove_file(&link);
+    let built = target().join("checked/libncirrus_netcdf.so");
+    std::os::unix::fs::symlink(built, &link).map_err(|error| format!("{}: {error}", link.display()))?;
+    Ok(folder)
+}
+
+#[cfg(not(unix))]
+fn loaded_from(source: &Path) -> Result<PathBuf, String> {
+    Err(format!("{}: Debian's library is for Linux", source.display()))
+}
+
+/// All sources with a main function, in the order of their names; those that make files for others come first.
+fn programs(source: &Path) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    for folder in FOLDERS {
+        let Ok(entries) = fs::read_dir(source.join(folder)) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+            let text =
+                if path.extension().is_some_and(|end| end == "c") { fs::read(&path) } else { continue };
+            let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
+            if String::from_utf8_lossy(&text).contains("main(") {
+                names.push(format!("{folder}/{stem}"));
+            }
+        }
+    }
+    let makes = |name: &str| {
+        !["tst_create_files", "tst_xplatform2", "tst_h_files"].iter().any(|first| name.ends_with(first))
+    };
+    names.sort_by_key(|name| (makes(name), name.clone()));
+    Ok(names)
+}
+
+/// Runs a program without arguments, in its folder; what it prints goes to a file beside it.
+fn passes(folder: &Path, program: &str, library: Option<&Path>) -> Result<bool, String> {
+    let who = if library.is_some() { "ours" } else { "debian" };
+    let said = folder.join(format!("{program}.{who}.out"));
+    let file = fs::File::create(&said).map_err(|error| format!("{}: {error}", said.display()))?;
+    let both = file.try_clone().map_err(|error| format!("{}: {error}", said.display()))?;
+    let mut command = Command::new(folder.join(program));
+    command.current_dir(folder).stdin(Stdio::null()).stdout(file).stderr(both);
+    if let Some(library) = library {
+        command.env("LD_LIBRARY_PATH", library);
+    }
+    let Ok(mut child) = command.spawn() else { return Ok(false) };
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().map_err(|error| format!("{program}: {error}"))? {
+            return Ok(status.success());
+        }
+        if start.elapsed() > LONGEST {
+            _ = child.kill();
+            _ = child.wait();
+            return Ok(false);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
