@@ -221,6 +221,7 @@ impl FileUpdate {
             late: Vec::new(),
             indexes: Vec::new(),
             root_is_new: false,
+            links_are_changed: false,
         };
         planner.plan()
     }

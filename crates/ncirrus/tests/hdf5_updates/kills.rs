@@ -2,6 +2,7 @@
 use super::bench::Bench;
 use super::edits::Edit;
 use crate::kills::stores::{Unplugged, copy_of};
+use ncirrus_engine::Session;
 use ncirrus_layout::Result;
 use ncirrus_model::{NodeId, Selection, Values};
 use ncirrus_store::{BlockingStore, MemoryStore, Store};
@@ -153,5 +154,26 @@ fn a_writer_that_is_killed_after_any_write_leaves_a_file_that_opens() {
         let arguments: Vec<&str> = std::iter::once("open").chain(paths.iter().map(String::as_str)).collect();
         let (fine, text) = bench.python(&arguments);
         assert!(fine, "{text}");
+    }
+}
+
+#[test]
+fn lengths_and_attributes_of_one_commit_change_between_the_same_two_barriers() {
+    let Some(mut bench) = Bench::new() else { return };
+    bench.session = Session::builder().threads(2).durable(true).build().unwrap();
+    for (maker, memory) in bench.made() {
+        let old = bench.seen(&memory).unwrap();
+        let store = Arc::new(BlockingStore(Unplugged::after(&memory, usize::MAX)));
+        bench
+            .update(Arc::<BlockingStore<Unplugged>>::clone(&store), &[Edit::Append, Edit::Attributes], false)
+            .unwrap();
+        let new = bench.seen(&memory).unwrap();
+        let states = store.0.at_barriers();
+        assert!(states.len() >= 3, "{maker}: {} barriers", states.len());
+        for (number, state) in states.iter().enumerate() {
+            let seen =
+                bench.seen(state).unwrap_or_else(|error| panic!("{maker}: barrier {number}: {error:?}"));
+            assert!(seen == old || seen == new, "{maker}: barrier {number} of {}: {seen:?}", states.len());
+        }
     }
 }

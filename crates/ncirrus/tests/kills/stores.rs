@@ -3,6 +3,7 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, ErrorKind, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use ncirrus_store::{LocalStore, MemoryStore, PutCondition, Store, StoreFacts};
 use std::pin::Pin;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A store in memory in which every change after the first `allowed` ones fails.
@@ -10,11 +11,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) struct Unplugged {
     inner: MemoryStore,
     allowed: AtomicUsize,
+    /// Copies as of each barrier.
+    at_barriers: Mutex<Vec<MemoryStore>>,
 }
 
 impl Unplugged {
     pub(crate) fn after(inner: &MemoryStore, allowed: usize) -> Self {
-        Self { inner: inner.clone(), allowed: AtomicUsize::new(allowed) }
+        Self { inner: inner.clone(), allowed: AtomicUsize::new(allowed), at_barriers: Mutex::default() }
+    }
+
+    /// What the store held at each barrier.
+    pub(crate) fn at_barriers(&self) -> Vec<MemoryStore> {
+        std::mem::take(&mut self.at_barriers.lock().unwrap())
     }
 
     fn spend(&self) -> Result<()> {
@@ -102,6 +110,7 @@ impl LocalStore for Unplugged {
     }
 
     fn barrier(&self) -> Result<()> {
+        self.at_barriers.lock().unwrap().push(copy_of(&self.inner));
         self.inner.barrier()
     }
 

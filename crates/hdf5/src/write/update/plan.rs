@@ -71,6 +71,8 @@ pub(super) struct UpdatePlanner<'a> {
     pub(super) late: Vec<FilePatch>,
     pub(super) indexes: Vec<FilePatch>,
     pub(super) root_is_new: bool,
+    /// Whether objects are added to groups, removed or renamed.
+    pub(super) links_are_changed: bool,
 }
 
 impl UpdatePlanner<'_> {
@@ -227,6 +229,12 @@ impl UpdatePlanner<'_> {
                 headers.entry(turn).or_default().extend(change.then);
             }
             change.released.into_iter().for_each(|(addr, len)| self.space.leave(addr, len));
+        }
+        if self.turns.is_empty() && !self.links_are_changed {
+            // Lengths and attributes refer to nothing that is new or goes: they are written at once, since a program that is
+            // killed at a barrier between them leaves the lengths of one commit and the attributes of another.
+            let together = std::mem::take(&mut headers).into_values().flatten().collect();
+            headers.insert(HeaderTurn::Group, together);
         }
         self.fresh.extend(self.heap.take());
         let Self { fresh, late, indexes, root_is_new, space, mut after, .. } = self;

@@ -27,6 +27,7 @@ impl UpdatePlanner<'_> {
         if changes.removed.is_empty() && changes.renamed.is_empty() && changes.added.is_empty() {
             return Ok(());
         }
+        self.links_are_changed = true;
         let added: Vec<_> = changes
             .added
             .iter()
