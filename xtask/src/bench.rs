@@ -13,7 +13,8 @@ use crate::run::{Outcome, cargo, project};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 const CODECS: [&str; 5] = ["raw", "zstd", "blosc", "zlib", "shuffle-zlib"];
 const OPERATIONS: [&str; 4] = ["read", "write", "series", "strided"];
@@ -114,9 +115,22 @@ fn program() -> Command {
     Command::new(crate::run::target().join("release/ncirrus-bench"))
 }
 
-/// The seconds and MiB that a program prints; `None` if it fails.
+/// What the runs of one case by one program may take together, in seconds.
+const PATIENCE: u64 = 120;
+
+/// The seconds and MiB that a program prints; `None` if it fails, infinite seconds if it takes longer than [`PATIENCE`].
 fn figures_of(command: &mut Command) -> Option<(f64, f64)> {
-    let output = command.output().ok()?;
+    let mut program = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let end = Instant::now() + Duration::from_secs(PATIENCE);
+    while program.try_wait().ok()?.is_none() {
+        if Instant::now() >= end {
+            _ = program.kill();
+            _ = program.wait();
+            return Some((f64::INFINITY, 0.0));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = program.wait_with_output().ok()?;
     let line: Value = serde_json::from_slice(&output.stdout).ok()?;
     Some((line["seconds"].as_f64()?, line["peak_kib"].as_f64()? / 1024.0))
 }
@@ -128,6 +142,7 @@ fn print_table(figures: &Figures, table: usize, cases: &[&str], programs: &[&str
     for (c, case) in cases.iter().enumerate() {
         let limit = figures.get(&(table, c, 0)).map(|figure| figure.0);
         let cell = |p: usize| match (figures.get(&(table, c, p)), limit) {
+            (Some((seconds, _)), _) if seconds.is_infinite() => format!("over {PATIENCE} s for all runs"),
             (Some((seconds, peak)), Some(limit)) => {
                 format!("{} ({:.2}), {peak:.0} MiB", told(*seconds), seconds / limit)
             }

@@ -22,6 +22,12 @@ def _no_warning_is_lost() -> None:
     """Warnings are what xarray's tests expect of them."""
 
 
+@pytest.fixture(autouse=True)
+def _files_without_a_folder_lie_in_a_temporary_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of xarray's tests write to the working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
 def exceptions() -> Iterator[tuple[str, str]]:
     """Patterns of test names with the reason why they fail: `pattern: reason`, one to a line."""
     for line in EXCEPTIONS.read_text().splitlines():
