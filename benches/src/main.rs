@@ -8,7 +8,7 @@
 //! `ncirrus-bench hdf5 WHO CASE PLACE RUNS`: see [`hdf5`]; `ncirrus-bench hdf5-write WHO CASE FOLDER RUNS STEPS`: see
 //! [`hdf5_write`]; `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`: see [`cloud`];
 //! `ncirrus-bench aggregate CASE FOLDER RUNS`: see [`aggregate`]; `ncirrus-bench element FILE RUNS`: one cached element
-//! of the variable `v`; `ncirrus-bench s3 FOLDER MILLISECONDS`: an S3 server that answers with a delay;
+//! of the variable `v`; `ncirrus-bench dap WHO CASE SERVER RUNS`: see [`dap`]; `ncirrus-bench s3 FOLDER MILLISECONDS`: an S3 server that answers with a delay;
 //! `ncirrus-bench serve FOLDER MILLISECONDS`: a file server that answers with a delay.
 #![forbid(unsafe_code)]
 #![expect(
@@ -19,6 +19,7 @@
 
 mod aggregate;
 mod cloud;
+mod dap;
 mod data;
 mod hdf5;
 mod hdf5_write;
@@ -95,6 +96,12 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     }
     if let ["cloud", who, case, endpoint, runs] = words[..] {
         return Ok(figures(&cloud::run(who, case, endpoint, runs.parse()?)?));
+    }
+    if let ["dap-serve", _, latency] = words[..] {
+        return dap::serve(Duration::from_millis(latency.parse()?));
+    }
+    if let ["dap", who, case, server, runs] = words[..] {
+        return Ok(figures(&dap::run(who, case, server, runs.parse()?)?));
     }
     if let ["hdf5", who, case, place, runs] = words[..] {
         return Ok(figures(&hdf5::run(who, case, place, runs.parse()?)?));

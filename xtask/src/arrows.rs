@@ -66,7 +66,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ncirrus-cli", &["ncirrus", "ncirrus-tools"]),
     ("ncirrus-python", &["ncirrus", "ncirrus-tools", "ncirrus-cli"]),
     ("ncirrus-testkit", &["ncirrus-model", "ncirrus-layout"]),
-    ("ncirrus-bench", &["ncirrus", "ncirrus-tools", "ncirrus-codec"]),
+    ("ncirrus-bench", &["ncirrus", "ncirrus-tools", "ncirrus-codec", "ncirrus-model", "ncirrus-testkit"]),
     (
         "ncirrus-fuzz",
         &[

@@ -1,8 +1,9 @@
 //! ncirrus compared with its peers and with a bare loop, in one run:
-//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|hdf5|memory|netcdf4|python|tools|write|zarr]]]`.
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|memory|netcdf4|python|tools|write|zarr]]]`.
 mod aggregate;
 mod capi;
 mod cloud;
+mod dap;
 mod hdf5;
 mod hdf5_write;
 mod python;
@@ -42,6 +43,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     if asked("cloud") {
         cloud::run(&folder, rounds)?;
+    }
+    if asked("dap") {
+        dap::run(&folder, rounds)?;
     }
     if asked("hdf5") {
         hdf5::run(&folder, rounds)?;
