@@ -8,7 +8,9 @@
 //! `ncirrus-bench hdf5 WHO CASE PLACE RUNS`: see [`hdf5`]; `ncirrus-bench hdf5-write WHO CASE FOLDER RUNS STEPS`: see
 //! [`hdf5_write`]; `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`: see [`cloud`];
 //! `ncirrus-bench aggregate CASE FOLDER RUNS`: see [`aggregate`]; `ncirrus-bench element FILE RUNS`: one cached element
-//! of the variable `v`; `ncirrus-bench dap WHO CASE SERVER RUNS`: see [`dap`]; `ncirrus-bench s3 FOLDER MILLISECONDS`: an S3 server that answers with a delay;
+//! of the variable `v`; `ncirrus-bench whole read|fresh PATH RUNS`: all of it, into an array that is there or a new one;
+//! `ncirrus-bench dap WHO CASE SERVER RUNS`: see [`dap`];
+//! `ncirrus-bench s3 FOLDER MILLISECONDS`: an S3 server that answers with a delay;
 //! `ncirrus-bench serve FOLDER MILLISECONDS`: a file server that answers with a delay.
 #![forbid(unsafe_code)]
 #![expect(
@@ -108,6 +110,9 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     }
     if let ["element", file, runs] = words[..] {
         return Ok(figures(&hdf5::element(file, runs.parse()?)?));
+    }
+    if let ["whole", way, path, runs] = words[..] {
+        return Ok(figures(&ours::whole(way, path, runs.parse()?)?));
     }
     if let ["hdf5-write", who, case, folder, runs, steps] = words[..] {
         return Ok(figures(&hdf5_write::run(who, case, folder, runs.parse()?, steps.parse()?)?));

@@ -38,6 +38,21 @@ pub(crate) fn run(
     }
 }
 
+/// A whole variable, into an array that is used again (`read`) or into a new one (`fresh`).
+pub(crate) fn whole(way: &str, path: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
+    let session = Session::builder().chunk_cache(0).build()?;
+    let all = Selection::all(&SHAPE);
+    if way == "read" {
+        let mut out = vec![0f32; STEP * 128];
+        return timed(runs, || read_into(path, &all, &mut out, &session));
+    }
+    timed(runs, || {
+        let dataset = Dataset::open_with(path, &ncirrus::OpenOptions::default(), &session)?;
+        let values = dataset.variable("v")?.read_selection::<f32>(&all)?;
+        if values.len() == STEP * 128 { Ok(()) } else { Err("too few values".into()) }
+    })
+}
+
 /// Opens a dataset and reads its variable.
 pub(crate) fn read_into(
     path: &str,

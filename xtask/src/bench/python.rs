@@ -12,7 +12,7 @@ const LATENCY: &str = "50";
 const RUST: &str = "Rust";
 const ZARR: [&str; 4] = ["raw", "zstd", "blosc", "shuffle-zlib"];
 const NETCDF: [&str; 3] = ["raw", "zstd", "deflate"];
-const WAYS: [&str; 3] = [RUST, "into an array", "a new array"];
+const WAYS: [(&str, &str); 2] = [("read", "into an array that is there"), ("fresh", "into a new array")];
 const ENGINES: [&str; 4] = ["open", "whole", "series", "points"];
 const DASK: [&str; 4] = ["mean-threads", "mean-processes", "write-threads", "write-processes"];
 const FILES: [&str; 3] = ["ncirrus", "netcdf4", "h5netcdf"];
@@ -32,7 +32,7 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
         written.ok_or_else(|| format!("{codec}: the data cannot be written"))?;
     }
     let here = folder.to_string_lossy().into_owned();
-    reads(&here, folder, rounds);
+    reads(&here, rounds);
     table("Small things", &["element", "import"], &CALLERS, &here, rounds);
     table("xarray, netCDF-4, local", &ENGINES, &FILES, &here, rounds);
     table("xarray, Zarr, local", &ENGINES, &TREES, &here, rounds);
@@ -49,34 +49,25 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
 }
 
 /// Whole reads, in Rust and through Python.
-fn reads(here: &str, folder: &Path, rounds: usize) {
-    let cases: Vec<String> = ZARR
-        .iter()
-        .map(|codec| (*codec).to_owned())
-        .chain(NETCDF.iter().map(|codec| format!("nc-{codec}")))
-        .collect();
+fn reads(here: &str, rounds: usize) {
+    let trees = ZARR.iter().map(|codec| ((*codec).to_owned(), format!("{here}/{codec}.zarr")));
+    let files = NETCDF.iter().map(|codec| (format!("nc-{codec}"), format!("{here}/bench/{codec}.nc")));
+    let cases: Vec<(String, String)> = trees.chain(files).collect();
     let mut figures = Figures::new();
     for _ in 0..rounds {
-        for (row, case) in cases.iter().enumerate() {
-            let rust = match case.strip_prefix("nc-") {
-                Some(codec) => super::figures_of(super::program().args([
-                    "hdf5",
-                    "ncirrus",
-                    &format!("{codec}.nc"),
-                    &format!("{here}/bench"),
-                    "3",
-                ])),
-                None => super::measure("ncirrus", case, "read", folder),
-            };
-            let ways = ["read", "fresh"].map(|way| of_python("ncirrus", &format!("{way}-{case}"), here));
-            for (column, figure) in [rust].into_iter().chain(ways).enumerate() {
-                keep(&mut figures, (0, row, column), figure);
+        for (row, (case, path)) in cases.iter().enumerate() {
+            for (table, (way, _)) in WAYS.iter().enumerate() {
+                let rust = super::figures_of(super::program().args(["whole", way, path, "3"]));
+                keep(&mut figures, (table, row, 0), rust);
+                keep(&mut figures, (table, row, 1), of_python("ncirrus", &format!("{way}-{case}"), here));
             }
         }
     }
-    println!("\n### Python, whole reads of 512 MiB");
-    let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
-    super::print_table(&figures, 0, &cases, &WAYS);
+    let cases: Vec<&str> = cases.iter().map(|(case, _)| case.as_str()).collect();
+    for (table, (_, title)) in WAYS.iter().enumerate() {
+        println!("\n### Whole reads of 512 MiB, {title}");
+        super::print_table(&figures, table, &cases, &[RUST, "Python"]);
+    }
 }
 
 /// Cases by programs, alternating.
