@@ -34,7 +34,7 @@ pub(crate) fn serve(latency: Duration) -> Result<String, Failure> {
     let datasets = [
         (
             "many".to_owned(),
-            served(&many, |selection| vec![0.5; selection.element_count().unwrap_or(0) as usize])?,
+            served(&many, |selection| vec![0.5; place(selection.element_count().unwrap_or(0))])?,
         ),
         ("data".to_owned(), data),
         ("listed".to_owned(), served(&listed, part)?),
@@ -68,20 +68,25 @@ fn served(
     Ok(ServedDataset { model: Arc::new(model), read: Box::new(read) })
 }
 
+/// A position in memory; what cannot be one is past the end.
+fn place(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
 /// The selected elements of an array in memory.
 fn box_of(values: &[f32], shape: &[u64], selection: &Selection) -> Vec<f32> {
     let mut places = vec![0_usize];
-    let mut stride: usize = shape.iter().product::<u64>() as usize;
+    let mut stride: usize = place(shape.iter().product());
     let last = shape.len() - 1;
     for (axis, (picked, len)) in selection.axes().iter().zip(shape).enumerate() {
-        stride /= *len as usize;
+        stride /= place(*len);
         let AxisSelection::Slice { start, count, stride: step } = picked else { return Vec::new() };
         if axis == last && *step == 1 {
-            let run = *count as usize;
-            let rows = places.iter().map(|place| place + *start as usize);
+            let run = place(*count);
+            let rows = places.iter().map(|first| first + place(*start));
             return rows.flat_map(|first| &values[first..first + run]).copied().collect();
         }
-        let indices = || (0..*count).map(|at| (start + at * step) as usize * stride);
+        let indices = || (0..*count).map(|at| place(start + at * step) * stride);
         places = places.iter().flat_map(|place| indices().map(move |offset| place + offset)).collect();
     }
     places.into_iter().map(|place| values[place]).collect()
