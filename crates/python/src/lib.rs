@@ -47,8 +47,8 @@ fn _ncirrus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bridge::check_store, module)?)?;
     module.add_function(wrap_pyfunction!(encoders::write_encoded, module)?)?;
     module.add_function(wrap_pyfunction!(encoders::grow_to, module)?)?;
-    module.add_function(wrap_pyfunction!(marking::mark_missing, module)?)?;
     module.add_function(wrap_pyfunction!(marking::unpack, module)?)?;
+    module.add_class::<marking::Marks>()?;
     module.add_class::<encoders::Encoder>()?;
     module.add_class::<aggregating::AggregationWriter>()?;
     module.add_class::<joint::JointWriter>()?;

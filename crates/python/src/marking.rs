@@ -3,7 +3,7 @@
 use crate::elements::on_number;
 use crate::errors::wait;
 use ncirrus::{Atomic, Error};
-use numpy::{BorrowError, Element, PyArray1, PyArrayMethods};
+use numpy::{BorrowError, Element, PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::num::NonZero;
@@ -14,39 +14,108 @@ const BLOCK: usize = 1 << 14;
 /// Elements from which on other cores and threads of Python are worth while.
 const MANY: usize = 1 << 16;
 
-/// Marks the elements that equal one of the candidates of any source, or lie outside the valid range. Returns which sources
-/// had such elements, and whether any element lies outside.
-///
-/// All arrays have one dimension and the type `ty`, in native order, but `mask`, which is as long as `stored` and holds
-/// what is marked already.
-#[pyfunction]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "what is made out of Python's objects is made for the call"
-)]
-pub(crate) fn mark_missing(
-    py: Python<'_>,
-    stored: (Bound<'_, PyAny>, String),
-    sources: Vec<Bound<'_, PyAny>>,
-    limits: (Option<Bound<'_, PyAny>>, Option<Bound<'_, PyAny>>),
-    mask: &Bound<'_, PyArray1<bool>>,
-) -> PyResult<(Vec<bool>, bool)> {
-    let ((stored, ty), (low, high)) = (stored, limits);
-    on_number!(number_type(&ty)?, T => {
-        let stored = stored.cast::<PyArray1<T>>()?.try_readonly().map_err(|error| busy(&error))?;
-        let missing = Missing::<T> {
+/// What stands for missing values of a type of numbers, found out once for all reads of a variable.
+#[pyclass(frozen, module = "ncirrus._ncirrus")]
+pub(crate) struct Marks(Box<dyn AnyMissing>);
+
+/// Which sources had elements that are marked, and whether any element lies outside of the valid range.
+type Found = (Vec<bool>, bool);
+
+#[pymethods]
+impl Marks {
+    /// Marks for numbers of the type `ty`: the candidates of each source, and the limits of the valid range. All arrays
+    /// have that type, in native order, and one dimension.
+    #[new]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "what is made out of Python's objects is made for the call"
+    )]
+    fn new(
+        ty: &str,
+        sources: Vec<Bound<'_, PyAny>>,
+        limits: (Option<Bound<'_, PyAny>>, Option<Bound<'_, PyAny>>),
+    ) -> PyResult<Self> {
+        let (low, high) = limits;
+        on_number!(number_type(ty)?, T => Ok(Self(Box::new(Missing::<T> {
             sources: sources.iter().map(elements).collect::<PyResult<_>>()?,
             low: low.as_ref().map(single).transpose()?,
             high: high.as_ref().map(single).transpose()?,
-        };
+        }))))
+    }
+
+    /// Marks the elements of an array of the type, in C order, that equal one of the candidates of any source, or lie
+    /// outside the valid range. The mask is as long, and holds what is marked already.
+    fn mark(
+        &self,
+        py: Python<'_>,
+        stored: &Bound<'_, PyAny>,
+        mask: &Bound<'_, PyArrayDyn<bool>>,
+    ) -> PyResult<Found> {
+        self.0.mark(py, stored, mask)
+    }
+}
+
+impl Marks {
+    /// A new mask for an array in C order, and what was found; nothing where nothing is missing.
+    pub(crate) fn mask_of<'py>(
+        &self,
+        py: Python<'py>,
+        (stored, shape): (&Bound<'py, PyAny>, &[usize]),
+    ) -> PyResult<Option<Marked<'py>>> {
+        let len: usize = shape.iter().product();
+        // A pass over few elements is cheaper than a mask that is not needed.
+        if len < MANY && !self.0.finds(stored)? {
+            return Ok(None);
+        }
+        let mask = PyArrayDyn::<bool>::zeros(py, shape, false);
+        let (found, is_any_outside) = self.0.mark(py, stored, &mask)?;
+        let is_any = is_any_outside || found.contains(&true);
+        Ok(is_any.then_some((mask, found, is_any_outside)))
+    }
+}
+
+/// A mask, which sources had elements that it marks, and whether any lies outside of the valid range.
+pub(crate) type Marked<'py> = (Bound<'py, PyArrayDyn<bool>>, Vec<bool>, bool);
+
+/// What stands for missing values, of whichever type.
+trait AnyMissing: Send + Sync {
+    fn mark(
+        &self,
+        py: Python<'_>,
+        stored: &Bound<'_, PyAny>,
+        mask: &Bound<'_, PyArrayDyn<bool>>,
+    ) -> PyResult<Found>;
+
+    /// Whether any element is missing.
+    fn finds(&self, stored: &Bound<'_, PyAny>) -> PyResult<bool>;
+}
+
+impl<T: Number> AnyMissing for Missing<T> {
+    fn mark(
+        &self,
+        py: Python<'_>,
+        stored: &Bound<'_, PyAny>,
+        mask: &Bound<'_, PyArrayDyn<bool>>,
+    ) -> PyResult<Found> {
+        let stored = stored.cast::<PyArrayDyn<T>>()?.try_readonly().map_err(|error| busy(&error))?;
         let mut mask = mask.try_readwrite().map_err(|error| busy(&error))?;
         let (stored, mask) = (stored.as_slice()?, mask.as_slice_mut()?);
         same_len(stored.len(), mask.len())?;
         if stored.len() < MANY {
-            return Ok(missing.mark(stored, mask));
+            return Ok(self.mark(stored, mask));
         }
-        wait(py, || Ok(missing.mark_by_all_cores(stored, mask)))
-    })
+        wait(py, || Ok(self.mark_by_all_cores(stored, mask)))
+    }
+
+    fn finds(&self, stored: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let stored = stored.cast::<PyArrayDyn<T>>()?.try_readonly().map_err(|error| busy(&error))?;
+        let stored = stored.as_slice()?;
+        let is_outside = |value: &T| {
+            self.low.is_some_and(|low| *value < low) || self.high.is_some_and(|high| *value > high)
+        };
+        let is_any_outside = stored.iter().fold(false, |any, value| any | is_outside(value));
+        Ok(is_any_outside || self.sources.iter().flatten().any(|candidate| candidate.is_in(stored)))
+    }
 }
 
 /// Multiplies by the scale and adds the offset, rounding after each as numpy does; elements that are masked keep their
@@ -84,7 +153,7 @@ struct Missing<T> {
 }
 
 impl<T: Number> Missing<T> {
-    fn mark(&self, stored: &[T], mask: &mut [bool]) -> (Vec<bool>, bool) {
+    fn mark(&self, stored: &[T], mask: &mut [bool]) -> Found {
         let mut found = vec![false; self.sources.len()];
         let mut is_any_outside = false;
         for (block, mask) in stored.chunks(BLOCK).zip(mask.chunks_mut(BLOCK)) {
@@ -107,7 +176,7 @@ impl<T: Number> Missing<T> {
         (found, is_any_outside)
     }
 
-    fn mark_by_all_cores(&self, stored: &[T], mask: &mut [bool]) -> (Vec<bool>, bool) {
+    fn mark_by_all_cores(&self, stored: &[T], mask: &mut [bool]) -> Found {
         let len = part_len(stored.len());
         let parts: Vec<_> = thread::scope(|scope| {
             let threads: Vec<_> = stored
@@ -201,6 +270,12 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
 /// A number of one of netCDF's types.
 trait Number: Element + Copy + PartialOrd + Send + Sync {
     fn is_nan(self) -> bool;
+
+    /// Whether an element is this number; of a NaN, whether one is a NaN.
+    fn is_in(self, block: &[Self]) -> bool {
+        let holds = |value: &Self| if self.is_nan() { value.is_nan() } else { *value == self };
+        block.iter().fold(false, |any, value| any | holds(value))
+    }
 }
 
 /// A type that packed numbers are unpacked to: numbers become the nearest float, as in numpy.

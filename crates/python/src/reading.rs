@@ -6,6 +6,7 @@ use ncirrus::{PointSelection, Selection, Variable};
 use numpy::{BorrowError, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyEllipsis, PyTuple};
 
 /// What is read: boxes and lists along the axes, or single elements.
@@ -30,6 +31,9 @@ impl Wanted<'_> {
     }
 }
 
+/// `numpy.empty`.
+static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
 /// A new array of that shape with the values.
 pub(crate) fn new_array<'py>(
     py: Python<'py>,
@@ -43,7 +47,7 @@ pub(crate) fn new_array<'py>(
         let values = wait(py, || wanted.values(variable))?;
         return values::to_array(py, values, dtype)?.call_method1("reshape", (shape,));
     }
-    let array = py.import("numpy")?.getattr("empty")?.call1((shape, dtype))?;
+    let array = EMPTY.import(py, "numpy", "empty")?.call1((shape, dtype))?;
     into_array(py, variable, wanted, &array, form)?;
     Ok(array)
 }

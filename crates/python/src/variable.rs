@@ -6,6 +6,7 @@ use crate::definitions;
 use crate::elements::ElementForm;
 use crate::errors::{exception, wait};
 use crate::inspecting;
+use crate::marking::{Marked, Marks};
 use crate::model::OpenDataset;
 use crate::pending::Pending;
 use crate::reading::{self, Wanted};
@@ -141,22 +142,23 @@ impl Variable {
     /// What integers, forward slices and an ellipsis select; nothing for indices of other kinds, and for more bytes than
     /// the session's memory.
     fn get<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let variable = self.facade(py)?;
-        let Some(Selected { selection, shape, has_dots }) = plain(key, &variable.shape())? else {
-            return Ok(None);
-        };
-        let element = variable.packed_len().unwrap_or(0).max(1);
-        let len = shape.iter().try_fold(element, |product, len| product.checked_mul(*len));
-        if len.is_none_or(|len| len > variable.dataset().session().memory()) {
-            return Ok(None);
-        }
-        let wanted = (&Wanted::Selection(&selection), shape.as_slice());
-        let array = reading::new_array(py, &variable, wanted, &self.dtype(py)?, self.form(py)?)?;
-        self.open.warn_of_filled(py)?;
-        if shape.is_empty() && !has_dots {
+        let Some((array, selected)) = self.read_plain(py, key)? else { return Ok(None) };
+        if selected.shape.is_empty() && !selected.has_dots {
             return array.get_item(PyTuple::empty(py)).map(Some);
         }
         Ok(Some(array))
+    }
+
+    /// As `get`, with what is missing among the values, if anything is; a single element is an array without axes.
+    fn get_marked<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        marks: &Marks,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Option<Marked<'py>>)>> {
+        let Some((array, selected)) = self.read_plain(py, key)? else { return Ok(None) };
+        let marked = marks.mask_of(py, (&array, &selected.shape))?;
+        Ok(Some((array, marked)))
     }
 
     /// A new array with the values of axes that were resolved.
@@ -288,6 +290,25 @@ fn points(py: Python<'_>, axes: &[Bound<'_, PyAny>]) -> PyResult<PointSelection>
 }
 
 impl Variable {
+    /// A new array with the values of a plain index; nothing for others, and for more bytes than the session's memory.
+    fn read_plain<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Selected)>> {
+        let variable = self.facade(py)?;
+        let Some(selected) = plain(key, &variable.shape())? else { return Ok(None) };
+        let element = variable.packed_len().unwrap_or(0).max(1);
+        let len = selected.shape.iter().try_fold(element, |product, len| product.checked_mul(*len));
+        if len.is_none_or(|len| len > variable.dataset().session().memory()) {
+            return Ok(None);
+        }
+        let wanted = (&Wanted::Selection(&selected.selection), selected.shape.as_slice());
+        let array = reading::new_array(py, &variable, wanted, &self.dtype(py)?, self.form(py)?)?;
+        self.open.warn_of_filled(py)?;
+        Ok(Some((array, selected)))
+    }
+
     /// Begins to read values in columns.
     fn begin_values(
         &self,

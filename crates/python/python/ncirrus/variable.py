@@ -347,6 +347,14 @@ class Variable:
             return selected.arranged(points.read(native, selected, partial(starts_of, self)))
         return selected.arranged(native.read(selected.axes))
 
+    def _read_resolved(self, axes: list[Any], shape: Sequence[int]) -> NDArray[Any] | None:
+        """Values of slices and lists that were resolved, in a shape of as many elements; none where they are more than
+        the session's memory."""
+        dtype = self.dtype
+        if math.prod(shape) * dtype.itemsize > self._dataset._session._native().memory() and not dtype.hasobject:
+            return None
+        return self._native().read(axes).reshape(shape)  # type: ignore[no-any-return]
+
     def _fill(self, selected: Selection, out: NDArray[Any], report: Report | None) -> None:
         """Reads into an array: in place where its memory is in C order, else some rows at a time."""
         if 0 in selected.shape:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ma
 from numpy.typing import NDArray
 
-from ncirrus._ncirrus import mark_missing, unpack
+from ncirrus._ncirrus import Marks, unpack
 from ncirrus.netCDF4.constants import default_fillvals
 from ncirrus.netCDF4.utils import _safecast
 from ncirrus.types import name_of
@@ -39,10 +39,13 @@ class Missing:
         return types.pop() if len(types) == 1 and all(limit.size == 1 for limit in limits) else None
 
     @cached_property
-    def flat(self) -> tuple[list[NDArray[Any]], tuple[NDArray[Any] | None, NDArray[Any] | None]]:
-        """The values as the extension module takes them."""
+    def marks(self) -> Marks | None:
+        """The values as the extension module takes them; none where numpy has to compare."""
+        kind = None if self.dtype is None or not self.dtype.isnative else _KINDS.get(self.dtype.str[1:])
+        if kind is None:
+            return None
         low, high = (None if limit is None else _flat(limit) for limit in self.limits or (None, None))
-        return [_flat(candidates) for candidates in self.sources], (low, high)
+        return Marks(kind, [_flat(candidates) for candidates in self.sources], (low, high))
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,16 @@ class Decoding:
             and isinstance(self.attributes.get("_Unsigned"), str)
             and self.attributes["_Unsigned"] in ("true", "True")
         )
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the extension module can mask stored values while it reads them, and nothing is to be warned of."""
+        if self.code not in _NUMBERS or not self.dtype.isnative or self.is_unsigned:
+            return False
+        if self.scale and self.packing is None:
+            return False
+        missing = self.missing if self.mask else None
+        return missing is None or (missing.marks is not None and missing.dtype == self.dtype and not missing.told)
 
     @cached_property
     def missing(self) -> Missing:
@@ -199,19 +212,40 @@ def _masked(data: NDArray[Any], decoding: Decoding) -> Any:
         warnings.warn(words, stacklevel=4)
     mask: NDArray[Any] = np.zeros(data.shape, np.bool_)
     found, is_any_outside = mark(data, missing, mask)
-    if not any(found) and not is_any_outside:
+    return _with_mask(data, (mask, found, is_any_outside) if any(found) or is_any_outside else None, decoding)
+
+
+def _with_mask(data: NDArray[Any], marked: tuple[NDArray[Any], list[bool], bool] | None, decoding: Decoding) -> Any:
+    """Values with the mask that was made for them; none where nothing is missing."""
+    if marked is None:
         return data.view(ma.MaskedArray) if decoding.always_mask else data
-    fill_values = (candidates[0] for candidates, is_found in zip(missing.sources, found, strict=True) if is_found)
+    mask, found, _ = marked
+    sources = zip(decoding.missing.sources, found, strict=True)
+    fill_values = (candidates[0] for candidates, is_found in sources if is_found)
     masked = ma.masked_array(data, mask=mask, fill_value=next(fill_values, decoding.fill_value))
     return masked[()] if masked.shape == () else masked
 
 
+def read_decoded(native: Any, elem: Any, decoding: Decoding) -> Any:
+    """What a read returns where `Decoding.is_direct` holds: values are masked while they are read. None for an index, or a
+    number of bytes, that the extension module leaves to others."""
+    if decoding.mask:
+        told = native.get_marked(elem, decoding.missing.marks)
+        data = None if told is None else _with_mask(told[0], told[1], decoding)
+    else:
+        data = native.get(elem)
+        data = data if data is None else np.asarray(data)
+    if data is None or not decoding.scale or decoding.packing is None:
+        return data
+    return _unpacked(data, *decoding.packing)
+
+
 def mark(data: NDArray[Any], missing: Missing, mask: NDArray[Any]) -> tuple[list[bool], bool]:
     """Marks missing values. Which sources have some, and whether values lie outside the valid range."""
-    kind = _kind(data)
-    if kind is None or data.dtype != missing.dtype:
+    marks = missing.marks
+    if marks is None or data.dtype != missing.dtype or not data.flags.c_contiguous:
         return _mark_by_numpy(data, missing, mask)
-    return mark_missing((_flat(data), kind), *missing.flat, mask.reshape(-1))
+    return marks.mark(data.view("u1") if data.dtype.kind == "S" else data, mask)
 
 
 def _kind(data: NDArray[Any]) -> str | None:

@@ -166,12 +166,14 @@ def _as_integer(key: Any) -> int:
 
 def _index_list(indices: NDArray[np.intp], axis: int, target: _Target) -> NDArray[np.intp]:
     length = target.shape[axis]
-    indices = np.where(indices < 0, indices + length, indices)
-    if np.any(indices < 0):
+    if not indices.size:
+        return indices
+    low, high = int(indices.min()), int(indices.max())
+    if low < -length:
         raise IndexError("integer index out of range")
-    if not target.grows(axis) and np.any(indices >= length):
+    if not target.grows(axis) and high >= length:
         raise IndexError("integer index exceeds dimension size")
-    return indices
+    return np.where(indices < 0, indices + length, indices) if low < 0 else indices
 
 
 def _strided(key: slice, axis: int, target: _Target) -> Any:
@@ -198,7 +200,9 @@ def _simplified(key: Any, use_get_vars: bool) -> Any:
     if len(key) < 2:
         return slice(key[0], key[0] + 1, 1) if len(key) else slice(0, 0, 1)
     step = key[1] - key[0]
-    is_slice = step > 0 and (use_get_vars or step == 1) and bool((np.diff(key) == step).all())
+    is_slice = step > 0 and (use_get_vars or step == 1) and key[-1] - key[0] == step * (len(key) - 1)
+    # The ends say so of most lists that are no slices.
+    is_slice = is_slice and bool((key[1:] - key[:-1] == step).all())
     return slice(key[0], key[-1] + 1, step) if is_slice else key
 
 

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ncirrus.netCDF4 import masking
 from ncirrus.netCDF4.failures import LibraryError
+from ncirrus.netCDF4.masking import Decoding
 from ncirrus.netCDF4.orthogonal import AxisBox, by_axis
 from ncirrus.netCDF4.vlens import boxed
 
 # Types of indices that mean what they do for numpy.
 _PLAIN = frozenset((int, slice, type(...)))
+_INTEGERS = frozenset((np.int64, np.int32, np.uint64, np.uint32, np.int16, np.uint16, np.int8, np.uint8))
 
 
 def read(variable: Any, elem: Any) -> Any:
@@ -26,9 +29,27 @@ def read(variable: Any, elem: Any) -> Any:
         if by_axis(elem, (1,))[1][0].count == 0:
             raise IndexError("index 0 is out of bounds for axis 0 with size 0")
         return _native(_in_order(found.read(_pair(variable)), variable))
-    keys, _ = by_axis(elem, shape, variable.dimensions, variable._grp, use_get_vars=variable._use_get_vars)
+    keys, axes = by_axis(elem, shape, variable.dimensions, variable._grp, use_get_vars=variable._use_get_vars)
     _check_inside(variable, keys, shape)
-    return _native(_in_order(found.oindex[(*keys, *_pair(variable))], variable))
+    values = _read_boxes(variable, found, (keys, axes))
+    if values is None:
+        values = found.oindex[(*keys, *_pair(variable))]
+    return _native(_in_order(values, variable))
+
+
+def _read_boxes(variable: Any, found: Any, selected: tuple[list[Any], list[AxisBox]]) -> Any:
+    """Values of lists, forward slices and integers, which were resolved already; none where nothing is selected, an axis is
+    turned round, or more than the session's memory is read."""
+    keys, boxes = selected
+    if variable._is_pair or not variable._use_get_vars or any(box.count == 0 or box.stride < 0 for box in boxes):
+        return None
+    axes = [
+        key if isinstance(key, np.ndarray) else (box.start, box.count, box.stride if box.count > 1 else 1)
+        for key, box in zip(keys, boxes, strict=True)
+    ]
+    kept = [box.count for key, box in zip(keys, boxes, strict=True) if not isinstance(key, int)]
+    values = found._read_resolved(axes, kept)
+    return values if kept or values is None else values[()]
 
 
 def _native(values: Any) -> Any:
@@ -40,27 +61,42 @@ def _native(values: Any) -> Any:
 
 def _check_inside(variable: Any, keys: list[Any], shape: tuple[int, ...]) -> None:
     """Raises for integers past the end, as netCDF's library does; it looks again for records of others where it may write."""
-    for key, length, dimension in zip(keys, shape, variable.get_dims()):
+    for axis, (key, length) in enumerate(zip(keys, shape)):
         if isinstance(key, int) and key >= length:
-            if variable._place.model.startswith("NETCDF3") and dimension.isunlimited() and variable._place.mode != "r":
+            is_record = variable._place.model.startswith("NETCDF3") and variable.get_dims()[axis].isunlimited()
+            if is_record and variable._place.mode != "r":
                 raise LibraryError("NetCDF: Start+count exceeds dimension bound")
             raise IndexError("index exceeds dimension bounds")
 
 
 def _read_at_once(variable: Any, found: Any, elem: Any) -> Any:
     """Values of integers and forward slices, which mean what they do for numpy; none where the index is another one."""
-    if type(elem) is tuple:
-        if not all(map(_PLAIN.__contains__, map(type, elem))):
-            return None
-    elif type(elem) not in _PLAIN:
-        return None
-    if variable._is_pair:
+    if variable._is_pair or not _is_plain(elem):
         return None
     try:
         return found._native().get(elem)
     except IndexError:
         # It is told in netCDF4-python's words.
         return None
+
+
+def read_decoded(variable: Any, elem: Any, decoding: Decoding) -> Any:
+    """Decoded values of integers and forward slices; none where the index is another one, or wrong."""
+    if type(elem) in _INTEGERS:
+        elem = int(elem)
+    elif not _is_plain(elem):
+        return None
+    try:
+        return masking.read_decoded(variable._owner()._native(), elem, decoding)
+    except IndexError:
+        # It is told in netCDF4-python's words.
+        return None
+
+
+def _is_plain(elem: Any) -> bool:
+    if type(elem) is tuple:
+        return all(map(_PLAIN.__contains__, map(type, elem)))
+    return type(elem) in _PLAIN
 
 
 def keeps_last(variable: Any, elem: Any) -> bool:

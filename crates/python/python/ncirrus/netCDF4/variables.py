@@ -94,6 +94,7 @@ class Variable(Attributed):
     __slots__ = (
         "__weakref__",
         "_cache",
+        "_direct",
         "_found",
         "_generation",
         "_grp",
@@ -120,6 +121,9 @@ class Variable(Attributed):
     scale: bool
     always_mask: bool
     chartostring: bool
+    # How stored values are decoded, from the first read on; and the same where it can be done while they are read.
+    _how_decoded: Decoding | None
+    _direct: Decoding | None
 
     def __init__(
         self,
@@ -178,7 +182,7 @@ class Variable(Attributed):
         self._generation = self._place.generation
         self._is_native = False
         self._keep(_use_get_vars=True)
-        self._how_decoded: Decoding | None = None
+        self._forget()
         self._cache = get_chunk_cache()
         self._user_type = _user_type(grp, found.type)
         self._keep(mask=True, scale=True, always_mask=True, chartostring=True, _ncstring_attrs__=grp._ncstring_attrs__)
@@ -422,14 +426,35 @@ class Variable(Attributed):
             return known
         is_filled = self._owner().fill_mode != "none"
         dtype = self.dtype if isinstance(self.dtype, np.dtype) else np.dtype(object)
-        self._how_decoded = Decoding(dtype, self._dictionary(), is_filled, *flags)
-        return self._how_decoded
+        made = self._how_decoded = Decoding(dtype, self._dictionary(), is_filled, *flags)
+        self._direct = made if self._is_stored_as_shown() and made.is_direct else None
+        return made
+
+    def _is_stored_as_shown(self) -> bool:
+        """Whether the library reads numbers of the type that the variable shows, along some axes."""
+        found, dtype = self._owner(), self.dtype
+        if self._user_type is not None or not isinstance(dtype, np.dtype) or not found.shape:
+            return False
+        return bool(found.dtype == dtype) and found.dtype.metadata is None
 
     def _forget(self) -> None:
-        self._how_decoded = None
+        self._how_decoded, self._direct = None, None
+
+    def _read_directly(self, elem: Any) -> Any:
+        """Numbers of integers and forward slices, decoded while they are read; none where the index is another one, or how
+        they are decoded is not known yet."""
+        direct = self._direct
+        if direct is None or (direct.mask, direct.scale, direct.always_mask) != (self.mask, self.scale, self.always_mask):
+            return None
+        values = selections.read_decoded(self, elem, direct)
+        is_element = type(values) is np.ndarray and values.ndim == 0 and not direct.mask and _is_integer(elem)
+        return values[()] if is_element else values
 
     def __getitem__(self, elem: Any) -> Any:
         try:
+            values = self._read_directly(elem)
+            if values is not None:
+                return values
             data = selections.read(self, elem)
         except failures.LibraryError:
             raise

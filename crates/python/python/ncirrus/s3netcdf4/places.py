@@ -194,4 +194,6 @@ class _Handle:
         self._place.changed()
 
 
-_READING = frozenset({"get", "read", "read_into", "read_points", "begin_read", "begin_read_points", "plan", "fragments"})
+_READING = frozenset(
+    {"get", "get_marked", "read", "read_into", "read_points", "begin_read", "begin_read_points", "plan", "fragments"}
+)
