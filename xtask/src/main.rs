@@ -70,7 +70,7 @@ const TASKS: &[Task] = &[
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
     Task {
         name: "bench",
-        about: "measure beside the peers: [FOLDER [ROUNDS [aggregate|capi|cloud|hdf5|memory|netcdf4|python|tools|write|zarr]]]",
+        about: "measure beside the peers: [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|memory|netcdf4|python|tools|write|zarr]]]",
         run: bench::run,
     },
     Task {
