@@ -222,6 +222,17 @@ def _kept(path: str) -> None:
         assert ds.ncattrs() == ["a"]
 
 
+@line("an attribute of a group below the root, of a name that netCDF-4 keeps for itself, such as CLASS")
+def _in_group(path: str) -> None:
+    with made(path) as ds:
+        group = ds.createGroup("g")
+        with pytest.raises(AttributeError, match="String match to name in use"):
+            group.CLASS = "a"
+        group.a = 1
+    with nc.Dataset(path) as ds:
+        assert ds["g"].ncattrs() == ["a"]
+
+
 @line("bytes with _Unsigned outside the valid range, without a fill value")
 def _outside(path: str) -> None:
     with made(path) as ds:
