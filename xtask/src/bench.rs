@@ -10,12 +10,12 @@ mod python;
 mod tools;
 
 use crate::peers;
-use crate::run::{Outcome, cargo, project};
+use crate::run::{Outcome, cargo, ended_within, project};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const CODECS: [&str; 5] = ["raw", "zstd", "blosc", "zlib", "shuffle-zlib"];
 const OPERATIONS: [&str; 4] = ["read", "write", "series", "strided"];
@@ -104,13 +104,7 @@ fn one_round(folder: &Path, figures: &mut Figures) {
 fn measure(name: &str, codec: &str, operation: &str, folder: &Path) -> Option<(f64, f64)> {
     let runs = if operation == "write" { "2" } else { "5" };
     let ours = matches!(name, "ncirrus" | "limit");
-    let mut command = if ours {
-        program()
-    } else {
-        let mut python = Command::new(peers::python());
-        python.arg("benches/peers.py").current_dir(project());
-        python
-    };
+    let mut command = if ours { program() } else { script("peers") };
     figures_of(command.args([name, codec, operation]).arg(folder).arg(runs))
 }
 
@@ -119,20 +113,31 @@ fn program() -> Command {
     Command::new(crate::run::target().join("release/ncirrus-bench"))
 }
 
+/// A script that measures peers, `benches/NAME.py`.
+fn script(name: &str) -> Command {
+    let mut command = Command::new(peers::python());
+    command.arg(format!("benches/{name}.py")).current_dir(project());
+    command
+}
+
+/// What measures `who`: the program, by its subcommand, or the script of that name.
+fn measuring(who: &str, name: &str) -> Command {
+    if !matches!(who, "ncirrus" | "limit") {
+        return script(&name.replace('-', "_"));
+    }
+    let mut command = program();
+    command.arg(name);
+    command
+}
+
 /// What the runs of one case by one program may take together, in seconds.
 const PATIENCE: u64 = 120;
 
 /// The seconds and MiB that a program prints; `None` if it fails, infinite seconds if it takes longer than [`PATIENCE`].
 fn figures_of(command: &mut Command) -> Option<(f64, f64)> {
     let mut program = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let end = Instant::now() + Duration::from_secs(PATIENCE);
-    while program.try_wait().ok()?.is_none() {
-        if Instant::now() >= end {
-            _ = program.kill();
-            _ = program.wait();
-            return Some((f64::INFINITY, 0.0));
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    if ended_within(&mut program, Duration::from_secs(PATIENCE)).ok()?.is_none() {
+        return Some((f64::INFINITY, 0.0));
     }
     let output = program.wait_with_output().ok()?;
     let line: Value = serde_json::from_slice(&output.stdout).ok()?;

@@ -1,12 +1,12 @@
 //! The C programs of netCDF-C's tests, compiled against Debian's headers and library and run with it and with ours:
 //! `cargo xtask netcdf-c`.
 use crate::netcdf_source::{compile, configured};
-use crate::run::{Outcome, cargo, target};
+use crate::run::{Outcome, cargo, ended_within, target};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Folders with programs.
 const FOLDERS: [&str; 7] =
@@ -112,16 +112,6 @@ fn passes(folder: &Path, program: &str, library: Option<&Path>) -> Result<bool, 
         command.env("LD_LIBRARY_PATH", library);
     }
     let Ok(mut child) = command.spawn() else { return Ok(false) };
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().map_err(|error| format!("{program}: {error}"))? {
-            return Ok(status.success());
-        }
-        if start.elapsed() > LONGEST {
-            _ = child.kill();
-            _ = child.wait();
-            return Ok(false);
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let ended = ended_within(&mut child, LONGEST).map_err(|error| format!("{program}: {error}"))?;
+    Ok(ended.is_some_and(|status| status.success()))
 }

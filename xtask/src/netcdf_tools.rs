@@ -1,12 +1,12 @@
 //! The shell tests of netCDF-C's `ncdump`, `nccopy`, `ncgen` and `ncgen3`, with Debian's programs and with ours:
 //! `cargo xtask netcdf-tools`.
 use crate::netcdf_source::{compile, configured};
-use crate::run::{Outcome, cargo, command_in, target};
+use crate::run::{Outcome, cargo, command_in, ended_within, target};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The tools, by the places where the scripts look for them.
 const TOOLS: [&str; 4] = ["ncdump/ncdump", "ncdump/nccopy", "ncgen/ncgen", "ncgen3/ncgen3"];
@@ -161,18 +161,8 @@ fn passes(folder: &Path, script: &str) -> Result<bool, String> {
         .stderr(both)
         .spawn()
         .map_err(|error| format!("bash cannot be run: {error}"))?;
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().map_err(|error| format!("{script}: {error}"))? {
-            return Ok(status.success());
-        }
-        if start.elapsed() > LONGEST {
-            _ = child.kill();
-            _ = child.wait();
-            return Ok(false);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let ended = ended_within(&mut child, LONGEST).map_err(|error| format!("{script}: {error}"))?;
+    Ok(ended.is_some_and(|status| status.success()))
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -1,6 +1,7 @@
 //! Running other programs.
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
 
 /// Success, or a message that says what failed.
 pub(crate) type Outcome = Result<(), String>;
@@ -32,6 +33,22 @@ pub(crate) fn command(program: &str, arguments: &[&str], environment: &[(&str, &
 /// Runs a program in a folder.
 pub(crate) fn command_in(folder: &Path, program: &str, arguments: &[&str]) -> Outcome {
     finish(Command::new(program).args(arguments).current_dir(folder), program)
+}
+
+/// How a program ends, or nothing if it does not within a time: it is killed then.
+pub(crate) fn ended_within(program: &mut Child, time: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = program.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() > time {
+            _ = program.kill();
+            _ = program.wait();
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn finish(command: &mut Command, program: &str) -> Outcome {

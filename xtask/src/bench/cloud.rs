@@ -1,10 +1,9 @@
 //! A Zarr store on an S3 server that answers with a delay, compared with xarray, zarr-python and tensorstore.
 use super::Figures;
-use crate::peers;
-use crate::run::{Outcome, project};
+use crate::run::Outcome;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 /// Milliseconds that the server waits before each answer.
 const LATENCY: &str = "50";
@@ -35,16 +34,7 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
 }
 
 fn measure(who: &str, case: &str, endpoint: &str) -> Option<(f64, f64)> {
-    let mut command = if matches!(who, "ncirrus" | "limit") {
-        let mut program = super::program();
-        program.arg("cloud");
-        program
-    } else {
-        let mut python = Command::new(peers::python());
-        python.arg("benches/cloud.py").current_dir(project());
-        python
-    };
-    super::figures_of(command.args([who, case, endpoint, "2"]))
+    super::figures_of(super::measuring(who, "cloud").args([who, case, endpoint, "2"]))
 }
 
 /// A server; stopped when this is dropped.

@@ -1,7 +1,6 @@
 //! An OPeNDAP server that answers with a delay: ncdump, netCDF4-python, pydap's client and xarray over both, compared.
 use super::cloud::Server;
-use crate::peers;
-use crate::run::{Outcome, project, target};
+use crate::run::{Outcome, target};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -64,16 +63,7 @@ fn measure(who: &str, case: &str, server: &str) -> Option<(f64, f64)> {
     if (who, case) == ("ncirrus", "dump") {
         return dump(server);
     }
-    let mut command = if matches!(who, "ncirrus" | "limit") {
-        let mut program = super::program();
-        program.arg("dap");
-        program
-    } else {
-        let mut python = Command::new(peers::python());
-        python.arg("benches/dap.py").current_dir(project());
-        python
-    };
-    super::figures_of(command.args([who, case, server, "1"]))
+    super::figures_of(super::measuring(who, "dap").args([who, case, server, "1"]))
 }
 
 /// The command; its memory is not measured.

@@ -1,10 +1,8 @@
 //! HDF5 files, local and on a server that answers with a delay, compared with h5py, netCDF4-python and h5netcdf.
 use super::Figures;
 use super::cloud::Server;
-use crate::peers;
-use crate::run::{Outcome, project};
+use crate::run::Outcome;
 use std::path::Path;
-use std::process::Command;
 
 /// Milliseconds that the server waits before each answer.
 const LATENCY: &str = "50";
@@ -14,7 +12,7 @@ const PROGRAMS: [&str; 5] = ["limit", "ncirrus", "h5py", "netcdf4", "h5netcdf"];
 
 /// Measures everything several times, alternating between programs, and prints a table in Markdown.
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
-    let made = python().arg("make").arg(folder).status().map_err(|error| error.to_string())?;
+    let made = super::script("hdf5").arg("make").arg(folder).status().map_err(|error| error.to_string())?;
     if !made.success() {
         return Err("the HDF5 files cannot be made".to_owned());
     }
@@ -39,17 +37,7 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     Ok(())
 }
 
-fn python() -> Command {
-    let mut command = Command::new(peers::python());
-    command.arg("benches/hdf5.py").current_dir(project());
-    command
-}
-
 fn measure(who: &str, case: &str, place: &str) -> Option<(f64, f64)> {
-    let ours = matches!(who, "ncirrus" | "limit");
-    let mut command = if ours { super::program() } else { python() };
-    if ours {
-        command.arg("hdf5");
-    }
+    let mut command = super::measuring(who, "hdf5");
     super::figures_of(command.args([who, case, place, "3"]))
 }

@@ -1,10 +1,8 @@
 //! Writing netCDF-4 files, and rechunking them from maps to series, compared with h5py, netCDF4-python, nccopy, xarray
 //! and rechunker.
 use super::Figures;
-use crate::peers;
-use crate::run::{Outcome, project};
+use crate::run::Outcome;
 use std::path::Path;
-use std::process::Command;
 
 const CASES: [&str; 3] = ["raw", "zstd", "deflate"];
 const PROGRAMS: [&str; 4] = ["limit", "ncirrus", "h5py", "netcdf4"];
@@ -16,7 +14,12 @@ const STEPS: [&str; 2] = ["128", "512"];
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     let steps =
         std::env::var("NCIRRUS_BENCH_STEPS").map_or(STEPS.map(str::to_owned), |few| [few.clone(), few]);
-    let made = python().arg("make").arg(folder).arg(&steps[1]).status().map_err(|error| error.to_string())?;
+    let made = super::script("hdf5_write")
+        .arg("make")
+        .arg(folder)
+        .arg(&steps[1])
+        .status()
+        .map_err(|error| error.to_string())?;
     if !made.success() {
         return Err("the file to be rechunked cannot be made".to_owned());
     }
@@ -40,18 +43,8 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     Ok(())
 }
 
-fn python() -> Command {
-    let mut command = Command::new(peers::python());
-    command.arg("benches/hdf5_write.py").current_dir(project());
-    command
-}
-
 fn measure(who: &str, case: &str, folder: &Path, steps: &str) -> Option<(f64, f64)> {
-    let ours = matches!(who, "ncirrus" | "limit");
-    let mut command = if ours { super::program() } else { python() };
-    if ours {
-        command.arg("hdf5-write");
-    }
+    let mut command = super::measuring(who, "hdf5-write");
     let runs = if case == "rechunk" { "1" } else { "2" };
     super::figures_of(command.args([who, case]).arg(folder).args([runs, steps]))
 }

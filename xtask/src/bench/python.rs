@@ -1,10 +1,8 @@
 //! The Python package compared with Rust, and with the other engines of xarray and Dask.
 use super::Figures;
 use super::cloud::Server;
-use crate::peers;
-use crate::run::{Outcome, project};
+use crate::run::Outcome;
 use std::path::Path;
-use std::process::Command;
 
 /// Milliseconds that servers wait before each answer.
 const LATENCY: &str = "50";
@@ -23,7 +21,7 @@ const CALLERS: [&str; 6] = [RUST, "ncirrus", "h5py", "netcdf4", "h5netcdf", "zar
 /// Measures everything several times, alternating between programs, and prints tables in Markdown.
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     crate::python::build()?;
-    let made = script("python").arg("make").arg(folder).status().map_err(|error| error.to_string())?;
+    let made = super::script("python").arg("make").arg(folder).status().map_err(|error| error.to_string())?;
     if !made.success() {
         return Err("the files cannot be made".to_owned());
     }
@@ -104,7 +102,8 @@ const CALLS: [&str; 12] = [
 /// Measures the calls of netCDF4-python by both modules, and prints tables in Markdown.
 pub(super) fn run_netcdf4(folder: &Path, rounds: usize) -> Outcome {
     crate::python::build()?;
-    let made = script("netcdf4").arg("make").arg(folder).status().map_err(|error| error.to_string())?;
+    let made =
+        super::script("netcdf4").arg("make").arg(folder).status().map_err(|error| error.to_string())?;
     if !made.success() {
         return Err("the files cannot be made".to_owned());
     }
@@ -116,7 +115,8 @@ pub(super) fn run_netcdf4(folder: &Path, rounds: usize) -> Outcome {
         for _ in 0..rounds {
             for (row, case) in cases.iter().enumerate() {
                 for (column, who) in MODULES.iter().enumerate() {
-                    let figure = super::figures_of(script("netcdf4").args([who, *case, place.as_str(), "3"]));
+                    let figure =
+                        super::figures_of(super::script("netcdf4").args([who, *case, place.as_str(), "3"]));
                     keep(&mut figures, (0, row, column), figure);
                 }
             }
@@ -139,11 +139,5 @@ fn of_python(who: &str, case: &str, place: &str) -> Option<(f64, f64)> {
         return (case == "element")
             .then(|| super::figures_of(super::program().args(["element", &file, "3"])))?;
     }
-    super::figures_of(script("python").args([who, case, place, "3"]))
-}
-
-fn script(name: &str) -> Command {
-    let mut command = Command::new(peers::python());
-    command.arg(format!("benches/{name}.py")).current_dir(project());
-    command
+    super::figures_of(super::script("python").args([who, case, place, "3"]))
 }

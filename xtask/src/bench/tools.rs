@@ -1,9 +1,8 @@
 //! The commands and tools compared with Debian's and with CDO, and the memory that they take.
 use super::Figures;
 use crate::peers;
-use crate::run::{Outcome, cargo, command, project};
+use crate::run::{Outcome, cargo, command};
 use std::path::Path;
-use std::process::Command;
 
 const CASES: [&str; 7] = ["dump-classic", "dump-deflate", "generate", "nccopy", "start", "compare", "check"];
 /// The last one reads the same values with the library alone.
@@ -43,7 +42,12 @@ fn links(folder: &Path) -> Result<String, String> {
 }
 
 fn made(words: &[&str], folder: &Path, rest: &[&str]) -> Outcome {
-    let status = python().args(words).arg(folder).args(rest).status().map_err(|error| error.to_string())?;
+    let status = super::script("tools")
+        .args(words)
+        .arg(folder)
+        .args(rest)
+        .status()
+        .map_err(|error| error.to_string())?;
     if status.success() { Ok(()) } else { Err("the files cannot be made".to_owned()) }
 }
 
@@ -70,11 +74,5 @@ fn measure(who: &str, case: &str, folder: &Path, binaries: &str) -> Option<(f64,
         };
         return if case == "check" { read() } else { None };
     }
-    super::figures_of(python().args([who, case]).arg(folder).args(["1", binaries]))
-}
-
-fn python() -> Command {
-    let mut command = Command::new(peers::python());
-    command.arg("benches/tools.py").current_dir(project());
-    command
+    super::figures_of(super::script("tools").args([who, case]).arg(folder).args(["1", binaries]))
 }
