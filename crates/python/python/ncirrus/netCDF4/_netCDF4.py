@@ -39,6 +39,7 @@ from ncirrus.netCDF4.constants import (
     is_native_little as is_native_little,
     unicode_error as unicode_error,
 )
+from ncirrus.netCDF4.dimension import Dimension as Dimension
 from ncirrus.netCDF4.groups import Dataset as Dataset, Group as Group
 from ncirrus.netCDF4.settings import (
     get_alignment as get_alignment,
@@ -55,7 +56,7 @@ from ncirrus.netCDF4.text import (
     stringtochar as stringtochar,
 )
 from ncirrus.netCDF4.user_types import CompoundType as CompoundType, EnumType as EnumType, VLType as VLType
-from ncirrus.netCDF4.variables import Dimension as Dimension, Variable as Variable
+from ncirrus.netCDF4.variables import Variable as Variable
 
 __ncirrus_version__: str = ncirrus.__version__
 _DATES = ("date2num", "num2date", "date2index")

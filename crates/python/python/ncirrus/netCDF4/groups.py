@@ -15,20 +15,21 @@ import numpy as np
 import ncirrus
 from ncirrus.errors import Error, NcirrusWarning
 from ncirrus.netCDF4 import failures
-from ncirrus.netCDF4.attributes import Attributed
 from ncirrus.netCDF4.constants import class_of
 from ncirrus.netCDF4.creating import KEYWORDS
+from ncirrus.netCDF4.dimension import Dimension
 from ncirrus.netCDF4.places import KINDS, MODES, Place
+from ncirrus.netCDF4.switches import Switches
 from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, of_library
 from ncirrus.netCDF4.utils import _find_dim
-from ncirrus.netCDF4.variables import Dimension, Variable
+from ncirrus.netCDF4.variables import Variable
 
 
 # Attributes of every group of a netCDF-4 file.
 _OF_FILE = ("_NCProperties", "_IsNetcdf4", "_SuperblockVersion")
 
 
-class _Members(Attributed):
+class _Members(Switches):
     """What datasets and groups have in common."""
 
     __slots__ = (
@@ -293,53 +294,6 @@ class _Members(Attributed):
             return all(wanted(value) if callable(wanted) else _is_equal(value, wanted) for value, wanted in found)
 
         return [variable for variable in self.variables.values() if fits(variable)]
-
-    def _everywhere(self, call: str, value: bool) -> None:
-        for variable in self.variables.values():
-            getattr(variable, call)(value)
-        for group in self.groups.values():
-            group._everywhere(call, value)
-
-    def set_auto_chartostring(self, value: bool) -> None:
-        """As of each variable, here and below."""
-        self._everywhere("set_auto_chartostring", value)
-
-    def set_auto_maskandscale(self, value: bool) -> None:
-        """As of each variable, here and below."""
-        self._everywhere("set_auto_maskandscale", value)
-
-    def set_auto_mask(self, value: bool) -> None:
-        """As of each variable, here and below."""
-        self._everywhere("set_auto_mask", value)
-
-    def set_auto_scale(self, value: bool) -> None:
-        """As of each variable, here and below."""
-        self._everywhere("set_auto_scale", value)
-
-    def set_always_mask(self, value: bool) -> None:
-        """As of each variable, here and below."""
-        self._everywhere("set_always_mask", value)
-
-    def set_ncstring_attrs(self, value: bool) -> None:
-        """Whether text of attributes is stored as `NC_STRING`, here and below."""
-        self._keep(_ncstring_attrs__=bool(value))
-        self._everywhere("set_ncstring_attrs", value)
-
-    def has_blosc_filter(self) -> bool:
-        """Whether blosc can be written and read."""
-        return True
-
-    def has_zstd_filter(self) -> bool:
-        """Whether Zstandard can be written and read."""
-        return True
-
-    def has_bzip2_filter(self) -> bool:
-        """Whether bzip2 can be written and read."""
-        return True
-
-    def has_szip_filter(self) -> bool:
-        """Whether szip can be written and read."""
-        return True
 
     @staticmethod
     def fromcdl(

@@ -12,7 +12,7 @@ from ncirrus.netCDF4 import failures
 from ncirrus.netCDF4.creating import KEYWORDS
 from ncirrus.netCDF4.groups import Dataset, Group, _Members
 from ncirrus.netCDF4.places import KINDS, MODES, Place
-from ncirrus.netCDF4.variables import Dimension
+from ncirrus.netCDF4.dimension import Dimension
 from ncirrus.s3netcdf4 import backends, configuration
 from ncirrus.s3netcdf4.exceptions import APIException, CFADimensionError, IOException
 from ncirrus.s3netcdf4.places import AggregationPlace, is_aggregation

@@ -13,7 +13,8 @@ from ncirrus.codecs import filters_of
 from ncirrus.netCDF4 import creating, failures
 from ncirrus.netCDF4.creating import KEYWORDS
 from ncirrus.netCDF4.orthogonal import by_axis
-from ncirrus.netCDF4.variables import Dimension, Variable
+from ncirrus.netCDF4.dimension import Dimension
+from ncirrus.netCDF4.variables import Variable
 from ncirrus.s3netcdf4.exceptions import (
     CFAPartitionError,
     CFASubArrayError,

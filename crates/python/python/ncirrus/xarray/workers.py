@@ -4,6 +4,7 @@ them, and the process that owns the file writes them (docs/design/013-joint-writ
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from ncirrus.xarray import defining
 
 # Bytes of blocks that are computed, encoded or waiting to be written at once.
 UNDER_WAY = 64 << 20
+# Seconds between fetching what became of tasks that wait for nothing.
+EVERY = 0.25
 
 Box = tuple[slice, ...]
 
@@ -52,12 +55,19 @@ def _by_client(client: Any, tasks: Sequence[tuple[Any, int]], limit: int | None)
 
     submit()
     try:
+        ended: list[Any] = []
+        fetched = time.monotonic()
         for future in done:
-            outcome = future.result()
-            costs.pop(future)
-            future.release()
-            yield outcome
-            submit()
+            ended.append(future)
+            # A round trip for each outcome would take longer than many a task; those that hold the next tasks up do not wait.
+            is_held_up = limit is not None or len(ended) == len(costs) or future.status != "finished"
+            if is_held_up or time.monotonic() - fetched > EVERY:
+                for future, outcome in zip(ended, client.gather(ended)):
+                    future.release()
+                    yield outcome
+                    costs.pop(future)
+                    submit()
+                ended, fetched = [], time.monotonic()
     finally:
         if costs:
             client.cancel(list(costs))
