@@ -19,6 +19,8 @@ from ncirrus.xarray import defining
 UNDER_WAY = 64 << 20
 # Seconds between fetching what became of tasks that wait for nothing.
 EVERY = 0.25
+# Characters of a ticket that each task may carry.
+TICKET = 4096
 
 Box = tuple[slice, ...]
 
@@ -75,12 +77,13 @@ def _by_client(client: Any, tasks: Sequence[tuple[Any, int]], limit: int | None)
 
 def _alone(task: Any) -> Any:
     """A task with what it needs of its graph: the whole graph, which may have all values in it, would go to the scheduler
-    with each batch."""
+    with each batch. What makes the block and what stores it are one task, where nothing else is needed."""
+    from dask.array import optimize
     from dask.delayed import Delayed
     from dask.optimization import cull
 
     graph, _ = cull(task.__dask_graph__(), task.__dask_keys__())
-    return Delayed(task.key, graph)
+    return Delayed(task.key, optimize(graph, task.__dask_keys__()))
 
 
 def _sum(costs: dict[Any, int], batch: list[tuple[Any, int]]) -> int:
@@ -290,7 +293,9 @@ def write(dataset: Any, found: list[tuple[Place, Any, Any]], run: Any, *, is_own
             pass
     if ticket is None:
         found = without_ticket(found)
-    carried = delayed(ticket, traverse=False) if ticket is not None else None
+    # A short one goes with each task; a long one is a task of its own, which the others wait for.
+    is_long = ticket is not None and len(ticket.text) > TICKET
+    carried = delayed(ticket, traverse=False) if is_long else ticket
     receipts = []
     for is_joint in (True, False):
         here = [item for item in found if (item[0].how == "put") is is_joint]
