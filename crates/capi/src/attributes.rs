@@ -1,6 +1,7 @@
 //! Attributes: what there is, and their values.
 use crate::codes::{Code, NC_EBADNAME, NC_EINTERNAL, NC_ENOTATT, Outcome};
 use crate::convert;
+use crate::define::check_sought;
 use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::layouts;
 use crate::memory::{BytesOut, CText, NameOut, Out};
@@ -14,8 +15,10 @@ use std::ffi::c_int;
 /// # Errors
 /// `NC_ENOTVAR`, `NC_ENOTATT`.
 pub(crate) fn stored(at: &FileGroup, varid: c_int, name: &CText) -> Outcome<Attribute> {
+    let attributes = at.attributes(varid)?;
+    check_sought(at.file.is_classic(), name)?;
     let name = normalize_name(&text_of(name)?);
-    at.attributes(varid)?.find(&name).cloned().ok_or(Code(NC_ENOTATT))
+    attributes.find(&name).cloned().ok_or(Code(NC_ENOTATT))
 }
 
 /// The name that the program asks for.
@@ -37,6 +40,7 @@ pub(crate) fn all(at: &FileGroup, varid: c_int) -> Outcome<Vec<String>> {
 /// An attribute by name, or one of those that no file stores.
 fn attribute(at: &FileGroup, varid: c_int, name: CText) -> Outcome<Attribute> {
     let attributes = at.attributes(varid)?;
+    check_sought(at.file.is_classic(), &name)?;
     let name = normalize_name(&text_of(&name)?);
     match attributes.find(&name) {
         Some(attribute) => Ok(attribute.clone()),
@@ -66,11 +70,13 @@ pub(crate) fn inq_len(ncid: c_int, varid: c_int, name: CText, len: Out<usize>) -
     Ok(())
 }
 
-pub(crate) fn inq_id(ncid: c_int, varid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
+pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let no_name = if at.file.is_classic() { NC_ENOTATT } else { NC_EBADNAME };
-    let name = normalize_name(&name.text().map_err(|_| Code(no_name))?);
-    let found = at.attributes(varid)?.iter().position(|attribute| attribute.name == name);
+    let name = normalize_name(&asked.text().map_err(|_| Code(no_name))?);
+    let attributes = at.attributes(varid)?;
+    check_sought(at.file.is_classic(), &asked)?;
+    let found = attributes.iter().position(|attribute| attribute.name == name);
     id.set(number(found.ok_or(Code(NC_ENOTATT))?));
     Ok(())
 }
@@ -96,6 +102,10 @@ pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: By
     }
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
+    if attribute.values.is_empty() && attribute.values.atomic().is_some() {
+        // Text and numbers are not told apart where there are none.
+        return Ok(());
+    }
     let (values, ended) = convert::to_memory(&at.file, &attribute.values, to)?;
     let bytes = layouts::image(&at.members, to.into(), &values)?;
     if values.atomic() != Some(to) {

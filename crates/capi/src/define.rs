@@ -47,6 +47,15 @@ pub(crate) fn known_name(name: &CText) -> Outcome<String> {
     Ok(normalize_name(text))
 }
 
+/// Whether a name that is looked up may be one; a null pointer is refused elsewhere.
+///
+/// # Errors
+/// `NC_EMAXNAME` in netCDF-4, where classic files have no such name.
+pub(crate) fn check_sought(is_classic: bool, name: &CText) -> Outcome<()> {
+    let is_too_long = !is_classic && name.bytes().is_ok_and(|bytes| bytes.len() > NAME_MAX);
+    if is_too_long { Err(Code(NC_EMAXNAME)) } else { Ok(()) }
+}
+
 /// `nc_redef`.
 pub(crate) fn redef(ncid: c_int) -> Outcome<()> {
     edit(ncid, |edit| {

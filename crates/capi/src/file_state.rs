@@ -78,8 +78,6 @@ pub(crate) struct FileState {
     pub(crate) stored: HashSet<VarId>,
     /// How many types, in the order of their numbers, are settled.
     pub(crate) stored_types: usize,
-    /// Variables with values that this process wrote.
-    pub(crate) written: HashSet<VarId>,
 }
 
 /// Where the dataset comes from, which says how its changes become permanent.
@@ -162,7 +160,6 @@ impl FileCore {
             format,
             stored: members.model.variables().into_iter().collect(),
             stored_types: members.type_count(),
-            written: HashSet::new(),
             members: Arc::new(members),
             has_pending: false,
             is_defining: is_new,
@@ -288,6 +285,14 @@ impl FileCore {
 }
 
 impl FileState {
+    /// Whether the definitions can be written: a file is not closed with types that have no members.
+    ///
+    /// # Errors
+    /// `NC_EHDFERR`, `NC_EINVAL`.
+    pub(crate) fn check_types(&self) -> Outcome<()> {
+        if self.has_pending { check_types(&self.members.model) } else { Ok(()) }
+    }
+
     /// Gives changed definitions to the dataset.
     ///
     /// # Errors
@@ -371,7 +376,7 @@ impl FileState {
             let path = |id: &VarId| self.members.model.variable_path(*id);
             old.iter().filter_map(|id| members.model.variable_at(&path(id))).collect()
         };
-        (self.stored, self.written) = (again(&self.stored), again(&self.written));
+        self.stored = again(&self.stored);
         self.members = Arc::new(members);
         self.dataset = dataset;
         self.has_pending = false;

@@ -48,7 +48,9 @@ fn parameter(text: &str) -> Outcome<Vec<u32>> {
         return Ok(split(digits.parse::<f64>().map_err(|_| bad)?.to_bits()));
     }
     match tag.as_str() {
-        "" | "u" | "s" | "us" | "b" | "ub" | "i" | "ui" => Ok(vec![low(whole()?)]),
+        "" | "u" => Ok(vec![low(whole()?)]),
+        "s" | "us" => Ok(vec![low(whole()? & 0xffff)]),
+        "b" | "ub" => Ok(vec![low(whole()? & 0xff)]),
         "l" | "ul" | "ll" | "ull" => {
             let value = whole()?;
             Ok(split(u64::try_from(value & 0xffff_ffff_ffff_ffff).unwrap_or(0)))
@@ -148,11 +150,20 @@ mod tests {
     }
 
     #[test]
+    fn narrow_parameters_have_their_own_width() {
+        assert_eq!(parameter("-17b"), Ok(vec![239]));
+        assert_eq!(parameter("300UB"), Ok(vec![44]));
+        assert_eq!(parameter("-25S"), Ok(vec![65511]));
+        assert_eq!(parameter("70000us"), Ok(vec![4464]));
+    }
+
+    #[test]
     fn wide_parameters_are_two_words() {
         assert_eq!(parameter("1.5f"), Ok(vec![0x3fc0_0000]));
         assert_eq!(parameter("1.5d"), Ok(vec![0, 0x3ff8_0000]));
         assert_eq!(parameter("4294967297ull"), Ok(vec![1, 1]));
         assert_eq!(parameter("-1"), Ok(vec![u32::MAX]));
+        assert_eq!(parameter("5i"), Err(Code(NC_EINVAL)));
         assert_eq!(parameter("x"), Err(Code(NC_EINVAL)));
     }
 }

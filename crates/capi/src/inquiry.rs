@@ -1,6 +1,6 @@
 //! Groups, dimensions and variables: their numbers, names and shapes.
 use crate::codes::{Code, NC_EBADDIM, NC_EBADNAME, NC_EINVAL, NC_ENOGRP, NC_ENOTVAR, Outcome};
-use crate::define::known_name;
+use crate::define::{check_sought, known_name};
 use crate::files::{FileGroup, GLOBAL, group_of, number, size};
 use crate::memory::{CText, NameOut, Out};
 use ncirrus::{DimId, GroupId, model::Dimension};
@@ -59,6 +59,7 @@ pub(crate) fn unlimited_dims(ncid: c_int, count: Out<c_int>, ids: Out<c_int>) ->
 
 /// A name that is looked up; in classic files what is no text is the name of nothing.
 fn sought(at: &FileGroup, name: &CText) -> Outcome<String> {
+    check_sought(at.file.is_classic(), name)?;
     match known_name(name) {
         Err(Code(NC_EBADNAME)) if at.file.is_classic() => Ok(String::new()),
         Ok(name) if name.is_empty() && !at.file.is_classic() => Err(Code(NC_EINVAL)),
@@ -180,6 +181,7 @@ pub(crate) fn subgroup(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> 
         id.set(ncid);
         return Ok(());
     }
+    check_sought(false, &name)?;
     let found = at.model().subgroup(at.id, &name.text()?).ok_or(Code(NC_ENOGRP))?;
     id.set(at.ncid_of(found));
     Ok(())

@@ -79,6 +79,10 @@ fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<Fi
 
 /// Closes a dataset; what was written to it becomes permanent.
 pub(crate) fn close(ncid: c_int) -> Outcome<()> {
+    if let Ok(handle) = files::handle_of(ncid) {
+        // The program can still complete what it defined.
+        handle.file.core.look(file_state::FileState::check_types)?;
+    }
     crate::storage::forget_caches(ncid);
     let file = files::remove(ncid)?;
     let ended = end(&file);

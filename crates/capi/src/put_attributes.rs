@@ -157,7 +157,7 @@ impl NewAttribute<'_> {
         if memory != ty && (of_text(memory) || of_text(ty)) { Err(Code(NC_ECHAR)) } else { Ok(()) }
     }
 
-    /// A fill value is one value of the variable's type, and is chosen before there are values.
+    /// A fill value is one value of the variable's type, and is chosen before the variable is in the file.
     fn check_fill(&self, edit: &FileEdit<'_>, node: NodeId) -> Outcome<()> {
         let NodeId::Variable(var) = node else { return Ok(()) };
         let own = edit.model().variable(var).map(|variable| edit.members().number_of_type(variable.ty));
@@ -165,7 +165,7 @@ impl NewAttribute<'_> {
         let wrong_len = self.len != 1;
         match (wrong_type, wrong_len) {
             (_, true) => Err(Code(NC_EINVAL)),
-            _ if edit.state.written.contains(&var) => Err(Code(NC_ELATEFILL)),
+            _ if edit.state.stored.contains(&var) => Err(Code(NC_ELATEFILL)),
             (true, _) => Err(Code(NC_EBADTYPE)),
             _ => Ok(()),
         }

@@ -50,11 +50,8 @@ impl SlabAccess {
     fn put(&self, write: impl FnOnce(&ncirrus::Variable) -> ncirrus::Result<()>) -> Outcome<()> {
         let core = &self.at.file.core;
         write(&core.settled()?.variable_by_id(self.id)).map_err(|error| core.code_of(error))?;
-        let is_known = core.look(|state| state.written.contains(&self.id));
-        if !is_known || self.growing.contains(&true) {
-            let mut state = core.state();
-            state.written.insert(self.id);
-            state.refresh()?;
+        if self.growing.contains(&true) {
+            core.state().refresh()?;
         }
         Ok(())
     }

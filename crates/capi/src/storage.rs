@@ -103,15 +103,28 @@ fn listed(at: &FileGroup, varid: c_int) -> Outcome<Vec<(u32, Vec<u32>)>> {
     let mut list = filters(stored(at, varid)?)?;
     if at.file.is_hdf5() {
         list.retain(|(id, _)| ![SHUFFLE, FLETCHER32].contains(id));
+        list.iter_mut().filter(|(id, _)| *id == SZIP).for_each(|(_, list)| keep_chosen(list));
     }
     Ok(list)
+}
+
+/// Of szip's parameters, those that the program chose: HDF5 adds flags and two more about the chunk.
+fn keep_chosen(parameters: &mut Vec<u32>) {
+    const ENTROPY: u32 = 4;
+    const NEAREST: u32 = 32;
+    parameters.truncate(2);
+    if let Some(mask) = parameters.first_mut() {
+        *mask &= ENTROPY | NEAREST;
+    }
 }
 
 pub(crate) fn szip(ncid: c_int, varid: c_int, mask: Out<c_int>, pixels: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     if at.file.is_classic() {
-        stored(&at, varid)?;
-        return Err(Code(NC_ENOTNC4));
+        // Of files that have no filters, variables that do not exist have none either.
+        mask.set(0);
+        pixels.set(0);
+        return Ok(());
     }
     let list = listed(&at, varid)?;
     let found = list.iter().find(|(id, _)| *id == SZIP);

@@ -1,5 +1,8 @@
 //! Types: names, sizes in C's memory, fields and members.
-use crate::codes::{Code, NC_EBADFIELD, NC_EBADTYPE, NC_EBADTYPID, NC_EINTERNAL, NC_EINVAL, Outcome};
+use crate::codes::{
+    Code, NC_EBADFIELD, NC_EBADTYPE, NC_EBADTYPID, NC_EINTERNAL, NC_EINVAL, NC_ENOTNC4, Outcome,
+};
+use crate::define::check_sought;
 use crate::files::{FileGroup, group_of, number};
 use crate::layouts;
 use crate::members::{FIRST_USER_TYPE, atomic_of};
@@ -46,13 +49,17 @@ fn anywhere(model: &Model, name: &str) -> Option<TypeId> {
 }
 
 /// The number of a type by name, the nearest enclosing one.
-pub(crate) fn inq_id(ncid: c_int, name: CText, ty: Out<c_int>) -> Outcome<()> {
-    let name = name.text()?;
+pub(crate) fn inq_id(ncid: c_int, asked: CText, ty: Out<c_int>) -> Outcome<()> {
+    let name = asked.text()?;
     if let Some(atomic) = Atomic::from_name(&name) {
         ty.set(c_int::from(atomic.number()));
         return Ok(());
     }
     let at = group_of(ncid)?;
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    check_sought(false, &asked)?;
     if name.contains('/') && !name.starts_with('/') {
         return Err(Code(NC_EINVAL));
     }

@@ -1,6 +1,8 @@
 /* What is beyond: records after the last one, lengths and offsets of each format, bytes as other bytes, names that are none. */
 #include <netcdf.h>
+#include <netcdf_filter.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { KINDS = 5 };
 
@@ -80,6 +82,96 @@ static void offsets(const char *path) {
     printf(" %d\n", nc_close(ncid));
 }
 
+static void long_names(const char *path, int kind) {
+    int ncid, id;
+    char name[258];
+    memset(name, 'a', 257);
+    name[257] = 0;
+    if (nc_create(path, modes[kind] | NC_CLOBBER, &ncid)) return;
+    printf("long names: dim %d", nc_inq_dimid(ncid, name, &id));
+    printf(" var %d", nc_inq_varid(ncid, name, &id));
+    printf(" att %d", nc_inq_att(ncid, NC_GLOBAL, name, NULL, NULL));
+    printf(" attid %d", nc_inq_attid(ncid, NC_GLOBAL, name, &id));
+    printf(" group %d", nc_inq_grp_ncid(ncid, name, &id));
+    printf(" type %d\n", nc_inq_typeid(ncid, name, &id));
+    nc_close(ncid);
+}
+
+static void late_fill(const char *path, int kind) {
+    int ncid, dim, id, other, seven = 7;
+    if (nc_create(path, modes[kind] | NC_CLOBBER, &ncid) || nc_def_dim(ncid, "x", 3, &dim)) return;
+    if (nc_def_var(ncid, "v", NC_INT, 1, &dim, &id) || nc_enddef(ncid) || nc_redef(ncid)) return;
+    printf("late fill: %d", nc_put_att_int(ncid, id, "_FillValue", NC_INT, 1, &seven));
+    printf(" %d", nc_def_var_fill(ncid, id, 0, &seven));
+    nc_def_var(ncid, "w", NC_INT, 1, &dim, &other);
+    printf(" %d", nc_put_att_int(ncid, other, "_FillValue", NC_INT, 1, &seven));
+    if (nc_close(ncid) || nc_open(path, NC_WRITE, &ncid) || nc_redef(ncid)) return;
+    printf(" %d", nc_put_att_int(ncid, id, "_FillValue", NC_INT, 1, &seven));
+    printf(" %d\n", nc_put_att_int(ncid, id, "_FillValue", NC_INT, 2, &seven));
+    nc_close(ncid);
+}
+
+static void empty(const char *path, int kind) {
+    int ncid, dim, id, some[2] = {8, 9}, mask = 8, pixels = 9;
+    char text[4] = "abc";
+    double number = 8;
+    if (nc_create(path, modes[kind] | NC_CLOBBER, &ncid) || nc_def_dim(ncid, "x", 3, &dim)) return;
+    if (nc_def_var(ncid, "v", NC_INT, 1, &dim, &id)) return;
+    printf("empty: %d", nc_put_att_text(ncid, id, "t", 0, text));
+    printf(" %d %d", nc_get_att_int(ncid, id, "t", some), nc_get_att_double(ncid, id, "t", &number));
+    printf(" %d", nc_put_att_int(ncid, id, "i", NC_INT, 0, some));
+    printf(" %d %d", nc_get_att_text(ncid, id, "i", text), nc_get_att_double(ncid, id, "i", &number));
+    printf(" [%s %d %g]", text, some[0], number);
+    printf(" szip %d", nc_inq_var_szip(ncid, id, &mask, &pixels));
+    printf(" [%d %d]\n", mask, pixels);
+    nc_close(ncid);
+}
+
+static void chunks(const char *path) {
+    static const size_t lens[][3] = {{1804289383, 846930886, 1681692777}, {2048, 2048, 1}, {5, 4000, 8000}, {100, 20, 3}};
+    int ncid, dims[3], id, storage;
+    size_t found[3];
+    char name[8];
+    if (nc_create(path, NC_NETCDF4 | NC_CLOBBER, &ncid)) return;
+    for (int i = 0; i < 4; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            snprintf(name, sizeof name, "d%d%d", i, axis);
+            nc_def_dim(ncid, name, lens[i][axis], &dims[axis]);
+        }
+        nc_def_var(ncid, name, NC_FLOAT, 3, dims, &id);
+        printf("chunks: %d", nc_def_var_chunking(ncid, id, NC_CHUNKED, NULL));
+        nc_inq_var_chunking(ncid, id, &storage, found);
+        printf(" %d [%zu %zu %zu]\n", storage, found[0], found[1], found[2]);
+    }
+    printf("close %d\n", nc_close(ncid));
+}
+
+static void incomplete(const char *path) {
+    int ncid, id;
+    unsigned char value = 42;
+    if (nc_create(path, NC_NETCDF4 | NC_CLOBBER, &ncid) || nc_def_enum(ncid, NC_UBYTE, "e", &id)) return;
+    printf("incomplete: %d", nc_close(ncid));
+    printf(" %d", nc_redef(ncid));
+    printf(" %d", nc_insert_enum(ncid, id, "one", &value));
+    printf(" %d", nc_close(ncid));
+    printf(" %d\n", nc_close(ncid));
+}
+
+static void szip(const char *path) {
+    int ncid, dim, id, mask, pixels;
+    unsigned chosen[2] = {NC_SZIP_NN, 32}, filter, found[4] = {9, 9, 9, 9};
+    size_t len;
+    if (nc_create(path, NC_NETCDF4 | NC_CLOBBER, &ncid) || nc_def_dim(ncid, "x", 80, &dim)) return;
+    if (nc_def_var(ncid, "v", NC_INT64, 1, &dim, &id)) return;
+    printf("szip: %d", nc_def_var_filter(ncid, id, 4, 2, chosen));
+    if (nc_close(ncid) || nc_open(path, 0, &ncid)) return;
+    printf(" %d", nc_inq_var_filter(ncid, id, &filter, &len, found));
+    printf(" [%u %zu %u %u %u]", filter, len, found[0], found[1], found[2]);
+    printf(" %d", nc_inq_var_szip(ncid, id, &mask, &pixels));
+    printf(" [%d %d]\n", mask, pixels);
+    nc_close(ncid);
+}
+
 int main(int count, char **arguments) {
     char path[4096];
     if (count < 2) return 2;
@@ -88,6 +180,12 @@ int main(int count, char **arguments) {
     for (int kind = 0; kind < KINDS; kind++) bytes(path, kind);
     for (int kind = 0; kind < KINDS; kind++) lengths(path, kind);
     for (int kind = 0; kind < KINDS; kind++) names(path, kind);
+    for (int kind = 0; kind < KINDS; kind++) long_names(path, kind);
+    for (int kind = 0; kind < KINDS; kind++) late_fill(path, kind);
+    for (int kind = 0; kind < KINDS; kind++) empty(path, kind);
+    szip(path);
+    chunks(path);
+    incomplete(path);
     offsets(path);
     return 0;
 }

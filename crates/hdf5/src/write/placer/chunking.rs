@@ -112,13 +112,8 @@ fn as_netcdf_c(axes: &[DimensionLen], element: u64) -> Vec<u64> {
         _ if fixed.is_empty() => return vec![root(limit, axes.len()); axes.len()],
         _ => {}
     }
-    let all = product(&fixed);
-    let cut = |len: u64| match all > limit {
-        // len * (limit / all) ^ (1 / n), with the n-th root in integers.
-        true => root_of_share(len, limit, all, fixed.len()).clamp(1, len),
-        false => len,
-    };
-    let even = |len: u64| len.div_ceil(len.div_ceil(cut(len)).max(1));
+    let share = share_of_each(limit, &fixed);
+    let even = |len: u64| len.div_ceil(len.div_ceil(shortened(len, share)).max(1));
     axes.iter().map(|axis| if axis.is_unlimited() { 1 } else { even(axis.current().max(1)) }).collect()
 }
 
@@ -134,12 +129,22 @@ fn root(value: u64, degree: usize) -> u64 {
     low
 }
 
-/// `len` times the `degree`-th root of `limit / all`: all axes are shortened by one factor, in steps of 1/1024.
-fn root_of_share(len: u64, limit: u64, all: u64, degree: usize) -> u64 {
-    let fits =
-        |share: u128| (0..degree).fold(u128::from(all), |rest, _| rest * share / 1024) <= u128::from(limit);
-    let share = (1..=1024u128).rev().find(|share| fits(*share)).unwrap_or(1);
-    u64::try_from(u128::from(len) * share / 1024).unwrap_or(len)
+/// The factor by which all axes are shortened: the root of the part of the elements that a chunk holds.
+#[expect(clippy::cast_precision_loss, reason = "a factor: netCDF-C computes it in doubles, too")]
+fn share_of_each(limit: u64, fixed: &[u64]) -> f64 {
+    let all: f64 = fixed.iter().map(|len| *len as f64).product();
+    (limit as f64 / all).powf(1.0 / fixed.len() as f64)
+}
+
+/// A length shortened by a factor; of one that is not below 1 it stays.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "netCDF-C cuts off the fraction; what is negative or too large is clamped"
+)]
+fn shortened(len: u64, share: f64) -> u64 {
+    ((len as f64 * share - 0.5) as u64).clamp(1, len)
 }
 
 fn product(shape: &[u64]) -> u64 {
@@ -191,12 +196,18 @@ mod tests {
         assert_eq!(as_netcdf_c(&[Unlimited(5)], 4), [1024]);
         assert_eq!(as_netcdf_c(&[Unlimited(5), Fixed(100), Fixed(200)], 4), [1, 100, 200]);
         assert_eq!(as_netcdf_c(&[Unlimited(0), Unlimited(0)], 4), [2048, 2048]);
-        let cut = as_netcdf_c(&[Unlimited(5), Fixed(4000), Fixed(8000)], 4);
-        assert_eq!(cut[0], 1);
+    }
+
+    #[test]
+    fn the_rule_of_netcdf_c_shortens_all_axes_alike() {
+        // What netCDF-C 4.9.0 chooses.
+        assert_eq!(as_netcdf_c(&[Unlimited(5), Fixed(4000), Fixed(8000)], 4), [1, 1334, 2667]);
+        assert_eq!(as_netcdf_c(&[Fixed(2048), Fixed(2049)], 4), [1024, 1025]);
+        // Half an element is taken off before the fraction is cut off: what just fits is divided.
+        assert_eq!(as_netcdf_c(&[Fixed(2048), Fixed(2048)], 4), [1024, 1024]);
         assert_eq!(
-            (cut[1].abs_diff(cut[2] / 2) <= 2, product(&cut) * 4 <= 17 << 20),
-            (true, true),
-            "{cut:?}"
+            as_netcdf_c(&[Fixed(1_804_289_383), Fixed(846_930_886), Fixed(1_681_692_777)], 4),
+            [211, 99, 197]
         );
     }
 }
