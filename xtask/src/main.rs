@@ -5,6 +5,7 @@
 mod arrows;
 mod bench;
 mod capi;
+mod capi_memory;
 mod circles;
 mod citations;
 mod deny;
@@ -97,6 +98,11 @@ const TASKS: &[Task] = &[
         name: "netcdf-c",
         about: "the C programs of netCDF-C's tests, with Debian's library and with ours: [PART OF A NAME]",
         run: netcdf_c::run,
+    },
+    Task {
+        name: "capi-memory",
+        about: "the C library's own programs under valgrind: [PART OF A NAME]",
+        run: capi_memory::run,
     },
     Task {
         name: "netcdf-tools",

@@ -12,8 +12,8 @@ use std::time::Duration;
 const FOLDERS: [&str; 7] =
     ["nc_test", "nc_test4", "unit_test", "nczarr_test", "h5_test", "libdap2", "examples/C"];
 
-/// A program that takes longer hangs.
-const LONGEST: Duration = Duration::from_secs(120);
+/// A program that takes longer hangs; some write files of many GiB.
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// Further sources of a program, where it has some.
 const SOURCES: &[(&str, &[&str])] = &[
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 
 /// A folder in which our library has the name that programs load.
 #[cfg(unix)]
-fn loaded_from(source: &Path) -> Result<PathBuf, String> {
+pub(crate) fn loaded_from(source: &Path) -> Result<PathBuf, String> {
     let folder = source.with_file_name("lib");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let link = folder.join("libnetcdf.so.19");
@@ -73,7 +73,7 @@ fn loaded_from(source: &Path) -> Result<PathBuf, String> {
 }
 
 #[cfg(not(unix))]
-fn loaded_from(source: &Path) -> Result<PathBuf, String> {
+pub(crate) fn loaded_from(source: &Path) -> Result<PathBuf, String> {
     Err(format!("{}: Debian's library is for Linux", source.display()))
 }
 

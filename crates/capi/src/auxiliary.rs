@@ -5,7 +5,10 @@ use crate::define_types;
 use crate::files::group_of;
 use crate::layouts;
 use crate::members::atomic_of;
-use crate::memory::{AddressOut, Bytes, BytesOut, CText, CompoundHandle, In, Out, allocated};
+use crate::memory::{
+    AddressOut, ByteBuffer, Bytes, BytesOut, CText, CompoundHandle, In, Out, TextsOut, allocated,
+    allocated_text,
+};
 use ncirrus::TypeRef;
 use std::ffi::{CString, c_int};
 
@@ -116,6 +119,61 @@ pub(crate) fn read_file(path: CText, len: Out<usize>, content: AddressOut) -> Ou
     content.set(allocated(&bytes)?);
     len.set(bytes.len());
     Ok(())
+}
+
+/// `NC_readfile`: the bytes of a file, after those that a buffer has.
+pub(crate) fn append_file(path: CText, buffer: ByteBuffer) -> Outcome<()> {
+    buffer.append(&std::fs::read(path.text()?).map_err(|error| of_system(&error))?)
+}
+
+/// `ncaux_parse_provenance`: the address of keys and values in turn, and of two null pointers after them; null for no text.
+///
+/// # Errors
+/// `NC_EINVAL` for a pair without text.
+pub(crate) fn parse_provenance(text: CText, out: TextsOut) -> Outcome<()> {
+    let text = text.bytes().unwrap_or_default();
+    out.untyped().set(0);
+    if text.is_empty() {
+        return Ok(());
+    }
+    let pairs = split_unescaped(text, |byte| matches!(byte, b',' | b'|'), usize::MAX);
+    if pairs.iter().any(|pair| pair.is_empty()) {
+        return Err(Code(NC_EINVAL));
+    }
+    let mut image = Vec::new();
+    for pair in pairs {
+        let parts = split_unescaped(pair, |byte| byte == b'=', 2);
+        for part in [parts.first(), parts.get(1)] {
+            let part = part.map_or(&[][..], |part| *part);
+            image.extend(allocated_text(&unescaped(part))?.to_ne_bytes());
+        }
+    }
+    image.extend([0; 2 * size_of::<usize>()]);
+    out.untyped().set(allocated(&image)?);
+    Ok(())
+}
+
+/// The parts between separators that no backslash precedes, at most `most`.
+fn split_unescaped(text: &[u8], is_between: impl Fn(u8) -> bool, most: usize) -> Vec<&[u8]> {
+    let (mut parts, mut start, mut is_escaped) = (Vec::new(), 0, false);
+    for (at, byte) in text.iter().enumerate() {
+        if !is_escaped && is_between(*byte) && parts.len() + 1 < most {
+            parts.push(&text[start..at]);
+            start = at + 1;
+        }
+        is_escaped = !is_escaped && *byte == b'\\';
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Text without the backslashes before other characters; a last one stays.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let (mut plain, mut bytes) = (Vec::with_capacity(text.len()), text.iter().copied());
+    while let Some(byte) = bytes.next() {
+        plain.push(if byte == b'\\' { bytes.next().unwrap_or(byte) } else { byte });
+    }
+    plain
 }
 
 /// `ncaux_writefile`.

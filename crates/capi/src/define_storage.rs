@@ -69,7 +69,7 @@ pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: c_int, lens: In<usize
             }
             CONTIGUOUS => Storage::Contiguous,
             // Without dimensions there is nothing to cut.
-            CHUNKED if rank == 0 => return Ok(()),
+            CHUNKED if rank == 0 => return Err(Code(NC_EINVAL)),
             CHUNKED if lens.is_null() => Storage::Chunked(default_chunks(edit, known)),
             CHUNKED => Storage::Chunked(checked_chunks(edit, var, lens.read(rank)?)?),
             _ => return Err(Code(NC_EINVAL)),
@@ -155,6 +155,9 @@ pub(crate) fn deflate(
         if deflate != 0 && wanted.is_none() {
             return Err(Code(NC_EINVAL));
         }
+        if deflate != 0 {
+            check_without(edit, var, SZIP)?;
+        }
         if variable(edit, var)?.rank() == 0 {
             return Ok(());
         }
@@ -207,7 +210,11 @@ fn add(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) -> Outc
     match id {
         DEFLATE if parameters.len() != 1 => return Err(Code(NC_EFILTER)),
         DEFLATE if parameters.first().is_some_and(|level| *level > 9) => return Err(Code(NC_EINVAL)),
-        SZIP => check_szip(edit, var, parameters)?,
+        DEFLATE => check_without(edit, var, SZIP)?,
+        SZIP => {
+            check_szip(edit, var, parameters)?;
+            check_without(edit, var, DEFLATE)?;
+        }
         _ => {}
     }
     if variable(edit, var)?.rank() == 0 {
@@ -216,6 +223,12 @@ fn add(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) -> Outc
     ensure_chunks(edit, var)?;
     add_filter(edit, var, id, parameters);
     Ok(())
+}
+
+/// Deflate and szip exclude each other.
+fn check_without(edit: &FileEdit<'_>, var: VarId, other: u32) -> Outcome<()> {
+    let is_other = |filter: &CodecSpec| id_of(filter) == other;
+    if variable(edit, var)?.filters.iter().any(is_other) { Err(Code(NC_EINVAL)) } else { Ok(()) }
 }
 
 /// Blocks of szip are even, of at most 32 values, and not longer than a chunk.

@@ -3,6 +3,7 @@ mod attribute;
 mod data;
 mod dataset;
 mod extras;
+mod newer;
 mod own;
 mod put;
 mod refusals;
@@ -40,6 +41,9 @@ pub fn functions() -> Vec<FunctionRow> {
         version2::ROWS,
         own::ROWS,
         own::NEWER,
+        newer::ROWS,
+        newer::AUXILIARY,
+        newer::PROGRAMS,
         version2::RECORDS,
         version2::ADVICE,
     ]

@@ -89,6 +89,8 @@ fn add_definitions(text: &mut String) {
         "\n/* The number of a type. */\ntypedef int nc_type;\n\n\
          /* A value of a vlen: the number of its elements, and the elements. */\n\
          typedef struct {\n    size_t len;\n    void *p;\n} nc_vlen_t;\n\n\
+         /* Folders, such as those that are searched for plugins. */\n\
+         typedef struct NCPluginList {\n    size_t ndirs;\n    char **dirs;\n} NCPluginList;\n\n\
          /* The functions of a format that a program defines. */\ntypedef struct NC_Dispatch NC_Dispatch;\n\n",
     );
 }

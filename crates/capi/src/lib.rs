@@ -43,6 +43,7 @@ mod numbers;
 mod open;
 mod opened_blocks;
 mod own_interface;
+mod plugin_paths;
 mod process;
 mod put_attributes;
 mod put_data;

@@ -12,6 +12,7 @@ mod dispatch;
 mod globals;
 mod lists;
 mod roles;
+mod structures;
 
 pub(crate) use answers::{CReturn, ConstText, LastErrorText, NoAnswer, OwnedText};
 pub(crate) use blocks::{
@@ -21,9 +22,10 @@ pub(crate) use dispatch::{DISPATCH_ENTRIES, DispatchEntry, PassedTable, TableOut
 pub(crate) use globals::{ncerr, ncopts};
 pub(crate) use lists::{
     AddressOut, AddressesIn, CompoundHandle, FilterListOut, FilterSpecHandle, KeptPointer, ListHandle,
-    MemoryFile, ShortsOut, StartsIn, UriHandle, UriOut, WordsOut,
+    MemoryFile, ShortsOut, StartsIn, TextsOut, UriHandle, UriOut, WordsOut,
 };
 pub(crate) use roles::{
     Bytes, BytesOut, CArgument, CPassed, CText, CTextMut, Char, In, Long, NameOut, Out, TextAddress, TextOut,
     Vlens,
 };
+pub(crate) use structures::{ByteBuffer, TextList, TextListIn};

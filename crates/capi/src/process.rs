@@ -1,6 +1,6 @@
 //! What the process has once: the session.
-use ncirrus::Session;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
+use ncirrus::{Session, SessionBuilder};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,9 +26,12 @@ pub(crate) fn session() -> ncirrus::Result<Session> {
 struct ProgramSettings {
     own: Vec<(ConfigKey, String)>,
     rc: Vec<(String, String)>,
+    /// Folders of plugins; `None` for those of the environment.
+    plugins: Option<Vec<Vec<u8>>>,
 }
 
-static SETTINGS: Mutex<ProgramSettings> = Mutex::new(ProgramSettings { own: Vec::new(), rc: Vec::new() });
+static SETTINGS: Mutex<ProgramSettings> =
+    Mutex::new(ProgramSettings { own: Vec::new(), rc: Vec::new(), plugins: None });
 
 fn program_settings() -> MutexGuard<'static, ProgramSettings> {
     SETTINGS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -41,10 +44,14 @@ pub(crate) fn held_settings() -> Box<dyn std::any::Any> {
 
 fn new_session() -> ncirrus::Result<Session> {
     let set = program_settings();
-    if set.own.is_empty() && set.rc.is_empty() {
+    if set.own.is_empty() && set.rc.is_empty() && set.plugins.is_none() {
         return Session::new();
     }
-    Session::builder().settings(gathered(&set)?).build()
+    let builder = Session::builder().settings(gathered(&set)?);
+    match &set.plugins {
+        Some(folders) => with_plugins(builder, folders).build(),
+        None => builder.build(),
+    }
 }
 
 fn gathered(set: &ProgramSettings) -> ncirrus::Result<ConfigSettings> {
@@ -68,7 +75,7 @@ pub(crate) fn configure(key: &str, value: &str) -> ncirrus::Result<()> {
     let mut set = program_settings();
     let own = set.own.iter().filter(|(known, _)| *known != named).cloned();
     let own = own.chain([(named, value.to_owned())]).collect();
-    let wanted = ProgramSettings { own, rc: set.rc.clone() };
+    let wanted = ProgramSettings { own, rc: set.rc.clone(), plugins: set.plugins.clone() };
     let settings = gathered(&wanted)?;
     if !matches!(settings.origin(named), Some(ValueOrigin::Variable(_))) {
         return Err(ncirrus::Error::invalid(format!("{value:?} is no value of {key:?}")));
@@ -91,6 +98,39 @@ pub(crate) fn set_rc(key: &str, value: &str) {
 /// The value that the program set for a key of `.ncrc`.
 pub(crate) fn rc(key: &str) -> Option<String> {
     program_settings().rc.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
+}
+
+#[cfg(feature = "plugins")]
+fn with_plugins(builder: SessionBuilder, folders: &[Vec<u8>]) -> SessionBuilder {
+    let paths = folders.iter().map(|folder| String::from_utf8_lossy(folder).into_owned());
+    builder.plugins(ncirrus::PluginOptions::default().directories(paths))
+}
+
+#[cfg(not(feature = "plugins"))]
+fn with_plugins(builder: SessionBuilder, _: &[Vec<u8>]) -> SessionBuilder {
+    builder
+}
+
+/// The folders that are searched for plugins: those that the program chose, or those of the environment.
+pub(crate) fn plugin_folders() -> Vec<Vec<u8>> {
+    program_settings().plugins.clone().unwrap_or_else(usual_folders)
+}
+
+#[cfg(feature = "plugins")]
+fn usual_folders() -> Vec<Vec<u8>> {
+    let folders = ncirrus::PluginOptions::usual_directories();
+    folders.into_iter().map(|folder| folder.to_string_lossy().into_owned().into_bytes()).collect()
+}
+
+#[cfg(not(feature = "plugins"))]
+fn usual_folders() -> Vec<Vec<u8>> {
+    Vec::new()
+}
+
+/// Chooses the folders that are searched for plugins, for what is opened from now on.
+pub(crate) fn set_plugin_folders(folders: Vec<Vec<u8>>) {
+    program_settings().plugins = Some(folders);
+    end_session();
 }
 
 /// How often the process, or its parents, were forked.

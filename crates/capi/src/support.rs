@@ -1,11 +1,12 @@
 //! What netCDF's own programs import besides the library's calls: lists, addresses in parts, paths, times.
-use crate::codes::{Code, NC_EINVAL, NC_EURL, Outcome};
+use crate::codes::{Code, NC_EBADNAME, NC_EINVAL, NC_EURL, Outcome};
 use crate::memory::{
-    BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, ShortsOut, TextOut,
-    UriHandle, UriOut, allocated,
+    ByteBuffer, BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, ShortsOut,
+    TextOut, UriHandle, UriOut, allocated,
 };
 use crate::uri::UriParts;
 use ncirrus::cf::ncdump::{CdlCalendar, CdlTimeUnit, moment_at, parse_units};
+use ncirrus::model::normalize_name;
 use std::ffi::c_int;
 
 /// Parses an address; what is a path is an error.
@@ -213,6 +214,37 @@ pub(crate) fn utf8_to_utf16(text: CText, out: ShortsOut, len: Out<usize>) -> Out
     words.push(0);
     out.untyped().set(allocated(&words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())?);
     Ok(())
+}
+
+/// `nc_utf8_validate`.
+///
+/// # Errors
+/// `NC_EBADNAME` for what is not UTF-8.
+pub(crate) fn validate_utf8(text: CText) -> Outcome<()> {
+    std::str::from_utf8(text.bytes()?).map(|_| ()).map_err(|_| Code(NC_EBADNAME))
+}
+
+/// `nc_utf8_normalize`: a text that the program frees.
+///
+/// # Errors
+/// `NC_EBADNAME` for what is not UTF-8.
+pub(crate) fn normalize_utf8(text: CText, normal: TextOut) -> Outcome<()> {
+    let text = std::str::from_utf8(text.bytes()?).map_err(|_| Code(NC_EBADNAME))?;
+    normal.set(Some(normalize_name(text).as_bytes()))
+}
+
+pub(crate) fn buffer_new() -> ByteBuffer {
+    ByteBuffer::empty()
+}
+
+/// The bytes of a buffer, which the program frees.
+pub(crate) fn buffer_take(buffer: ByteBuffer) -> KeptPointer {
+    KeptPointer(buffer.take())
+}
+
+pub(crate) fn buffer_free(buffer: ByteBuffer) -> NoAnswer {
+    buffer.free();
+    NoAnswer
 }
 
 /// Bits of the numbers of calendars.

@@ -71,6 +71,26 @@ pub(crate) fn inq_id(ncid: c_int, asked: CText, ty: Out<c_int>) -> Outcome<()> {
     Ok(())
 }
 
+/// `ncaux_inq_any_type`: as [`inq_user`], of atomic types, too, which are classes of their own.
+pub(crate) fn inq_any(
+    ncid: c_int,
+    ty: c_int,
+    name: NameOut,
+    size: Out<usize>,
+    base: Out<c_int>,
+    fields: Out<usize>,
+    class: Out<c_int>,
+) -> Outcome<()> {
+    if atomic_of(ty).is_none() {
+        return inq_user(ncid, ty, name, size, base, fields, class);
+    }
+    inq(ncid, ty, name, size)?;
+    base.set(0);
+    fields.set(0);
+    class.set(ty);
+    Ok(())
+}
+
 /// Everything about a user-defined type but its fields and members.
 pub(crate) fn inq_user(
     ncid: c_int,

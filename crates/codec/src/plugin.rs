@@ -45,6 +45,12 @@ impl Default for PluginOptions {
 const STATELESS: [u32; 4] = [307, 32004, 32008, 32015];
 
 impl PluginOptions {
+    /// The directories that are searched where none are chosen: those of the environment, the user's configuration, or the
+    /// usual ones.
+    pub fn usual_directories() -> Vec<PathBuf> {
+        locations::directories(&locations::ProcessEnvironment)
+    }
+
     /// Plugins of these directories instead of those in the environment; none without directories.
     #[must_use]
     pub fn directories(self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {

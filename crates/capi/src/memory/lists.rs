@@ -253,6 +253,11 @@ typed_address!(
 );
 
 typed_address!(
+    /// Memory of the program for the address of texts.
+    TextsOut, "char ***"
+);
+
+typed_address!(
     /// Memory of the program for the address of UTF-16.
     ShortsOut, "unsigned short **"
 );

@@ -31,6 +31,7 @@ int main(int c, char **a) {
         b = NULL;                                                                                                                \
         int r = nc_dump_data(n, type, mem, count, &b);                                                                           \
         printf("%s %d: %d [%s]\n", #type, (int)count, r, r ? "" : b ? b : "null");                                               \
+        if (!r) free(b);                                                                                                         \
     } while (0)
     D(NC_INT, ints, 3);
     D(NC_INT, ints, 1);
@@ -75,9 +76,13 @@ int main(int c, char **a) {
     D(-1, ints, 1);
     printf("%d\n", nc_dump_data(n, NC_INT, NULL, 1, &b));
     printf("%d\n", nc_dump_data(n, NC_INT, ints, 1, NULL));
+    b = NULL;
     printf("%d\n", nc_dump_data(77, NC_INT, ints, 1, &b));
+    free(b);
     printf("%d\n", nc_dump_data(77, 40, ints, 1, &b));
+    b = NULL;
     printf("%d\n", nc_dump_data(n, NC_INT, NULL, 0, &b));
+    free(b);
     nc_close(n);
     return 0;
 }

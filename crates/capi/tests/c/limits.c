@@ -143,7 +143,26 @@ static void chunks(const char *path) {
         nc_inq_var_chunking(ncid, id, &storage, found);
         printf(" %d [%zu %zu %zu]\n", storage, found[0], found[1], found[2]);
     }
-    printf("close %d\n", nc_close(ncid));
+    nc_abort(ncid);
+}
+
+static void exclusions(const char *path) {
+    int ncid, dim, id;
+    size_t len = 1;
+    unsigned chosen[2] = {NC_SZIP_NN, 32}, level = 1;
+    if (nc_create(path, NC_NETCDF4 | NC_CLOBBER, &ncid) || nc_def_dim(ncid, "x", 80, &dim)) return;
+    nc_def_var(ncid, "scalar", NC_INT, 0, NULL, &id);
+    printf("scalar: %d", nc_def_var_chunking(ncid, id, NC_CHUNKED, &len));
+    printf(" %d", nc_def_var_chunking(ncid, id, NC_CHUNKED, NULL));
+    printf(" %d\n", nc_def_var_chunking(ncid, id, NC_CONTIGUOUS, NULL));
+    nc_def_var(ncid, "a", NC_INT64, 1, &dim, &id);
+    printf("exclusive: %d", nc_def_var_deflate(ncid, id, 0, 1, 3));
+    printf(" %d", nc_def_var_filter(ncid, id, 4, 2, chosen));
+    nc_def_var(ncid, "b", NC_INT64, 1, &dim, &id);
+    printf(" %d", nc_def_var_filter(ncid, id, 4, 2, chosen));
+    printf(" %d", nc_def_var_deflate(ncid, id, 0, 1, 3));
+    printf(" %d\n", nc_def_var_filter(ncid, id, 1, 1, &level));
+    nc_close(ncid);
 }
 
 static void incomplete(const char *path) {
@@ -185,6 +204,7 @@ int main(int count, char **arguments) {
     for (int kind = 0; kind < KINDS; kind++) empty(path, kind);
     szip(path);
     chunks(path);
+    exclusions(path);
     incomplete(path);
     offsets(path);
     return 0;

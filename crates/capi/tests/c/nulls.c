@@ -91,6 +91,8 @@ int main(int count, char **arguments) {
         SHOW(nc_delete(NULL));
         SHOW(nc_sync(n));
         SHOW(nc_close(n));
+        // With types that have no members it is still open.
+        nc_abort(n);
         SHOW(nc_sync(n));
         SHOW(nc_redef(n));
         SHOW(nc_abort(n));

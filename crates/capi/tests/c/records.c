@@ -7,7 +7,9 @@ int main(int c, char **a) {
     char path[999];
     int n, d[3], v[5], nr = -7, ids[9];
     long sz[9];
+    char unused[99] = "";
     void *dp[9];
+    for (int i = 0; i < 9; i++) dp[i] = unused;
     int modes[] = {0, NC_NETCDF4};
     ncopts = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);

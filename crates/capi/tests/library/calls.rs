@@ -116,6 +116,58 @@ fn what_netcdf_has_no_words_for_is_in_the_own_header() {
     assert!(said.lines().any(|line| line.contains("none.nc") && line.ends_with("(2)")), "{said}");
 }
 
+#[test]
+fn what_newer_versions_added_is_in_the_own_headers() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ncirrus_netcdf::HEADERS {
+        std::fs::write(folder.path().join(name), ncirrus_netcdf::header(name)).unwrap();
+    }
+    let source = format!("{}/tests/c/newer.c", env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new("gcc")
+        .args(["-Wall", "-Werror", "-I.", "-o", "newer", &source, "-L"])
+        .arg(loaded_from(folder.path()))
+        .arg("-lnetcdf")
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new("./newer")
+        .arg(".")
+        .current_dir(folder.path())
+        .env("LD_LIBRARY_PATH", loaded_from(folder.path()))
+        .env("HDF5_PLUGIN_PATH", "/usual:/other")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), NEWER);
+}
+
+/// What `tests/c/newer.c` prints.
+const NEWER: &str = "parse 0: [/a] [/b;c] []
+text 0 [/a;/b;c;]
+append 0, prepend 0: [/first] [/a] [/b;c] [] [/z]
+clear 0 0 1
+part 0: [/x] [/y]
+reclaim 0
+nothing 0 0
+null -36 -36 -36 0
+ndirs 0 2
+get 0: [/usual] [/other]
+set 0
+len 19, get 0 [/usual;/other;/more]
+short 0 [/usu##]
+set 0: [/p] [q]
+null -36 -36 -36 -36
+type 0 short 2 0 0 3
+type 0 rows 16 4 0 13
+type -45
+copy 0 [1 2 3] 0 [1 2 3]
+provenance 0 [version=2] [netcdf=4.9.0] [hdf5=1.10.8]
+provenance 0 [a=1] [b,c=2=3] [d=]
+provenance 0
+provenance -36
+";
+
 /// What `tests/c/own.c` prints.
 const OWN: &str = "version 1
 []

@@ -23,7 +23,7 @@ fn declarations_and_constants_are_those_of_debians_headers() {
     }
     assert!(prototypes.lines().count() > 100 && constants.lines().count() > 150);
     let text = format!(
-        "#include <stdio.h>\n#include <netcdf.h>\n#include <netcdf_filter.h>\n#include <netcdf_mem.h>\n#include <netcdf_aux.h>\n#include <netcdf_dispatch.h>\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
+        "#include <stdio.h>\n#include <netcdf.h>\n#include <netcdf_filter.h>\n#include <netcdf_mem.h>\n#include <netcdf_aux.h>\n#include <netcdf_dispatch.h>\ntypedef struct NCPluginList NCPluginList;\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
          {prototypes}\n#ifdef __cplusplus\n}}\n#endif\nint main(void) {{\n{constants}    return 0;\n}}\n"
     );
     for (compiler, file) in [("gcc", "both.c"), ("g++", "both.cpp")] {

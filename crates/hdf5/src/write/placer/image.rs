@@ -76,7 +76,9 @@ impl ImageSource<'_> {
         let indexes = self.chunked().map(|(var, track)| {
             let grid = self.grid(var, track);
             let chunks = expected_chunks(&grid);
-            index::byte_len(index::choose(&grid, self.newer), &grid, chunks, SIZES).next_multiple_of(8)
+            let len = index::byte_len(index::choose(&grid, self.newer), &grid, chunks, SIZES);
+            // For more chunks than a file can have, nothing is reserved.
+            len.checked_next_multiple_of(8).unwrap_or(0)
         });
         let known = SUPERBLOCK + headers + indexes.fold(0, u64::saturating_add) + drafts.end;
         Ok(known.saturating_add(known / 8).saturating_add(1024))
@@ -181,6 +183,7 @@ impl ImageSource<'_> {
             },
         };
         let arrangement = self.arrangement(id, track, built, fill.value.as_ref());
+        let arrangement = arrangement.map_err(|error| error.at_path(path()))?;
         let stowed =
             ElementStorage { datatype: &datatype, arrangement, filters: &track.form.encoding.codecs, fill };
         describer.variable(id, &stowed).map_err(|error| error.at_path(path()))
@@ -192,10 +195,17 @@ impl ImageSource<'_> {
         track: &VariableWrites,
         built: Option<&BuiltIndex>,
         fill: Option<&Bytes>,
-    ) -> ElementLayout {
-        let count: u64 = self.model.shape(id).iter().product();
-        let byte_len = track.form.datatype.byte_len.saturating_mul(count);
-        match (self.held.get(&id), track.form.arranged) {
+    ) -> Result<ElementLayout> {
+        let shape = self.model.shape(id);
+        // Chunks may lie anywhere in an array of any size; what stands in one piece has a length.
+        let byte_len =
+            shape.iter().try_fold(track.form.datatype.byte_len, |len, axis| len.checked_mul(*axis));
+        let byte_len = match (byte_len, track.form.arranged) {
+            (Some(len), _) => len,
+            (None, ChunkArrangement::Chunked) => u64::MAX,
+            _ => return Err(Error::limit(format!("elements of shape {shape:?} in one piece"))),
+        };
+        Ok(match (self.held.get(&id), track.form.arranged) {
             (Some(HeldElements::Compact(Some(body))), _) => ElementLayout::Compact(body.clone()),
             (_, ChunkArrangement::Compact) => {
                 let len = usize::try_from(byte_len).unwrap_or(0);
@@ -215,7 +225,7 @@ impl ImageSource<'_> {
                     version: grid.version,
                 }
             }
-        }
+        })
     }
 
     /// The kind of an index that is not built yet; its message has the final length.
