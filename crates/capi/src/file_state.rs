@@ -372,11 +372,8 @@ impl FileState {
     /// If its attributes cannot be fetched.
     pub(crate) fn replace(&mut self, dataset: Dataset) -> Outcome<()> {
         let members = self.members.reopened(dataset.model()?);
-        let again = |old: &HashSet<VarId>| -> HashSet<VarId> {
-            let path = |id: &VarId| self.members.model.variable_path(*id);
-            old.iter().filter_map(|id| members.model.variable_at(&path(id))).collect()
-        };
-        self.stored = again(&self.stored);
+        let path = |id: &VarId| self.members.model.variable_path(*id);
+        self.stored = self.stored.iter().filter_map(|id| members.model.variable_at(&path(id))).collect();
         self.members = Arc::new(members);
         self.dataset = dataset;
         self.has_pending = false;
