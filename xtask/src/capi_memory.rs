@@ -6,8 +6,19 @@ use std::path::Path;
 use std::process::Command;
 
 /// Programs of `crates/capi/tests/c` that work in a folder.
-const PROGRAMS: [&str; 8] =
-    ["data_text", "defining_types", "limits", "nulls", "places", "records", "user_formats", "version2"];
+const PROGRAMS: [&str; 11] = [
+    "data_text",
+    "default_slabs",
+    "defining_types",
+    "late_fill",
+    "limits",
+    "locked",
+    "nulls",
+    "places",
+    "records",
+    "user_formats",
+    "version2",
+];
 
 /// Runs each program, or those whose name contains a text.
 pub(crate) fn run(arguments: &[String]) -> Outcome {

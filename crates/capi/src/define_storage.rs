@@ -384,6 +384,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
         let ty = type_of(edit, var)?;
         let len = layouts::size_of_type(edit.members(), ty)?.len;
         let values = layouts::values(edit.members(), ty, value.read(len)?)?;
+        edit.state.keep_fill(var)?;
         change(edit, var, |variable| {
             let attribute = Attribute { name: "_FillValue".to_owned(), ty, values: values.clone() };
             variable.attributes.known_mut().put(attribute);

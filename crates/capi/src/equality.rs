@@ -1,7 +1,7 @@
 //! Whether types of two files are the same.
-use crate::codes::{Code, NC_EBADTYPE, NC_EINVAL, Outcome};
+use crate::codes::{Code, NC_EBADTYPE, NC_EHDFERR, NC_EINVAL, Outcome};
 use crate::files::{FileGroup, group_of};
-use crate::members::FileMembers;
+use crate::members::{FIRST_USER_TYPE, FileMembers};
 use crate::memory::Out;
 use ncirrus::{Field, TypeRef, UserKind};
 use std::ffi::c_int;
@@ -22,8 +22,17 @@ pub(crate) fn inq(ncid: c_int, ty: c_int, other: c_int, other_type: c_int, equal
     }
     let (ours, theirs) = (group_of(ncid)?, group_of(other)?);
     let (one, two) = (ours.members.ty(ty)?, theirs.members.ty(other_type)?);
+    if !equal.is_null() && !(is_settled(&ours, one) && is_settled(&theirs, two)) {
+        return Err(Code(NC_EHDFERR));
+    }
     equal.set(c_int::from(are_equal((&ours.members, one), (&theirs.members, two), DEPTH)));
     Ok(())
+}
+
+/// Whether a type is in the file: types of HDF5 are compared there.
+fn is_settled(at: &FileGroup, ty: TypeRef) -> bool {
+    let index = usize::try_from(at.members.number_of_type(ty).saturating_sub(FIRST_USER_TYPE));
+    at.file.core.look(|state| index.is_ok_and(|index| index < state.stored_types))
 }
 
 /// The number in another file of the type that equals one.

@@ -78,6 +78,8 @@ pub(crate) struct FileState {
     pub(crate) stored: HashSet<VarId>,
     /// How many types, in the order of their numbers, are settled.
     pub(crate) stored_types: usize,
+    /// Whether there may be elements that nobody wrote and that are not filled yet.
+    may_lack_values: bool,
 }
 
 /// Where the dataset comes from, which says how its changes become permanent.
@@ -160,6 +162,7 @@ impl FileCore {
             format,
             stored: members.model.variables().into_iter().collect(),
             stored_types: members.type_count(),
+            may_lack_values: false,
             members: Arc::new(members),
             has_pending: false,
             is_defining: is_new,
@@ -310,7 +313,21 @@ impl FileState {
             Ok(())
         })?;
         self.has_pending = false;
+        self.may_lack_values = true;
         self.refresh()
+    }
+
+    /// Fills what nobody wrote into a variable of a classic file before its fill value changes: it keeps the one of then.
+    ///
+    /// # Errors
+    /// If writing fails, and for a new file that is sent to an object store while it is written: it cannot be filled before it ends.
+    pub(crate) fn keep_fill(&mut self, var: VarId) -> Outcome<()> {
+        if !self.format.is_classic() || !self.may_lack_values || !self.stored.contains(&var) {
+            return Ok(());
+        }
+        self.dataset.sync().map_err(|error| self.format.code_of(error))?;
+        self.may_lack_values = false;
+        Ok(())
     }
 
     /// Takes over lengths that grew by writing.
@@ -322,6 +339,7 @@ impl FileState {
         if Arc::ptr_eq(&now, &self.members.model) {
             return Ok(());
         }
+        self.may_lack_values = true;
         let members = Arc::make_mut(&mut self.members);
         if self.has_pending {
             grow_alike(members.model_mut(), &now);

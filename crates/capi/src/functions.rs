@@ -3,6 +3,7 @@ mod attribute;
 mod data;
 mod dataset;
 mod extras;
+mod netcdf4;
 mod newer;
 mod own;
 mod put;
@@ -44,6 +45,7 @@ pub fn functions() -> Vec<FunctionRow> {
         newer::ROWS,
         newer::AUXILIARY,
         newer::PROGRAMS,
+        netcdf4::ROWS,
         version2::RECORDS,
         version2::ADVICE,
     ]

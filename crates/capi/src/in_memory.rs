@@ -57,6 +57,24 @@ fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -
     Ok(())
 }
 
+/// Makes the changes of a file in the program's own memory, when its last handle is closed.
+///
+/// # Errors
+/// `NC_EINMEMORY` if there is no room for them, and those of writing.
+pub(crate) fn put_back(ncid: c_int, file: &OpenFile) -> Outcome<()> {
+    let block = opened_blocks::find(ncid & !0xffff).filter(|block| !block.is_ours && file.writes);
+    let Some(block) = block else { return Ok(()) };
+    let bytes = file.core.alone().dataset.clone().finish_bytes()?;
+    if block.store(&bytes) { Ok(()) } else { Err(Code(NC_EINMEMORY)) }
+}
+
+impl OpenedBlock {
+    /// Stores the bytes of a file in a block; `false` if it has no room for them.
+    fn store(self, bytes: &[u8]) -> bool {
+        bytes.len() <= self.len && BytesOut::at_address(self.address).write(bytes).is_ok()
+    }
+}
+
 /// Frees the bytes of a file that is closed without anybody asking for them.
 pub(crate) fn forget(ncid: c_int) {
     let root = ncid & !0xffff;
@@ -84,8 +102,14 @@ pub(crate) fn close(ncid: c_int, out: MemoryFile) -> Outcome<()> {
     }
     state.end_definitions()?;
     let bytes = state.dataset.clone().finish_bytes()?;
-    if let Some(block) = block.filter(|block| block.is_ours) {
-        free_address(block.address);
+    match block {
+        // Locked memory is answered again, with its room.
+        Some(block) if !block.is_ours && block.store(&bytes) => {
+            out.set(block.len, block.address);
+            return Ok(());
+        }
+        Some(block) if block.is_ours => free_address(block.address),
+        _ => {}
     }
     out.set(bytes.len(), allocated(&bytes)?);
     Ok(())

@@ -14,6 +14,7 @@ mod copy_variable;
 mod create;
 mod data;
 mod data_text;
+mod default_slabs;
 mod define;
 mod define_storage;
 mod define_types;
@@ -39,6 +40,7 @@ mod members;
 #[expect(unsafe_code, reason = "the memory of C programs")]
 mod memory;
 mod modes;
+mod netcdf4_calls;
 mod numbers;
 mod open;
 mod opened_blocks;

@@ -85,7 +85,7 @@ pub(crate) fn close(ncid: c_int) -> Outcome<()> {
     }
     crate::storage::forget_caches(ncid);
     let file = files::remove(ncid)?;
-    let ended = end(&file);
+    let ended = end(&file).and_then(|()| crate::in_memory::put_back(ncid, &file));
     crate::in_memory::forget(ncid);
     ended
 }

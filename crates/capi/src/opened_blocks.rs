@@ -23,6 +23,11 @@ pub(crate) fn insert(root: c_int, block: OpenedBlock) {
     blocks().insert(root, block);
 }
 
+/// The block of a file.
+pub(crate) fn find(root: c_int) -> Option<OpenedBlock> {
+    blocks().get(&root).copied()
+}
+
 /// The block of a file, which is forgotten.
 pub(crate) fn remove(root: c_int) -> Option<OpenedBlock> {
     blocks().remove(&root)

@@ -187,13 +187,14 @@ impl NewAttribute<'_> {
 
     fn store(&self, edit: &mut FileEdit<'_>, node: NodeId, name: String, ty: TypeRef) -> Outcome<()> {
         let (values, ended) = self.values(edit, ty)?;
-        store(edit, node, Attribute { name, ty, values });
+        store(edit, node, Attribute { name, ty, values })?;
         ended
     }
 }
 
 /// Puts an attribute, and the fill value if it is one.
-fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) {
+fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome<()> {
+    keep_fill(edit, node, &attribute.name)?;
     let (is_classic, stored) = (edit.is_classic(), edit.state.stored.clone());
     let model = edit.model_mut();
     if let NodeId::Variable(var) = node
@@ -208,6 +209,15 @@ fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) {
     }
     if let Some(state) = model.attributes_mut(node) {
         state.known_mut().put(attribute);
+    }
+    Ok(())
+}
+
+/// Before an attribute changes that may be a fill value: what nobody wrote is filled with the one of now.
+fn keep_fill(edit: &mut FileEdit<'_>, node: NodeId, name: &str) -> Outcome<()> {
+    match node {
+        NodeId::Variable(var) if name == "_FillValue" => edit.state.keep_fill(var),
+        _ => Ok(()),
     }
 }
 
@@ -238,6 +248,7 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
         if list(edit, node).and_then(|list| list.find(&name)).is_none() {
             return Err(Code(NC_ENOTATT));
         }
+        keep_fill(edit, node, &name)?;
         let is_stored = matches!(node, NodeId::Variable(var) if edit.state.stored.contains(&var));
         let model = edit.model_mut();
         if let Some(state) = model.attributes_mut(node) {
@@ -299,6 +310,8 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
         if !edit.state.is_defining && to.len() > old.len() {
             edit.enter_define_mode()?;
         }
+        keep_fill(edit, node, &old)?;
+        keep_fill(edit, node, &to)?;
         let state = edit.model_mut().attributes_mut(node).ok_or(Code(NC_ENOTATT))?;
         state.known_mut().rename(&old, &to).map_err(|_| Code(NC_EBADNAME))
     })

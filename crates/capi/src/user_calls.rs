@@ -328,18 +328,40 @@ pub(crate) fn def_szip(
     def_filter(table, ncid, varid, SZIP, words.len(), In::of(&words))
 }
 
-/// How many elements each axis of a variable has.
-fn shape(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<Vec<usize>> {
-    let rank = rank(table, ncid, varid)?;
-    let mut dims = vec![0; rank];
-    if rank > 0 {
+/// The type of a variable.
+pub(crate) fn type_of(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<c_int> {
+    let mut ty = 0;
+    VariableQuestion { ty: Out::of(&mut ty), ..nothing() }.ask(table, ncid, varid)?;
+    Ok(ty)
+}
+
+/// The dimensions of a variable.
+pub(crate) fn dims(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<Vec<c_int>> {
+    let mut dims = vec![0; rank(table, ncid, varid)?];
+    if !dims.is_empty() {
         VariableQuestion { dims: Out::of_all(&mut dims), ..nothing() }.ask(table, ncid, varid)?;
     }
+    Ok(dims)
+}
+
+/// The unlimited dimensions of a group.
+pub(crate) fn unlimited(table: &UserTable, ncid: c_int) -> Outcome<Vec<c_int>> {
+    let mut count = 0;
+    table.inq_unlimdims(ncid, Out::of(&mut count), Out::none())?;
+    let mut dims = vec![0; size(u64::try_from(count).unwrap_or(0))?.min(MOST_DIMS)];
+    if !dims.is_empty() {
+        table.inq_unlimdims(ncid, Out::of(&mut count), Out::of_all(&mut dims))?;
+    }
+    Ok(dims)
+}
+
+/// How many elements each axis of a variable has.
+fn shape(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<Vec<usize>> {
     let len = |dim: c_int| {
         let mut len = 0;
         table.inq_dim(ncid, dim, NameOut::none(), Out::of(&mut len)).map(|()| len)
     };
-    dims.into_iter().map(len).collect()
+    dims(table, ncid, varid)?.into_iter().map(len).collect()
 }
 
 fn rank(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<usize> {

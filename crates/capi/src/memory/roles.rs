@@ -251,6 +251,11 @@ impl Bytes {
         Self(self.0.wrapping_byte_add(offset))
     }
 
+    /// The memory from some bytes after or before the start on.
+    pub(crate) fn moved(self, bytes: isize) -> Self {
+        Self(self.0.wrapping_byte_offset(bytes))
+    }
+
     /// The first `len` bytes.
     ///
     /// # Errors
@@ -280,6 +285,11 @@ impl BytesOut {
     /// Nobody wants the values.
     pub(crate) fn none() -> Self {
         Self(std::ptr::null_mut())
+    }
+
+    /// The memory from some bytes after or before the start on.
+    pub(crate) fn moved(self, bytes: isize) -> Self {
+        Self(self.0.wrapping_byte_offset(bytes))
     }
 
     /// Stores bytes from the start on.

@@ -81,6 +81,23 @@ fn tables_of_user_defined_formats_are_called_as_by_debians_library() {
 }
 
 #[test]
+fn tables_are_asked_for_boxes_in_the_place_of_steps_and_maps() {
+    assert_alike("default_slabs", &["direct.nc"]);
+}
+
+#[test]
+fn what_nobody_wrote_keeps_the_fill_value_of_then() {
+    let files: Vec<String> =
+        (0..3).flat_map(|kind| (0..5).map(move |how| format!("{kind}{how}.nc"))).collect();
+    assert_alike("late_fill", &files.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn locked_memory_has_the_changes_of_its_file() {
+    assert_alike("locked", &[]);
+}
+
+#[test]
 fn what_is_beyond_the_limits_is_answered_as_by_debians_library() {
     assert_alike("limits", &[]);
 }
