@@ -22,7 +22,8 @@ pub(crate) fn inq(ncid: c_int, ty: c_int, other: c_int, other_type: c_int, equal
     }
     let (ours, theirs) = (group_of(ncid)?, group_of(other)?);
     let (one, two) = (ours.members.ty(ty)?, theirs.members.ty(other_type)?);
-    if !equal.is_null() && !(is_settled(&ours, one) && is_settled(&theirs, two)) {
+    let are_settled = is_settled(&ours, one) && is_settled(&theirs, two);
+    if !equal.is_null() && !are_settled {
         return Err(Code(NC_EHDFERR));
     }
     equal.set(c_int::from(are_equal((&ours.members, one), (&theirs.members, two), DEPTH)));
