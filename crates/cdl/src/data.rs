@@ -10,7 +10,7 @@ mod rows;
 use crate::CdlError;
 use crate::name::escape_name;
 use crate::printer::CdlPrinter;
-use blocks::ArrayBlocks;
+use blocks::{ArrayBlocks, BlockLengths};
 use ncirrus_model::{Selection, Storage, Values, VarId};
 use rows::RowPrinter;
 
@@ -30,8 +30,8 @@ pub(crate) fn print(printer: &mut CdlPrinter<'_, '_>, id: VarId, indent: usize) 
         Storage::Chunked(chunks) => Some(chunks.as_slice()),
         _ => None,
     };
-    let most = printer.source.block_len();
-    let mut blocks = ArrayBlocks::new(&shape, model.packed_len(variable.ty), chunks, most);
+    let lengths = BlockLengths { usual: printer.source.usual_block_len(), most: printer.source.block_len() };
+    let mut blocks = ArrayBlocks::new(&shape, model.packed_len(variable.ty), chunks, lengths);
     let Some(first) = blocks.next() else { return Ok(()) };
     let mut values = match read(printer, id, &first) {
         Ok(values) => values,

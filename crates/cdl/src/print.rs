@@ -43,6 +43,11 @@ enum GroupVisit {
 impl<'a> CdlPrinter<'a, '_> {
     fn tree(&mut self) -> Result<(), CdlError> {
         self.out.push(&format!("netcdf {} {{\n", escape_name(&self.options.name)));
+        let wanted =
+            self.model.walk().into_iter().flat_map(|group| self.with_data(group)).collect::<Vec<_>>();
+        if !wanted.is_empty() {
+            self.source.expect(&wanted);
+        }
         let mut visits = vec![GroupVisit::Enter(self.model.root(), 0)];
         while let Some(visit) = visits.pop() {
             match visit {
@@ -76,7 +81,7 @@ impl<'a> CdlPrinter<'a, '_> {
         declare::dimensions(&mut self.out, model, group, indent);
         self.variables(id, &group.vars, indent)?;
         self.group_attributes(id, indent);
-        if self.options.data != DataChoice::HeaderOnly && self.choice.has_group(id) {
+        if self.has_data(id) {
             self.data(id, &group.vars, indent)?;
         }
         Ok(group.groups.clone())
@@ -172,13 +177,24 @@ impl<'a> CdlPrinter<'a, '_> {
             self.out.blanks(indent);
             self.out.push("data:\n");
         }
+        self.with_data(group).into_iter().try_for_each(|id| data::print(self, id, indent))
+    }
+
+    /// Whether data of a group are printed.
+    fn has_data(&self, group: GroupId) -> bool {
+        self.options.data != DataChoice::HeaderOnly && self.choice.has_group(group)
+    }
+
+    /// The variables of a group whose data are printed.
+    fn with_data(&self, group: GroupId) -> Vec<VarId> {
+        let Some(members) = self.model.group(group).filter(|_| self.has_data(group)) else {
+            return Vec::new();
+        };
         let is_wanted = |id: &VarId| {
             self.choice.has_variable(*id)
                 && (self.options.data != DataChoice::Coordinates || self.is_coordinate(group, *id))
         };
-        let wanted: Vec<VarId> = vars.iter().copied().filter(is_wanted).collect();
-        self.source.expect(&wanted);
-        wanted.into_iter().try_for_each(|id| data::print(self, id, indent))
+        members.vars.iter().copied().filter(is_wanted).collect()
     }
 
     /// Whether the variable is one-dimensional and named like a dimension visible in its group, whether it has that

@@ -22,6 +22,11 @@ pub trait DataSource {
         32 << 20
     }
 
+    /// Number of bytes of values that are read at once where chunks do not matter.
+    fn usual_block_len(&self) -> u64 {
+        1 << 20
+    }
+
     /// Storage properties as attributes, in `ncdump -s` order (docs/spec/nczarr.md 12.5), of a variable or of the root
     /// group.
     fn special(&mut self, node: NodeId) -> Vec<Attribute> {

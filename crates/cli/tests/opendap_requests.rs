@@ -15,7 +15,7 @@ fn value_at(indices: &[u64]) -> f32 {
         .into()
 }
 
-fn values(selection: &Selection) -> Values {
+pub(crate) fn values(selection: &Selection) -> Values {
     let shape = selection.shape();
     let axes: Vec<Vec<u64>> = selection
         .axes()

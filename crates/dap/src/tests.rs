@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+mod damage;
 mod traps;
 mod views;
 

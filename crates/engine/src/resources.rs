@@ -15,7 +15,7 @@ pub use policy::{MissingChunks, ShortChunks};
 pub use statistics::SessionStatistics;
 
 pub(crate) use block_on::{between_parts, block_on, may_block, wait};
-pub(crate) use box_cache::BoxCache;
+pub(crate) use box_cache::{BoxCache, Noting, holds_box};
 pub(crate) use chunk_cache::{CachedChunk, ChunkCache, ChunkKey};
 pub(crate) use in_flight::{FirstRequest, InFlight};
 pub(crate) use memory::{MemoryBudget, MemoryPermit};

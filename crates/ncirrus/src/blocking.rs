@@ -144,6 +144,16 @@ impl Dataset {
         self.engine().wait(dataset.plan(variable.id(), selection))
     }
 
+    /// How selections of several variables would be read together, by [`read_many`](Self::read_many).
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn plan_many(&self, wanted: &[(VarId, Selection)]) -> Result<ReadPlan> {
+        let wanted: Vec<(VarId, &Selection)> = wanted.iter().map(|(var, part)| (*var, part)).collect();
+        let dataset = self.reader()?;
+        self.engine().wait(dataset.plan_many(&wanted))
+    }
+
     /// Where a variable's elements are stored.
     ///
     /// # Errors

@@ -124,6 +124,12 @@ impl DataSource for PrintedDataset<'_> {
         self.dataset.session().memory() as u64 / 4
     }
 
+    /// What a server computes is requested in parts of 16 MiB, four at once.
+    fn usual_block_len(&self) -> u64 {
+        let is_computed = self.dataset.facts().iter().any(|(name, _)| *name == "protocol");
+        if is_computed { self.block_len().min(64 << 20) } else { 1 << 20 }
+    }
+
     fn special(&mut self, node: NodeId) -> Vec<Attribute> {
         match node {
             NodeId::Variable(_) if is_classic(self.dataset) => Vec::new(),

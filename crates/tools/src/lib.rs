@@ -60,7 +60,7 @@ pub use copy::{
     copy, plan_copy,
 };
 pub use dump::{dump, dump_ncml, extended_kind, is_classic, is_classic_model};
-pub use explain::plan_json;
+pub use explain::{plan_json, plans_json};
 pub use generate::{
     GenerateOptions, GenerateReport, TextInput, check_text, generate, generate_program, kind_of_format,
 };

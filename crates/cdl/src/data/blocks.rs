@@ -1,7 +1,16 @@
 //! A variable cut into boxes of bounded size that are consecutive in row-major order.
 use ncirrus_model::Selection;
 
-/// Bytes of a block, unless a single element is longer.
+/// Bytes of blocks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockLengths {
+    /// Of a block where chunks do not matter, unless a single element is longer.
+    pub(super) usual: u64,
+    /// The most that a block has so that chunks are read once.
+    pub(super) most: u64,
+}
+
+/// Bytes of blocks that consist of whole chunks, unless these are longer.
 const BLOCK_LEN: u64 = 1 << 20;
 
 /// The assumed length of an element of variable length.
@@ -20,11 +29,16 @@ pub(super) struct ArrayBlocks {
 impl ArrayBlocks {
     /// `shape` has no zero; `element_len` is `None` if elements differ in length. If a row of whole chunks of shape
     /// `chunks` has at most `most` bytes, blocks end where chunks end, so that each chunk is read once.
-    pub(super) fn new(shape: &[u64], element_len: Option<u64>, chunks: Option<&[u64]>, most: u64) -> Self {
+    pub(super) fn new(
+        shape: &[u64],
+        element_len: Option<u64>,
+        chunks: Option<&[u64]>,
+        BlockLengths { usual, most }: BlockLengths,
+    ) -> Self {
         let element_len = element_len.unwrap_or(VARIABLE_ELEMENT_LEN).max(1);
         let (axis, step) = chunks
             .and_then(|chunks| between_chunks(shape, element_len, chunks, most))
-            .unwrap_or_else(|| across_chunks(shape, element_len));
+            .unwrap_or_else(|| across_chunks(shape, element_len, usual));
         Self { shape: shape.to_vec(), axis, step, next: Some(vec![0; shape.len()]) }
     }
 
@@ -45,8 +59,8 @@ impl ArrayBlocks {
 }
 
 /// The axis along which an array is cut, and the length of each block along it, if chunks are ignored.
-fn across_chunks(shape: &[u64], element_len: u64) -> (usize, u64) {
-    let limit = (BLOCK_LEN / element_len).max(1);
+fn across_chunks(shape: &[u64], element_len: u64, block_len: u64) -> (usize, u64) {
+    let limit = (block_len / element_len).max(1);
     let mut axis = shape.len();
     let mut inner = 1u64;
     let mut step = 1;
@@ -100,7 +114,8 @@ mod tests {
     use super::*;
 
     fn shapes(shape: &[u64], chunks: Option<&[u64]>, most: u64) -> Vec<Vec<u64>> {
-        ArrayBlocks::new(shape, Some(4), chunks, most).map(|block| block.shape()).collect()
+        let lengths = BlockLengths { usual: 1 << 20, most };
+        ArrayBlocks::new(shape, Some(4), chunks, lengths).map(|block| block.shape()).collect()
     }
 
     #[test]

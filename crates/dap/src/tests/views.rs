@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A dataset of files in memory.
-struct FileDataset {
+pub(super) struct FileDataset {
     view: MemoryView,
     catalog: Arc<dyn Catalog>,
-    model: Arc<Model>,
+    pub(super) model: Arc<Model>,
 }
 
 fn done<T>(step: Step<T>) -> Result<T> {
@@ -25,7 +25,7 @@ fn done<T>(step: Step<T>) -> Result<T> {
 }
 
 /// The files of a case under one name, opened in a view of it.
-fn opened(case: &Case, shown: &str) -> Result<FileDataset> {
+pub(super) fn opened(case: &Case, shown: &str) -> Result<FileDataset> {
     let mut objects = ObjectView::new();
     for suffix in [".dds", ".das", ".dods", ".dmr", ".dap"] {
         if let Some(body) = case.file(suffix) {
@@ -43,6 +43,10 @@ fn opened(case: &Case, shown: &str) -> Result<FileDataset> {
 }
 
 impl FileDataset {
+    pub(super) fn layout(&self, variable: VarId) -> Option<Layout> {
+        done(self.catalog.source(&self.view, variable)).ok().map(|source| source.layout)
+    }
+
     /// The values of a selection without lists of indices.
     fn values(&self, variable: VarId, selection: &Selection) -> Result<Values> {
         let source = done(self.catalog.source(&self.view, variable))?;

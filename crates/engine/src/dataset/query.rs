@@ -2,6 +2,8 @@
 //!
 //! A selection becomes boxes of bounded size, and each box a request; several are in flight at once. A box that the
 //! server refuses as too large is halved.
+mod ahead;
+mod explain;
 mod fetch;
 mod parts;
 mod together;
@@ -12,7 +14,6 @@ use super::mosaic::assembly::ValueAssembly;
 use super::mosaic::points::PointValues;
 use crate::convert;
 use crate::picked::Picked;
-use crate::plan::{PlannedRequest, ReadPlan};
 use crate::read::{VariableRead, pack_next};
 use crate::resources::InFlight;
 use futures_util::FutureExt;
@@ -121,33 +122,6 @@ impl<'a> QueryRead<'a> {
             })
             .await?;
         values.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
-    }
-
-    /// What reading the selection would request.
-    pub(super) fn plan(&self, selection: &Selection) -> Result<ReadPlan> {
-        let element = self.reading.model.packed_len(self.reading.bound.ty);
-        let count = selection.element_count().unwrap_or(u64::MAX);
-        let mut plan = ReadPlan {
-            shape: selection.shape(),
-            result_bytes: element.map(|len| len.saturating_mul(count)),
-            layout: "boxes that the server computes".to_owned(),
-            ..ReadPlan::default()
-        };
-        for part in self.parts(selection) {
-            for query in self.source.plan(std::slice::from_ref(&part.asked))? {
-                plan.requests += 1;
-                plan.bytes = plan.bytes.saturating_add(query.bytes);
-                plan.references |= !query.is_exact;
-                if plan.examples.len() < EXAMPLES {
-                    plan.examples.push(PlannedRequest { object: query.object, range: None });
-                }
-            }
-            let needed = part.piece.count().saturating_mul(self.element_len());
-            plan.needed_bytes = plan.needed_bytes.saturating_add(needed);
-        }
-        plan.decoded_bytes = plan.bytes;
-        (plan.chunks, plan.counted) = (Some(plan.requests), plan.requests);
-        Ok(plan)
     }
 
     async fn assemble(&self, selection: &Selection, assembly: &mut ValueAssembly<'_>) -> Result<()> {

@@ -6,7 +6,9 @@ use std::ops::Range;
 /// What reading a selection will do. Made without fetching data; only index nodes are read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadPlan {
-    /// Shape of the result.
+    /// How many reads the plan is of, if they are done together; 0 for a single one.
+    pub reads: u64,
+    /// Shape of the result; empty for reads of several variables.
     pub shape: Vec<u64>,
     /// Bytes of the result; `None` for elements without a fixed size.
     pub result_bytes: Option<u64>,
@@ -30,6 +32,8 @@ pub struct ReadPlan {
     pub requests: u64,
     /// Bytes that requests of known length will fetch.
     pub bytes: u64,
+    /// Whether that is an estimate, since the length of some elements is not known.
+    pub is_estimate: bool,
     /// Requests for whole objects, whose length is unknown.
     pub whole_objects: u64,
     /// Whether the elements refer to data elsewhere: the cost of fetching those is known only when they are read.
@@ -85,9 +89,11 @@ impl ReadPlan {
 
 impl fmt::Display for ReadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.result_bytes {
-            Some(bytes) => writeln!(f, "result      {:?}, {bytes} bytes", self.shape)?,
-            None => writeln!(f, "result      {:?}", self.shape)?,
+        match (self.reads, self.result_bytes) {
+            (0, Some(bytes)) => writeln!(f, "result      {:?}, {bytes} bytes", self.shape)?,
+            (0, None) => writeln!(f, "result      {:?}", self.shape)?,
+            (reads, Some(bytes)) => writeln!(f, "result      {reads} variables, {bytes} bytes")?,
+            (reads, None) => writeln!(f, "result      {reads} variables")?,
         }
         writeln!(f, "layout      {}", self.layout)?;
         if self.fragments > 0 {
@@ -129,9 +135,10 @@ impl fmt::Display for ReadPlan {
             writeln!(f, "index       {requests} requests, {bytes} bytes, already made for this plan")?;
         }
         write!(f, "requests    {}", self.requests)?;
+        let about = if self.is_estimate { "about " } else { "" };
         match self.whole_objects {
-            0 => writeln!(f, ", {} bytes", self.bytes)?,
-            whole => writeln!(f, ", {} bytes and {whole} whole objects", self.bytes)?,
+            0 => writeln!(f, ", {about}{} bytes", self.bytes)?,
+            whole => writeln!(f, ", {about}{} bytes and {whole} whole objects", self.bytes)?,
         }
         if self.references {
             writeln!(f, "references  take further requests, how many is not known in advance")?;

@@ -27,6 +27,15 @@ struct BoxCacheState {
     next: u64,
 }
 
+/// Whether what is asked of the cache is done, or only planned: a plan changes nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Noting {
+    /// A read: it is remembered.
+    Read,
+    /// A plan.
+    Nothing,
+}
+
 /// The opening of a dataset, and the number of a variable in its source.
 type VariableKey = (u64, usize);
 
@@ -65,12 +74,14 @@ impl BoxCache {
         Some((entry.held.clone(), Arc::clone(&entry.values)))
     }
 
-    /// Notes that a box is read, and tells whether it is the next one after that which was read before.
-    pub(crate) fn note(&self, opening: u64, wanted: &QueryBox) -> bool {
+    /// Whether a box is the next one after that which was read before.
+    pub(crate) fn is_next(&self, opening: u64, wanted: &QueryBox, noting: Noting) -> bool {
         let mut state = self.state.guard();
         let boxes = state.variables.entry((opening, wanted.variable)).or_default();
         let is_next = boxes.last.as_ref().is_some_and(|last| is_next(last, wanted));
-        boxes.last = Some(wanted.clone());
+        if noting == Noting::Read {
+            boxes.last = Some(wanted.clone());
+        }
         is_next && !boxes.refused
     }
 
@@ -96,37 +107,45 @@ impl BoxCache {
         }
     }
 
-    /// The expected boxes from that on which holds this one, up to a number of bytes; they are not expected any longer.
-    pub(crate) fn take_expected(
+    /// The expected boxes from that on which holds this one, as many of the rest as `window` says; once these are read,
+    /// they are not expected any longer.
+    pub(crate) fn expected(
         &self,
         opening: u64,
         asked: &QueryBox,
-        bytes_of: impl Fn(&QueryBox) -> u64,
+        window: impl Fn(&[QueryBox]) -> usize,
+        noting: Noting,
     ) -> Vec<QueryBox> {
         let mut state = self.state.guard();
         let Some(boxes) = state.expected.get_mut(&opening) else { return Vec::new() };
         let Some(first) = boxes.iter().position(|expected| holds_box(expected, asked)) else {
             return Vec::new();
         };
-        let (mut count, mut bytes) = (0, 0_u64);
-        for expected in boxes.iter().skip(first) {
-            bytes = bytes.saturating_add(bytes_of(expected));
-            if count > 0 && bytes > self.budget as u64 / 4 {
-                break;
-            }
-            count += 1;
+        let rest = boxes.get(first..).unwrap_or_default();
+        let end = first + window(rest).min(rest.len());
+        match noting {
+            Noting::Read => boxes.drain(first..end).collect(),
+            Noting::Nothing => boxes.get(first..end).unwrap_or_default().to_vec(),
         }
-        boxes.drain(first..first + count).collect()
+    }
+
+    /// The most bytes that are fetched ahead at once.
+    pub(crate) fn most_at_once(&self) -> u64 {
+        self.budget as u64 / 4
     }
 
     /// Whether a box of that many bytes is kept.
     pub(crate) fn takes(&self, asked: &QueryBox, bytes: usize) -> bool {
-        bytes <= self.budget / 4 && asked.axes.iter().all(|axis| axis.stride == 1)
+        bytes as u64 <= self.most_at_once() && asked.axes.iter().all(|axis| axis.stride == 1)
     }
 
     /// Whether the variables of an opening that belong together are asked for the first time.
-    pub(crate) fn is_first_batch(&self, opening: u64) -> bool {
-        self.state.guard().batched.insert(opening)
+    pub(crate) fn is_first_batch(&self, opening: u64, noting: Noting) -> bool {
+        let batched = &mut self.state.guard().batched;
+        match noting {
+            Noting::Read => batched.insert(opening),
+            Noting::Nothing => !batched.contains(&opening),
+        }
     }
 
     /// Keeps a box without strides.
@@ -163,7 +182,7 @@ impl BoxCache {
 }
 
 /// Whether a box holds another one of its variable.
-fn holds_box(held: &QueryBox, wanted: &QueryBox) -> bool {
+pub(crate) fn holds_box(held: &QueryBox, wanted: &QueryBox) -> bool {
     let is_dense = held.axes.iter().all(|axis| axis.stride == 1);
     held == wanted || (held.variable == wanted.variable && is_dense && holds(held, wanted))
 }
@@ -231,11 +250,28 @@ mod tests {
     #[test]
     fn reads_that_go_on_along_an_axis_are_noticed() {
         let cache = BoxCache::new(100);
-        assert!(!cache.note(1, &asked(&[(0, 1), (0, 9)])));
-        assert!(cache.note(1, &asked(&[(1, 1), (0, 9)])));
-        assert!(!cache.note(1, &asked(&[(3, 1), (0, 9)])));
-        assert!(!cache.note(1, &asked(&[(4, 1), (0, 8)])));
-        assert!(!cache.note(1, &asked(&[(4, 1), (0, 8)])));
-        assert!(cache.is_first_batch(1) && !cache.is_first_batch(1) && cache.is_first_batch(2));
+        let read = |axes: &[(u64, u64)]| cache.is_next(1, &asked(axes), Noting::Read);
+        assert!(!read(&[(0, 1), (0, 9)]));
+        // A plan is no read.
+        (0..2).for_each(|_| assert!(cache.is_next(1, &asked(&[(1, 1), (0, 9)]), Noting::Nothing)));
+        assert!(read(&[(1, 1), (0, 9)]));
+        assert!(!read(&[(3, 1), (0, 9)]));
+        assert!(!read(&[(4, 1), (0, 8)]));
+        assert!(!read(&[(4, 1), (0, 8)]));
+        let is_first = |opening, noting| cache.is_first_batch(opening, noting);
+        assert!(is_first(1, Noting::Nothing) && is_first(1, Noting::Read) && !is_first(1, Noting::Read));
+        assert!(!is_first(1, Noting::Nothing) && is_first(2, Noting::Read));
+    }
+
+    #[test]
+    fn what_was_announced_is_taken_once_and_only_by_reads() {
+        let cache = BoxCache::new(100);
+        let boxes: Vec<QueryBox> = (0..4).map(|at| asked(&[(at * 10, 10)])).collect();
+        cache.expect(1, boxes.clone());
+        let taken = |noting| cache.expected(1, &asked(&[(12, 3)]), |rest| rest.len() - 1, noting);
+        assert_eq!(taken(Noting::Nothing), boxes[1..3]);
+        assert_eq!(taken(Noting::Read), boxes[1..3]);
+        assert!(taken(Noting::Read).is_empty());
+        assert_eq!(cache.expected(1, &boxes[3], <[_]>::len, Noting::Read), boxes[3..]);
     }
 }

@@ -114,6 +114,32 @@ impl ReadPlan {
         }
     }
 
+    /// Adds the plan of another read.
+    pub(in crate::dataset) fn add_read(&mut self, mut other: Self) {
+        self.result_bytes = match self.layout.is_empty() {
+            true => other.result_bytes,
+            false => self.result_bytes.zip(other.result_bytes).map(|(one, other)| one.saturating_add(other)),
+        };
+        let layout = std::mem::take(&mut other.layout);
+        if self.layout.is_empty() {
+            self.layout = layout;
+        } else if !self.layout.split("; ").any(|known| known == layout) {
+            self.layout = format!("{}; {layout}", self.layout);
+        }
+        other.codecs.retain(|codec| !self.codecs.contains(codec));
+        self.codecs.append(&mut other.codecs);
+        self.counted += other.counted;
+        self.metadata_requests += other.metadata_requests;
+        self.metadata_bytes += other.metadata_bytes;
+        self.tiles += other.tiles;
+        self.tiles_counted += other.tiles_counted;
+        self.fragments += other.fragments;
+        self.fragments_counted += other.fragments_counted;
+        self.sources += other.sources;
+        std::mem::take(&mut other.source_examples).into_iter().for_each(|source| self.list_source(source));
+        self.add(other);
+    }
+
     /// Adds the plan of a part.
     pub(in crate::dataset) fn add(&mut self, part: Self) {
         self.chunks = self.chunks.zip(part.chunks).and_then(|(one, other)| one.checked_add(other));
@@ -125,6 +151,7 @@ impl ReadPlan {
         self.decoded_bytes += part.decoded_bytes;
         self.needed_bytes += part.needed_bytes;
         self.references |= part.references;
+        self.is_estimate |= part.is_estimate;
         let room = EXAMPLES.saturating_sub(self.examples.len());
         self.examples.extend(part.examples.into_iter().take(room));
     }

@@ -1,14 +1,13 @@
 //! Fetching boxes, and decoding answers while they arrive.
+use super::ahead::ReadAhead;
 use super::parts::QueryPart;
-use super::{AHEAD_BYTES, ELEMENT, LEAST_BYTES, QueryRead};
+use super::{AHEAD_BYTES, LEAST_BYTES, QueryRead};
 use crate::convert;
 use crate::dataset::mosaic::assembly::ValueAssembly;
-use crate::resources::PendingAnswer;
+use crate::resources::{Noting, PendingAnswer};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{
-    Error, LockExt, ObjectBytes, ObjectId, PutElements, Query, QueryAxis, QueryBox, Result, Want,
-};
+use ncirrus_layout::{Error, LockExt, ObjectBytes, ObjectId, PutElements, Query, QueryBox, Result, Want};
 use ncirrus_model::Values;
 use ncirrus_store::AnswerPart;
 use std::sync::{Arc, Mutex};
@@ -53,37 +52,27 @@ impl QueryRead<'_> {
     /// again.
     pub(super) async fn read_ahead(&self, asked: &QueryBox) {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
-        let is_delivered = self.delivered.is_some_and(|delivered| delivered.has(asked));
-        if self.is_near() || is_delivered || cache.find(opening, asked).is_some() {
-            return;
-        }
-        let is_next = cache.note(opening, asked);
-        let bytes_of = |expected: &QueryBox| self.bytes_of(expected);
-        let expected = cache.take_expected(opening, asked, bytes_of);
-        let may_batch = !cache.refuses_batches(opening);
-        if expected.len() > 1 && may_batch {
-            return self.fetch_many(expected, |asked, values| self.keep(&asked, &values)).await;
-        }
-        let whole = self.whole();
-        let bytes = whole.count().saturating_mul(self.element_len());
-        let companions = self.source.companions(self.variable);
-        if companions.len() > 1 && may_batch && cache.is_first_batch(opening) {
-            let fetched = self.fetch_all(&companions).await;
-            if fetched.is_err() {
-                cache.note_batch_refused(opening);
+        match self.ahead(asked, Noting::Read) {
+            ReadAhead::Nothing => {}
+            ReadAhead::Announced(boxes) => {
+                self.fetch_many(boxes, |asked, values| self.keep(&asked, &values)).await;
             }
-        } else if is_next && whole != *asked && bytes <= AHEAD_BYTES {
-            let fetched = self.fetch_all(&[whole]).await;
-            if fetched.is_err() {
-                cache.note_refused(opening, self.variable);
+            ReadAhead::Companions(boxes) => {
+                if self.fetch_all(&boxes).await.is_err() {
+                    cache.note_batch_refused(opening);
+                }
+            }
+            ReadAhead::Whole(whole) => {
+                if self.fetch_all(&[whole]).await.is_err() {
+                    cache.note_refused(opening, self.variable);
+                }
             }
         }
     }
 
     /// Fetches whole variables and keeps them.
     async fn fetch_all(&self, boxes: &[QueryBox]) -> Result<()> {
-        for query in self.source.plan(boxes)? {
-            let asked: Vec<QueryBox> = query.boxes.iter().filter_map(|at| boxes.get(*at)).cloned().collect();
+        for (query, asked) in self.planned(boxes)? {
             for (asked, values) in asked.iter().zip(self.fetch_together(&query, &asked).await?) {
                 self.keep(asked, &values);
             }
@@ -99,26 +88,6 @@ impl QueryRead<'_> {
         let is_each = values.len() == asked.len()
             && values.iter().zip(asked).all(|(values, asked)| values.len() as u64 == asked.count());
         if is_each { Ok(values) } else { Err(other_box().at_object(&query.object)) }
-    }
-
-    /// All of the variable.
-    fn whole(&self) -> QueryBox {
-        let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
-        QueryBox {
-            variable: self.variable,
-            axes: self.reading.bound.source.extent.iter().map(axis).collect(),
-        }
-    }
-
-    /// Whether answers are files, which are read again for nothing.
-    fn is_near(&self) -> bool {
-        self.reading.context.snapshot.store().local().is_some()
-    }
-
-    /// Bytes of a box in an answer, as far as they are known.
-    pub(super) fn bytes_of(&self, asked: &QueryBox) -> u64 {
-        let element = self.source.element_len(asked.variable).unwrap_or(ELEMENT);
-        asked.count().saturating_mul(element)
     }
 
     fn keep(&self, asked: &QueryBox, values: &Values) {

@@ -4,6 +4,7 @@ use crate::Dataset;
 use crate::bound_source::{BoundSource, StorageLayout};
 use crate::drive::ReadDepth;
 use crate::picked::Picked;
+use crate::plan::ReadPlan;
 use crate::read::VariableRead;
 use crate::resources::InFlight;
 use futures_util::future::join_all;
@@ -19,13 +20,9 @@ pub(in crate::dataset) struct DeliveredBoxes(Mutex<HashMap<QueryBox, Values>>);
 /// Boxes of at most this many bytes travel together.
 const SMALL_BYTES: u64 = 1 << 20;
 /// Answers with several boxes have about this many bytes.
-const TOGETHER_BYTES: u64 = 4 << 20;
+pub(super) const TOGETHER_BYTES: u64 = 4 << 20;
 
 impl DeliveredBoxes {
-    pub(super) fn has(&self, asked: &QueryBox) -> bool {
-        self.0.guard().contains_key(asked)
-    }
-
     pub(super) fn take(&self, asked: &QueryBox) -> Option<Values> {
         self.0.guard().remove(asked)
     }
@@ -41,6 +38,9 @@ impl Dataset {
     /// Values of several variables, each as from [`read`](Self::read), in the requested order. They are fetched together;
     /// of variables whose boxes a server sends, small ones come in one answer.
     pub async fn read_many<'a>(&self, wanted: &[(VarId, &'a Selection)]) -> Vec<Result<Values>> {
+        if let [(variable, selection)] = wanted {
+            return vec![self.read(*variable, selection).await];
+        }
         let delivered = DeliveredBoxes::default();
         let bounds = join_all(wanted.iter().map(|(variable, _)| self.bound_alone(*variable))).await;
         self.deliver(wanted, &bounds, &delivered).await;
@@ -79,6 +79,36 @@ impl Dataset {
         let reading = self.reading_alone(variable, &bound, selection)?;
         let read = QueryRead::new(&reading, (source, *number)).with(delivered);
         read.read(selection).await.map_err(|error| self.located(error, variable))
+    }
+
+    /// What [`read_many`](Self::read_many) would request.
+    ///
+    /// # Errors
+    /// The first failure, as from [`plan`](Self::plan).
+    pub async fn plan_many(&self, wanted: &[(VarId, &Selection)]) -> Result<ReadPlan> {
+        if let [(variable, selection)] = wanted {
+            return self.plan(*variable, selection).await;
+        }
+        let bounds = join_all(wanted.iter().map(|(variable, _)| self.bound_alone(*variable))).await;
+        let bounds = wanted.iter().zip(bounds).map(|(wanted, bound)| Ok((*wanted, bound?)));
+        let (mut reads, mut plan) = (Vec::new(), ReadPlan { chunks: Some(0), ..ReadPlan::default() });
+        let bounds = bounds.collect::<Result<Vec<_>>>()?;
+        for ((variable, selection), bound) in &bounds {
+            match &bound.ground {
+                StorageLayout::Query(source, number) => {
+                    let reading = self.reading_alone(*variable, bound, selection)?;
+                    reads.push((ReadOfMany { reading, source: (source, *number) }, *selection));
+                }
+                _ => plan.add_read(self.plan(*variable, selection).await?),
+            }
+        }
+        let reads: Vec<_> =
+            reads.iter().map(|(read, part)| (QueryRead::new(&read.reading, read.source), *part)).collect();
+        if !reads.is_empty() {
+            plan.add_read(super::explain::plan_together(&reads)?);
+        }
+        plan.reads = wanted.len() as u64;
+        Ok(plan)
     }
 
     /// Fetches the small boxes of many reads. What fails is fetched again by itself.
@@ -125,7 +155,7 @@ impl Dataset {
 
 impl QueryRead<'_> {
     /// The small boxes of a selection that would be requested.
-    fn small_boxes(&self, selection: &Selection) -> Vec<QueryBox> {
+    pub(super) fn small_boxes(&self, selection: &Selection) -> Vec<QueryBox> {
         let is_small = |asked: &QueryBox| asked.count().saturating_mul(self.element_len()) <= SMALL_BYTES;
         let is_new = |asked: &QueryBox| matches!(self.cached(asked), Ok(None));
         let asked = self.parts(selection).into_iter().map(|part| part.asked);
@@ -160,28 +190,40 @@ impl QueryRead<'_> {
     }
 
     /// The requests of several boxes each.
-    fn grouped(&self, boxes: &[QueryBox]) -> Vec<(Query, Vec<QueryBox>)> {
+    pub(super) fn grouped(&self, boxes: &[QueryBox]) -> Vec<(Query, Vec<QueryBox>)> {
         let mut grouped = Vec::new();
         let mut rest = boxes;
         while !rest.is_empty() {
-            let (mut bytes, mut count) = (0_u64, 0);
-            for asked in rest {
-                bytes = bytes.saturating_add(self.bytes_of(asked));
-                if count > 0 && bytes > TOGETHER_BYTES {
-                    break;
-                }
-                count += 1;
-            }
+            let count = group_len(rest, TOGETHER_BYTES, |asked| self.bytes_of(asked));
             let (group, after) = rest.split_at(count.min(rest.len()));
             rest = after;
-            for query in self.source.plan(group).unwrap_or_default() {
-                let asked: Vec<QueryBox> =
-                    query.boxes.iter().filter_map(|at| group.get(*at)).cloned().collect();
-                if asked.len() > 1 {
-                    grouped.push((query, asked));
-                }
-            }
+            grouped.extend(self.planned(group).unwrap_or_default());
         }
+        grouped.retain(|(_, asked)| asked.len() > 1);
         grouped
     }
+
+    /// The requests for boxes, each with those that its answer holds.
+    pub(super) fn planned(&self, boxes: &[QueryBox]) -> Result<Vec<(Query, Vec<QueryBox>)>> {
+        let with_boxes = |query: Query| {
+            let asked = query.boxes.iter().filter_map(|at| boxes.get(*at)).cloned().collect();
+            (query, asked)
+        };
+        Ok(self.source.plan(boxes)?.into_iter().map(with_boxes).collect())
+    }
+
+    /// Whether the server refuses requests for several variables.
+    pub(super) fn refuses_batches(&self) -> bool {
+        self.reading.context.shared.boxes.refuses_batches(self.reading.opening)
+    }
+}
+
+/// How many of these boxes travel in one answer: at least one, and no more bytes than that.
+pub(super) fn group_len(boxes: &[QueryBox], most: u64, bytes_of: impl Fn(&QueryBox) -> u64) -> usize {
+    let mut bytes = 0_u64;
+    let fits = |asked: &&QueryBox| {
+        bytes = bytes.saturating_add(bytes_of(asked));
+        bytes <= most
+    };
+    boxes.iter().take_while(fits).count().max(usize::from(!boxes.is_empty()))
 }

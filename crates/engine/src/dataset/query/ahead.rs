@@ -1,0 +1,80 @@
+//! What is fetched before it is asked for, since that saves requests.
+use super::together::{TOGETHER_BYTES, group_len};
+use super::{AHEAD_BYTES, ELEMENT, QueryRead, UNDER_WAY};
+use crate::resources::Noting;
+use ncirrus_layout::{QueryAxis, QueryBox};
+
+/// What is fetched with a box, or instead of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ReadAhead {
+    /// Nothing: the box is asked for alone.
+    Nothing,
+    /// Boxes that were announced.
+    Announced(Vec<QueryBox>),
+    /// Small variables that are usually read together.
+    Companions(Vec<QueryBox>),
+    /// All of a variable that is read box after box.
+    Whole(QueryBox),
+}
+
+impl QueryRead<'_> {
+    /// What is fetched ahead of a box that is read now, or that would be.
+    pub(super) fn ahead(&self, asked: &QueryBox, noting: Noting) -> ReadAhead {
+        let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
+        if self.is_near() || self.delivered.is_some() || cache.find(opening, asked).is_some() {
+            return ReadAhead::Nothing;
+        }
+        let is_next = cache.is_next(opening, asked, noting);
+        let most = TOGETHER_BYTES.min(cache.most_at_once());
+        let window = |boxes: &[QueryBox]| self.window(boxes, (most, cache.most_at_once()));
+        let announced = cache.expected(opening, asked, window, noting);
+        let may_batch = !cache.refuses_batches(opening);
+        if announced.len() > 1 && may_batch {
+            return ReadAhead::Announced(announced);
+        }
+        let companions = self.source.companions(self.variable);
+        if companions.len() > 1 && may_batch && cache.is_first_batch(opening, noting) {
+            return ReadAhead::Companions(companions);
+        }
+        let whole = self.whole();
+        match is_next && whole != *asked && self.bytes_of(&whole) <= AHEAD_BYTES {
+            true => ReadAhead::Whole(whole),
+            false => ReadAhead::Nothing,
+        }
+    }
+
+    /// How many announced boxes are fetched now: as many answers as are in flight at once.
+    fn window(&self, boxes: &[QueryBox], (each, all): (u64, u64)) -> usize {
+        let (mut count, mut bytes) = (0, 0_u64);
+        for _ in 0..UNDER_WAY {
+            let rest = boxes.get(count..).unwrap_or_default();
+            let group = rest.get(..group_len(rest, each, |asked| self.bytes_of(asked))).unwrap_or_default();
+            bytes = group.iter().fold(bytes, |sum, asked| sum.saturating_add(self.bytes_of(asked)));
+            if group.is_empty() || (count > 0 && bytes > all) {
+                break;
+            }
+            count += group.len();
+        }
+        count
+    }
+
+    /// All of the variable.
+    fn whole(&self) -> QueryBox {
+        let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
+        QueryBox {
+            variable: self.variable,
+            axes: self.reading.bound.source.extent.iter().map(axis).collect(),
+        }
+    }
+
+    /// Whether answers are files, which are read again for nothing.
+    pub(super) fn is_near(&self) -> bool {
+        self.reading.context.snapshot.store().local().is_some()
+    }
+
+    /// Bytes of a box in an answer, as far as they are known.
+    pub(super) fn bytes_of(&self, asked: &QueryBox) -> u64 {
+        let element = self.source.element_len(asked.variable).unwrap_or(ELEMENT);
+        asked.count().saturating_mul(element)
+    }
+}

@@ -1,0 +1,103 @@
+//! What reads would request, told beforehand.
+use super::ahead::ReadAhead;
+use super::parts::QueryPart;
+use super::{EXAMPLES, QueryRead};
+use crate::plan::{PlannedRequest, ReadPlan};
+use crate::resources::Noting;
+use ncirrus_layout::{Query, QueryBox, Result};
+use ncirrus_model::Selection;
+use std::collections::HashSet;
+
+impl QueryRead<'_> {
+    /// What reading the selection would request.
+    pub(in crate::dataset) fn plan(&self, selection: &Selection) -> Result<ReadPlan> {
+        let parts = self.parts(selection);
+        let mut plan = self.described(selection, &parts);
+        let mut fetched = Vec::new();
+        if let [only] = parts.as_slice() {
+            let queries = match self.ahead(&only.asked, Noting::Nothing) {
+                ReadAhead::Nothing => Vec::new(),
+                ReadAhead::Announced(boxes) => self.grouped(&boxes),
+                ReadAhead::Companions(boxes) => self.planned(&boxes)?,
+                ReadAhead::Whole(whole) => self.planned(&[whole])?,
+            };
+            for (query, boxes) in queries {
+                add_query(&mut plan, query);
+                fetched.extend(boxes);
+            }
+        }
+        let has = |asked: &QueryBox| fetched.iter().any(|held| crate::resources::holds_box(held, asked));
+        for part in parts.into_iter().filter(|part| !has(&part.asked)) {
+            self.plan_part(&part, &mut plan)?;
+        }
+        Ok(finished(plan))
+    }
+
+    /// What is known of a selection before its requests are counted.
+    fn described(&self, selection: &Selection, parts: &[QueryPart]) -> ReadPlan {
+        let element = self.reading.model.packed_len(self.reading.bound.ty);
+        let count = selection.element_count().unwrap_or(u64::MAX);
+        let needed = parts.iter().map(|part| part.piece.count().saturating_mul(self.element_len()));
+        ReadPlan {
+            shape: selection.shape(),
+            result_bytes: element.map(|len| len.saturating_mul(count)),
+            layout: "boxes that the server computes".to_owned(),
+            needed_bytes: needed.fold(0, u64::saturating_add),
+            ..ReadPlan::default()
+        }
+    }
+
+    /// Adds the request for a part, unless what it asks for is kept.
+    fn plan_part(&self, part: &QueryPart, plan: &mut ReadPlan) -> Result<()> {
+        if self.cached(&part.asked)?.is_none() {
+            self.source
+                .plan(std::slice::from_ref(&part.asked))?
+                .into_iter()
+                .for_each(|query| add_query(plan, query));
+        }
+        Ok(())
+    }
+}
+
+/// What reading all these selections together would request.
+pub(super) fn plan_together(reads: &[(QueryRead<'_>, &Selection)]) -> Result<ReadPlan> {
+    let mut plan = ReadPlan::default();
+    let Some((first, _)) = reads.first() else { return Ok(plan) };
+    let boxes: Vec<QueryBox> =
+        reads.iter().flat_map(|(read, selection)| read.small_boxes(selection)).collect();
+    let mut delivered = HashSet::new();
+    if boxes.len() > 1 && !first.refuses_batches() {
+        for (query, asked) in first.grouped(&boxes) {
+            add_query(&mut plan, query);
+            delivered.extend(asked);
+        }
+    }
+    plan.result_bytes = Some(0);
+    for (read, selection) in reads {
+        let parts = read.parts(selection);
+        let own = read.described(selection, &parts);
+        let result_bytes = plan.result_bytes.zip(own.result_bytes);
+        (plan.layout, plan.result_bytes) =
+            (own.layout, result_bytes.and_then(|(one, own)| one.checked_add(own)));
+        plan.needed_bytes = plan.needed_bytes.saturating_add(own.needed_bytes);
+        // What was delivered once is asked for again if it is read twice.
+        for part in parts.iter().filter(|part| !delivered.remove(&part.asked)) {
+            read.plan_part(part, &mut plan)?;
+        }
+    }
+    Ok(finished(plan))
+}
+
+fn add_query(plan: &mut ReadPlan, query: Query) {
+    plan.requests += 1;
+    plan.bytes = plan.bytes.saturating_add(query.bytes);
+    plan.is_estimate |= !query.is_exact;
+    if plan.examples.len() < EXAMPLES {
+        plan.examples.push(PlannedRequest { object: query.object, range: None });
+    }
+}
+
+/// Each request is a part that is decoded whole.
+fn finished(plan: ReadPlan) -> ReadPlan {
+    ReadPlan { decoded_bytes: plan.bytes, chunks: Some(plan.requests), counted: plan.requests, ..plan }
+}
