@@ -12,6 +12,7 @@ mod left_out;
 mod nccopying;
 mod netcdf_tools;
 mod opendap;
+mod opendap_aggregations;
 mod opendap_explain;
 mod opendap_faults;
 mod opendap_requests;

@@ -59,7 +59,8 @@ pub(super) fn relative(master: &Url, fragment: &Url) -> Result<Option<String>> {
         && master.other_scheme() == fragment.other_scheme()
         && master.host() == fragment.host()
         && master.port() == fragment.port()
-        && fragment.query().is_none();
+        && fragment.query().is_none()
+        && !fragment.is_computed();
     if !same {
         return Ok(None);
     }
@@ -79,6 +80,12 @@ pub(super) fn relative(master: &Url, fragment: &Url) -> Result<Option<String>> {
 
 /// The whole URL of a dataset.
 pub(super) fn absolute(url: &Url) -> Result<String> {
+    if url.is_computed() && url.is_http() {
+        // The query is a constraint: it says which dataset this is.
+        let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let protocol = if url.fragment().modes().contains("dap4") { "dap4" } else { "dap2" };
+        return Ok(format!("{url}{query}#{protocol}"));
+    }
     if url.scheme() != Scheme::File {
         return Ok(url.to_string());
     }
@@ -183,6 +190,14 @@ mod tests {
     fn absolute_names_are_urls_with_escapes() {
         assert_eq!(Naming::Absolute.name("/d/m.nca", "/d/a#%.nc").unwrap(), "file:///d/a%23%25.nc");
         assert_eq!(Naming::Absolute.name("/d/m.nca", "s3://b/a.nc").unwrap(), "s3://b/a.nc");
+    }
+
+    #[test]
+    fn names_of_servers_datasets_say_the_protocol_and_the_constraint() {
+        assert_eq!(name("/d/m.nca", "dods://host/a.nc"), "https://host/a.nc#dap2");
+        assert_eq!(name("/d/m.nca", "dap4://host:80/a.nc"), "http://host:80/a.nc#dap4");
+        assert_eq!(name("/d/m.nca", "https://host/a?t[0:3]#dap2"), "https://host/a?t[0:3]#dap2");
+        assert_eq!(name("https://host/m.nca", "https://host/a.nc#dap4"), "https://host/a.nc#dap4");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use ncirrus::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
 use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
+use ncirrus_store::Url;
 use ncirrus_units::UnitConversion;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +55,18 @@ const MEANING: [&str; 8] = [
     "flag_meanings",
 ];
 
+/// The address of a dataset; of one that a server computes, with its protocol, so that it is not searched for again.
+fn told_protocol(url: &str, dataset: &Dataset) -> String {
+    let facts = dataset.facts();
+    let protocol = facts.iter().find(|(name, _)| *name == "protocol").map(|(_, value)| value.to_lowercase());
+    match protocol {
+        Some(protocol) if !url.contains('#') && Url::parse(url).is_ok_and(|url| !url.is_computed()) => {
+            format!("{url}#{protocol}")
+        }
+        _ => url.to_owned(),
+    }
+}
+
 /// Format of a dataset as named by S3netCDF4.
 pub(super) fn format_name(kind: &str) -> &'static str {
     match kind {
@@ -76,7 +89,11 @@ impl FilePart {
     pub(super) fn read(url: &str, template: &FirstFile, session: &Session) -> Self {
         let mut part = Self { url: url.to_owned(), ..Self::default() };
         let opened = Dataset::open_with(url, &OpenOptions::default(), session);
-        if let Err(error) = opened.and_then(|dataset| part.look(&dataset, template)) {
+        let looked = opened.and_then(|dataset| {
+            part.url = told_protocol(url, &dataset);
+            part.look(&dataset, template)
+        });
+        if let Err(error) = looked {
             part.problems.push(error.to_string());
         }
         part
@@ -88,6 +105,13 @@ impl FilePart {
         let root = known(&model, NodeId::Group(model.root()));
         self.conventions = root.find("Conventions").and_then(Attribute::as_text).unwrap_or_default();
         self.compare_groups(&model, template);
+        let is_compared = |member: &&FirstVariable| {
+            matches!(member.role, VariableRole::Common(Some(_)) | VariableRole::Kept(Some(_)))
+        };
+        let read = template.members.iter().filter(is_compared).chain(template.collected());
+        let read = read.filter_map(|member| model.variable_at(&member.path));
+        let read: Vec<_> = read.map(|var| (var, Selection::all(&model.shape(var)))).collect();
+        dataset.announce_reads(&read);
         let mut found = Vec::new();
         for (number, member) in template.members.iter().enumerate() {
             match model.variable_at(&member.path) {

@@ -75,7 +75,7 @@ impl FirstFile {
             } else if is_new && !stays && !variable.dims.is_empty() {
                 if is_own { VariableRole::Collected } else { VariableRole::Aggregated }
             } else if !along.contains(&true) {
-                common(first, var, options.compare)?
+                without_axis(&model, var)
             } else if along.contains(&false) || is_own {
                 VariableRole::Collected
             } else {
@@ -87,6 +87,9 @@ impl FirstFile {
                 along
             };
             members.push(FirstVariable { var, path: model.variable_path(var), role, along });
+        }
+        if options.compare {
+            read_common(first, &mut members)?;
         }
         Ok(Self { model, axes, is_new, members, left_out })
     }
@@ -272,6 +275,24 @@ pub(crate) fn named(model: &Model, var: VarId, attributes: &[&str]) -> Vec<VarId
     let words: Vec<String> =
         texts.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
     words.iter().filter(|word| !word.ends_with(':')).filter_map(|word| in_scope(model, home, word)).collect()
+}
+
+/// A variable without the axis, whose values are not read yet.
+fn without_axis(model: &Model, var: VarId) -> VariableRole {
+    if model.shape(var).contains(&0) { VariableRole::Bare } else { VariableRole::Common(None) }
+}
+
+/// Reads the values of all variables without the axis together.
+fn read_common(first: &Dataset, members: &mut [FirstVariable]) -> Result<()> {
+    let model = first.snapshot();
+    let common: Vec<_> =
+        members.iter_mut().filter(|member| matches!(member.role, VariableRole::Common(_))).collect();
+    let wanted: Vec<_> =
+        common.iter().map(|member| (member.var, Selection::all(&model.shape(member.var)))).collect();
+    for (member, values) in common.into_iter().zip(first.read_many(&wanted)?) {
+        member.role = VariableRole::Common(Some(values));
+    }
+    Ok(())
 }
 
 /// A variable without the axis, with its values unless they are not to be compared.

@@ -32,7 +32,8 @@ impl QueryRead<'_> {
         if announced.len() > 1 && may_batch {
             return ReadAhead::Announced(announced);
         }
-        let companions = self.source.companions(self.variable);
+        let is_new = |companion: &QueryBox| cache.find(opening, companion).is_none();
+        let companions: Vec<_> = self.source.companions(self.variable).into_iter().filter(is_new).collect();
         if companions.len() > 1 && may_batch && cache.is_first_batch(opening, noting) {
             return ReadAhead::Companions(companions);
         }
