@@ -92,6 +92,10 @@ pub(crate) fn inq_name(ncid: c_int, varid: c_int, index: c_int, name: NameOut) -
 pub(crate) fn get(ncid: c_int, varid: c_int, name: CText, out: BytesOut) -> Outcome<()> {
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
+    if out.is_null() && !at.file.is_classic() {
+        // Nobody wants the values.
+        return Ok(());
+    }
     out.write(&layouts::image(&at.members, attribute.ty, &attribute.values)?)
 }
 
@@ -102,7 +106,8 @@ pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: By
     }
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
-    if attribute.values.is_empty() && attribute.values.atomic().is_some() {
+    let is_empty = attribute.values.is_empty() && attribute.values.atomic().is_some();
+    if is_empty || out.is_null() && !at.file.is_classic() {
         // Text and numbers are not told apart where there are none.
         return Ok(());
     }

@@ -62,6 +62,9 @@ pub(crate) fn add(
     rank: c_int,
     lens: In<c_int>,
 ) -> Outcome<()> {
+    if tag.is_null() {
+        return Ok(());
+    }
     let draft = tag.draft()?;
     let rank = usize::try_from(rank).map_err(|_| Code(NC_EINVAL))?;
     let dims = lens.read(rank)?.to_vec();
@@ -110,11 +113,17 @@ pub(crate) fn end(tag: CompoundHandle, id: Out<c_int>) -> Outcome<()> {
 
 /// `ncaux_abort_compound`.
 pub(crate) fn abort(tag: CompoundHandle) -> Outcome<()> {
+    if tag.is_null() {
+        return Ok(());
+    }
     tag.taken().map(|_| ())
 }
 
 /// `ncaux_readfile`.
 pub(crate) fn read_file(path: CText, len: Out<usize>, content: AddressOut) -> Outcome<()> {
+    if path.is_null() {
+        return Err(Code(EFAULT));
+    }
     let bytes = std::fs::read(path.text()?).map_err(|error| of_system(&error))?;
     content.set(allocated(&bytes)?);
     len.set(bytes.len());
@@ -178,9 +187,15 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
 
 /// `ncaux_writefile`.
 pub(crate) fn write_file(path: CText, len: usize, content: BytesOut) -> Outcome<()> {
+    if path.is_null() {
+        return Err(Code(EFAULT));
+    }
     let content: Bytes = content.as_bytes();
     std::fs::write(path.text()?, content.read(len)?).map_err(|error| of_system(&error))
 }
+
+/// What the system says of an address that is none.
+const EFAULT: c_int = 14;
 
 fn of_system(error: &std::io::Error) -> Code {
     Code(error.raw_os_error().unwrap_or(NC_EINVAL))

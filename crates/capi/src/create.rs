@@ -9,7 +9,7 @@ use crate::user_formats;
 use ncirrus::{CreateOptions, Dataset, DefaultChunks, Detail, ErrorKind, Kind};
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 const NOCLOBBER: c_int = 0x0004;
 const CLASSIC_MODEL: c_int = 0x0100;
@@ -18,6 +18,8 @@ const FORMATS: c_int = NETCDF4 | OFFSET_64BIT | DATA_64BIT;
 
 /// `NC_FORMAT_*` of files for which no flag says it.
 static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(1);
+/// The size of blocks of metadata that was chosen; 0 if none was.
+static META_BLOCK: AtomicUsize = AtomicUsize::new(0);
 /// Alignment of objects in new netCDF-4 files: the threshold above, the number below 32 bits.
 static ALIGNMENT: AtomicU64 = AtomicU64::new((1 << 32) | 1);
 
@@ -172,6 +174,24 @@ pub(crate) fn alignment(threshold: Out<c_int>, alignment: Out<c_int>) -> Outcome
     let part = |number: u64| u32::try_from(number & 0xffff_ffff).unwrap_or(0).cast_signed();
     threshold.set(part(both >> 32));
     alignment.set(part(both));
+    Ok(())
+}
+
+/// `nc_set_meta_block_size`: kept and answered. Metadata of a new file stand together when it is closed.
+pub(crate) fn set_meta_block(size: usize) -> Outcome<()> {
+    META_BLOCK.store(size, Ordering::Relaxed);
+    Ok(())
+}
+
+/// `nc_get_meta_block_size`.
+///
+/// # Errors
+/// `NC_EINVAL` without a place for the answer.
+pub(crate) fn meta_block(size: Out<usize>) -> Outcome<()> {
+    if size.is_null() {
+        return Err(Code(NC_EINVAL));
+    }
+    size.set(META_BLOCK.load(Ordering::Relaxed));
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 //! Reading values.
-use crate::codes::{Code, NC_EBADTYPE, NC_EINVAL, NC_ENOMEM, Outcome};
+use crate::codes::{Code, NC_EBADTYPE, NC_EHDFERR, NC_EINVAL, NC_ENOMEM, Outcome};
 use crate::convert;
 use crate::files::{self, FileGroup};
 use crate::layouts;
@@ -27,6 +27,9 @@ fn read_native(
         TypeRef::User(_) => at.model().base_atomic(ty).is_some(),
     };
     if is_plain {
+        if count > 0 && out.is_null() && at.file.is_hdf5() {
+            return Err(Code(NC_EHDFERR));
+        }
         let len = count.checked_mul(element).ok_or(Code(NC_ENOMEM))?;
         return Ok(variable.read_bytes_into(&slab.selection, out.slice(len)?)?);
     }
@@ -124,6 +127,9 @@ pub(crate) fn get_mapped(
     let SlabAccess { at, id, ty, slab, .. } = access;
     let base = at.model().base_atomic(ty).ok_or(Code(crate::codes::NC_EMAPTYPE))?;
     let to = memory.unwrap_or(base);
+    if out.is_null() && to == base && at.file.is_hdf5() && slab.element_count()? > 0 {
+        return Err(Code(NC_EHDFERR));
+    }
     let distances = map.read(slab.counts.len())?;
     let values = at.settled()?.variable_by_id(id).values(&slab.selection)?;
     let (values, ended) = convert::to_memory(&at.file, &values, to)?;

@@ -1,7 +1,7 @@
 //! How variables are to be stored: chunks, filters, byte order, fill value, rounding.
 use crate::codes::{
-    Code, NC_EBADCHUNK, NC_EFILTER, NC_EGLOBAL, NC_EINVAL, NC_ELATEDEF, NC_ENOFILTER, NC_ENOTINDEFINE,
-    NC_ENOTNC4, Outcome,
+    Code, NC_EBADCHUNK, NC_EFILTER, NC_EGLOBAL, NC_EINDEFINE, NC_EINVAL, NC_ELATEDEF, NC_ENOFILTER,
+    NC_ENOTINDEFINE, NC_ENOTNC4, Outcome,
 };
 use crate::define::{default_chunks, set_no_fill, type_of, variable_id};
 use crate::file_edit::FileEdit;
@@ -196,9 +196,13 @@ pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: c_int) -> Outcome<()
 
 /// `nc_def_var_filter`.
 pub(crate) fn filter(ncid: c_int, varid: c_int, id: u32, count: usize, parameters: In<u32>) -> Outcome<()> {
-    let list = if count == 0 { &[] } else { parameters.read(count)? };
     edit(ncid, |edit| {
+        let is_late = |var: VarId| edit.state.stored.contains(&var) && !edit.state.is_defining;
+        if !edit.is_classic() && variable_id(edit, varid).is_ok_and(is_late) {
+            return Err(Code(NC_EINDEFINE));
+        }
         let var = open_for_storage(edit, varid)?;
+        let list = if count == 0 { &[] } else { parameters.read(count)? };
         add(edit, var, id, list)
     })
 }
@@ -237,13 +241,12 @@ fn check_szip(edit: &FileEdit<'_>, var: VarId, parameters: &[u32]) -> Outcome<()
     if *mask & (4 | 32) == 0 || *pixels == 0 || *pixels > 32 || pixels % 2 != 0 {
         return Err(Code(NC_EINVAL));
     }
-    if let Storage::Chunked(chunks) = &variable(edit, var)?.storage {
-        let elements = chunks.iter().fold(1u64, |product, len| product.saturating_mul(*len));
-        if elements < u64::from(*pixels) {
-            return Err(Code(NC_EINVAL));
-        }
-    }
-    Ok(())
+    let chunk = match &variable(edit, var)?.storage {
+        Storage::Chunked(chunks) => chunks.clone(),
+        _ => edit.model().shape(var),
+    };
+    let elements = chunk.iter().fold(1u64, |product, len| product.saturating_mul(*len));
+    if !chunk.is_empty() && elements < u64::from(*pixels) { Err(Code(NC_EINVAL)) } else { Ok(()) }
 }
 
 /// `nc_def_var_szip`.

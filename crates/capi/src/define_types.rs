@@ -155,9 +155,9 @@ pub(crate) fn insert_member(ncid: c_int, ty: c_int, name: CText, value: Bytes) -
         let Some(UserKind::Enum { base, members }) = edit.model().user_type(id).map(|ty| &ty.kind) else {
             return Err(Code(NC_EBADTYPE));
         };
+        check_open(edit, ty)?;
         let value = integer(*base, value)?;
         let is_taken = members.iter().any(|known| known.name == name || known.value == value);
-        check_open(edit, ty)?;
         if is_taken {
             return Err(Code(NC_ENAMEINUSE));
         }

@@ -78,6 +78,8 @@ pub(crate) struct FileState {
     pub(crate) stored: HashSet<VarId>,
     /// How many types, in the order of their numbers, are settled.
     pub(crate) stored_types: usize,
+    /// Variables that came into the file without `nc_enddef`, and that no value was read from or written to yet.
+    pub(crate) unused: HashSet<VarId>,
     /// Whether there may be elements that nobody wrote and that are not filled yet.
     may_lack_values: bool,
 }
@@ -162,6 +164,7 @@ impl FileCore {
             format,
             stored: members.model.variables().into_iter().collect(),
             stored_types: members.type_count(),
+            unused: HashSet::new(),
             may_lack_values: false,
             members: Arc::new(members),
             has_pending: false,
@@ -272,7 +275,18 @@ impl FileCore {
         if self.format.is_strict() {
             return Err(Code(NC_EINDEFINE));
         }
-        self.state().end_definitions()
+        let mut state = self.state();
+        let before = state.stored.clone();
+        state.end_definitions()?;
+        state.unused = state.stored.difference(&before).copied().collect();
+        Ok(())
+    }
+
+    /// Values of a variable are read or written: its fill value is settled.
+    pub(crate) fn note_use(&self, var: VarId) {
+        if self.look(|state| state.unused.contains(&var)) {
+            self.state().unused.remove(&var);
+        }
     }
 
     /// Adds a handle.
@@ -362,6 +376,7 @@ impl FileState {
         self.was_defined = true;
         self.stored_types = self.members.type_count();
         self.stored = self.members.model.variables().into_iter().collect();
+        self.unused.clear();
         Ok(())
     }
 
@@ -392,6 +407,7 @@ impl FileState {
         let members = self.members.reopened(dataset.model()?);
         let path = |id: &VarId| self.members.model.variable_path(*id);
         self.stored = self.stored.iter().filter_map(|id| members.model.variable_at(&path(id))).collect();
+        self.unused.clear();
         self.members = Arc::new(members);
         self.dataset = dataset;
         self.has_pending = false;

@@ -74,6 +74,9 @@ fn block_of(words: &[u32]) -> Outcome<usize> {
 
 /// `ncaux_h5filterspec_parse`: one filter.
 pub(crate) fn parse(text: CText, id: Out<u32>, count: Out<usize>, parameters: WordsOut) -> Outcome<()> {
+    if id.is_null() || count.is_null() || parameters.untyped().is_null() {
+        return Err(Code(NC_EINVAL));
+    }
     let filter = FilterText::parse(&text.text()?)?;
     id.set(filter.id);
     count.set(filter.parameters.len());
@@ -96,6 +99,9 @@ pub(crate) fn parse_list(
     count: Out<usize>,
     list: FilterListOut,
 ) -> Outcome<()> {
+    if format.is_null() || count.is_null() || list.untyped().is_null() {
+        return Err(Code(NC_EINVAL));
+    }
     let text = text.text()?;
     let text = text.trim();
     let (kind, rest) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {

@@ -165,7 +165,9 @@ impl NewAttribute<'_> {
         let wrong_len = self.len != 1;
         match (wrong_type, wrong_len) {
             (_, true) => Err(Code(NC_EINVAL)),
-            _ if edit.state.stored.contains(&var) => Err(Code(NC_ELATEFILL)),
+            _ if edit.state.stored.contains(&var) && !edit.state.unused.contains(&var) => {
+                Err(Code(NC_ELATEFILL))
+            }
             (true, _) => Err(Code(NC_EBADTYPE)),
             _ => Ok(()),
         }

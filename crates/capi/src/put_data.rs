@@ -1,5 +1,5 @@
 //! Writing values.
-use crate::codes::{Code, NC_EINVAL, NC_EMAPTYPE, NC_ENOMEM, NC_ERANGE, Outcome};
+use crate::codes::{Code, NC_EHDFERR, NC_EINVAL, NC_EMAPTYPE, NC_ENOMEM, NC_ERANGE, Outcome};
 use crate::convert;
 use crate::files::{self, CallHandle};
 use crate::layouts;
@@ -19,6 +19,9 @@ impl SlabAccess {
         let own = memory.filter(|memory| Some(*memory) != base).is_none();
         let of = if own { self.ty } else { memory.map_or(self.ty, TypeRef::Atomic) };
         let len = count.checked_mul(layouts::size_of_type(members, of)?.len).ok_or(Code(NC_ENOMEM))?;
+        if len > 0 && own && data.is_null() && self.at.file.is_hdf5() {
+            return Err(Code(NC_EHDFERR));
+        }
         let bytes = data.read(len)?;
         if count == 0 {
             return Ok(());
@@ -114,6 +117,9 @@ fn write_mapped(target: &SlabAccess, map: In<isize>, memory: Option<Atomic>, dat
     let base = target.at.model().base_atomic(target.ty).ok_or(Code(NC_EMAPTYPE))?;
     let memory = memory.unwrap_or(base);
     let distances = map.read(slab.counts.len())?;
+    if data.is_null() && memory == base && target.at.file.is_hdf5() && slab.element_count()? > 0 {
+        return Err(Code(NC_EHDFERR));
+    }
     let element = layouts::size_of_type(&target.at.members, memory.into())?.len;
     let count = slab.element_count()?;
     let mut gathered = Vec::with_capacity(count.saturating_mul(element).min(1 << 24));

@@ -120,6 +120,9 @@ pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<Sl
 fn access_netcdf4(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabAccess> {
     let (id, ty) = (at.variable_id(varid)?, at.variable(varid)?.ty);
     let check = SlabCheck::of(&at, id, call);
+    if !check.shape.is_empty() && call.slab.is_some_and(|slab| slab.start.is_null()) {
+        return Err(Code(NC_EINVALCOORDS));
+    }
     // Text is told apart first; that strings are not converted is seen where values are.
     if let Err(Code(NC_ECHAR)) = check_types(&at, ty, call) {
         return Err(Code(NC_ECHAR));
@@ -140,6 +143,7 @@ fn access_netcdf4(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabA
     })?;
     at.file.core.enter_data_mode()?;
     let slab = check.slab(order)?;
+    at.file.core.note_use(id);
     check_types(&at, ty, call)?;
     if call.writes && !at.file.writes {
         // HDF5 is the one who refuses.

@@ -417,10 +417,11 @@ pub(crate) fn set_variable_cache_ints(
     slots: c_int,
     percent: c_int,
 ) -> Outcome<()> {
-    let (mut old, mut old_slots, mut part) = (0, 0, 0.0);
-    variable_cache(ncid, varid, Out::of(&mut old), Out::of(&mut old_slots), Out::of(&mut part))?;
-    let bytes = usize::try_from(size).map_or(old, |size| size.saturating_mul(MEGABYTE));
-    let slots = usize::try_from(slots).unwrap_or(old_slots);
+    // What is below zero stands for what new variables have.
+    let (mut usual, mut usual_slots, mut part) = (0, 0, 0.0);
+    cache(Out::of(&mut usual), Out::of(&mut usual_slots), Out::of(&mut part))?;
+    let bytes = usize::try_from(size).map_or(usual, |size| size.saturating_mul(MEGABYTE));
+    let slots = usize::try_from(slots).unwrap_or(usual_slots);
     set_variable_cache(ncid, varid, bytes, slots, if percent < 0 { part } else { part_of(percent) })
 }
 

@@ -253,7 +253,7 @@ pub(crate) fn inq_ident(ncid: c_int, ty: c_int, value: i64, name: NameOut) -> Ou
     let value = if base == Atomic::UInt64 { i128::from(value.cast_unsigned()) } else { i128::from(value) };
     match members.iter().find(|member| member.value == value) {
         Some(member) => name.set(&member.name),
-        None if value == 0 => name.set("_UNDEFINED"),
+        None if value == 0 && !name.is_null() => name.set("_UNDEFINED"),
         None => return Err(Code(NC_EINVAL)),
     }
     Ok(())
@@ -262,11 +262,11 @@ pub(crate) fn inq_ident(ncid: c_int, ty: c_int, value: i64, name: NameOut) -> Ou
 /// Frees what values refer to.
 pub(crate) fn reclaim(ncid: c_int, ty: c_int, memory: BytesOut, count: usize) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let id = at.members.ty(ty)?;
-    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
-    if memory.is_null() && len > 0 {
+    if memory.is_null() && count > 0 {
         return Err(Code(NC_EINVAL));
     }
+    let id = at.members.ty(ty)?;
+    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
     layouts::reclaim(&at.members, id, memory.as_bytes().read(len)?)
 }
 
@@ -375,11 +375,11 @@ pub(crate) fn get_vlen(ncid: c_int, ty: c_int, vlen: Bytes, len: Out<usize>, dat
 /// A copy of values, with texts and vlens of its own.
 pub(crate) fn copy(ncid: c_int, ty: c_int, memory: Bytes, count: usize, to: BytesOut) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let id = at.members.ty(ty)?;
-    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
-    if memory.is_null() && len > 0 {
+    if count > 0 && (memory.is_null() || to.is_null()) {
         return Err(Code(NC_EINVAL));
     }
+    let id = at.members.ty(ty)?;
+    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
     let values = layouts::values(&at.members, id, memory.read(len)?)?;
     to.write(&layouts::image(&at.members, id, &values)?)
 }

@@ -5,11 +5,15 @@ use crate::memory::{
     TextListIn, TextOut, TextsOut,
 };
 use crate::table::c_functions;
-use crate::{auxiliary, plugin_paths, support, types};
+use crate::{auxiliary, create, plugin_paths, support, types};
 use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
+    /// Chooses the size of blocks of metadata of new netCDF-4 files, which are packed whatever it is.
+    fn nc_set_meta_block_size(size: usize) -> Outcome<()> = create::set_meta_block;
+    /// The size of blocks of metadata that was chosen.
+    fn nc_get_meta_block_size(sizep: Out<usize>) -> Outcome<()> = create::meta_block;
     /// How many folders are searched for plugins.
     fn nc_plugin_path_ndirs(ndirsp: Out<usize>) -> Outcome<()> = plugin_paths::count;
     /// The folders that are searched for plugins.

@@ -187,6 +187,11 @@ impl CArgument for AddressOut {
 }
 
 impl AddressOut {
+    /// Whether nobody wants the address.
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// The first `len` addresses of an array of the program.
     ///
     /// # Errors
@@ -347,6 +352,11 @@ impl CArgument for CompoundHandle {
 }
 
 impl CompoundHandle {
+    /// Whether it is none.
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// The address under which a program holds it.
     pub(crate) fn lent(draft: CompoundDraft) -> usize {
         Box::into_raw(Box::new(draft)).expose_provenance()

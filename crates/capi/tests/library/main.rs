@@ -5,6 +5,7 @@
 mod calls;
 mod dumps;
 mod headers;
+mod nulls;
 mod symbols;
 mod threads;
 mod writing;
