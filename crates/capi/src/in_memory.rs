@@ -87,9 +87,6 @@ pub(crate) fn forget(ncid: c_int) {
 
 /// `nc_close_memio`: the bytes as they are at the end; the program frees them.
 pub(crate) fn close(ncid: c_int, out: MemoryFile) -> Outcome<()> {
-    if out.read().is_none() {
-        return crate::open::close(ncid);
-    }
     if files::group_of(ncid)?.file.mode & INMEMORY == 0 {
         return Err(Code(NC_EINMEMORY));
     }

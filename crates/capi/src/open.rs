@@ -3,7 +3,7 @@ use crate::codes::{self, Code, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, O
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
 use crate::local_place::local_place;
-use crate::memory::{CText, ConstText, Out};
+use crate::memory::{CText, ConstText, MemoryFile, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::user_formats;
 use ncirrus::{Dataset, OpenOptions};
@@ -88,6 +88,11 @@ pub(crate) fn close(ncid: c_int) -> Outcome<()> {
     let ended = end(&file).and_then(|()| crate::in_memory::put_back(ncid, &file));
     crate::in_memory::forget(ncid);
     ended
+}
+
+/// `nc_close_memio`: without a place for the bytes, as `nc_close`.
+pub(crate) fn close_for_bytes(ncid: c_int, out: MemoryFile) -> Outcome<()> {
+    if out.read().is_none() { close(ncid) } else { crate::in_memory::close(ncid, out) }
 }
 
 /// Ends a handle, and with the last one the file.

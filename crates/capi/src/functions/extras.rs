@@ -53,7 +53,7 @@ c_functions! {
     /// Opens the bytes of a file, which may be changed.
     fn nc_open_memio(path: CText, mode: c_int, info: MemoryFile, ncidp: Out<c_int>) -> Outcome<()> = in_memory::open_for_changes;
     /// Closes a file in memory, whose bytes become the program's.
-    fn nc_close_memio(ncid: c_int, info: MemoryFile) -> Outcome<()> = in_memory::close;
+    fn nc_close_memio(ncid: c_int, info: MemoryFile) -> Outcome<()> = crate::open::close_for_bytes;
 }
 
 c_functions! {
