@@ -298,16 +298,12 @@ fn read_common(first: &Dataset, members: &mut [FirstVariable]) -> Result<()> {
 /// A variable without the axis, with its values unless they are not to be compared.
 fn common(first: &Dataset, var: VarId, compare: bool) -> Result<VariableRole> {
     let model = first.snapshot();
-    let shape = model.shape(var);
-    if shape.contains(&0) {
-        return Ok(VariableRole::Bare);
+    let role = without_axis(&model, var);
+    if !compare || !matches!(role, VariableRole::Common(_)) {
+        return Ok(role);
     }
-    if !compare {
-        return Ok(VariableRole::Common(None));
-    }
-    Ok(VariableRole::Common(Some(
-        first.read_values(var, &Selection::all(&shape)).map_err(|e| e.at_path(model.variable_path(var)))?,
-    )))
+    let values = first.read_values(var, &Selection::all(&model.shape(var)));
+    Ok(VariableRole::Common(Some(values.map_err(|e| e.at_path(model.variable_path(var)))?)))
 }
 
 /// The type of the unpacked values, and whether it differs from the stored one (CF 8.1).
