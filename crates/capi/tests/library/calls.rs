@@ -1,14 +1,15 @@
 //! An own C program makes the same calls on both libraries: equal codes and values.
 use super::{Library, loaded_from, printed};
+use std::path::Path;
 use std::process::Command;
 
 /// Compiles a program of `tests/c` against Debian's header and library.
-pub(super) fn compiled(folder: &std::path::Path, name: &str) -> String {
+pub(super) fn compiled(folder: &Path, name: &str) -> String {
     compiled_with(folder, name, &[])
 }
 
 /// As [`compiled`], with further arguments for the compiler.
-pub(super) fn compiled_with(folder: &std::path::Path, name: &str, more: &[&str]) -> String {
+pub(super) fn compiled_with(folder: &Path, name: &str, more: &[&str]) -> String {
     let source = format!("{}/tests/c/{name}.c", env!("CARGO_MANIFEST_DIR"));
     let program = folder.join(name);
     let mut command = Command::new("gcc");
@@ -61,44 +62,38 @@ fn types_and_their_values_are_those_of_debians_library() {
     assert_eq!(printed(Library::Own, folder.path(), &program, &["d.nc"]), expected);
 }
 
-#[test]
-fn programs_that_are_compiled_with_the_own_headers_and_library_run() {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ncirrus_netcdf::HEADERS {
-        std::fs::write(folder.path().join(name), ncirrus_netcdf::header(name)).unwrap();
+/// A program of `tests/c` that is compiled with the own headers and library.
+fn compiled_with_own_headers(folder: &Path, name: &str) -> String {
+    for header in ncirrus_netcdf::HEADERS {
+        std::fs::write(folder.join(header), ncirrus_netcdf::header(header)).unwrap();
     }
-    std::fs::write(folder.path().join("text.cdl"), TEXT).unwrap();
-    printed(Library::Debian, folder.path(), "ncgen", &["-k", "netCDF-4", "-o", "d.nc", "text.cdl"]);
-    let source = format!("{}/tests/c/reading.c", env!("CARGO_MANIFEST_DIR"));
+    let source = format!("{}/tests/c/{name}.c", env!("CARGO_MANIFEST_DIR"));
     let output = Command::new("gcc")
-        .args(["-Wall", "-Werror", "-I.", "-o", "own", &source, "-L"])
-        .arg(loaded_from(folder.path()))
-        .arg("-lnetcdf")
-        .current_dir(folder.path())
+        .args(["-Wall", "-Werror", "-I.", "-o", name, &source, "-L"])
+        .arg(loaded_from(folder))
+        .args(["-lnetcdf", "-lpthread"])
+        .current_dir(folder)
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let own = folder.path().join("own");
-    let said = printed(Library::Own, folder.path(), own.to_str().unwrap(), &["d.nc"]);
-    assert_eq!(said, printed(Library::Debian, folder.path(), own.to_str().unwrap(), &["d.nc"]));
+    folder.join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn programs_that_are_compiled_with_the_own_headers_and_library_run() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("text.cdl"), TEXT).unwrap();
+    printed(Library::Debian, folder.path(), "ncgen", &["-k", "netCDF-4", "-o", "d.nc", "text.cdl"]);
+    let program = compiled_with_own_headers(folder.path(), "reading");
+    let said = printed(Library::Own, folder.path(), &program, &["d.nc"]);
+    assert_eq!(said, printed(Library::Debian, folder.path(), &program, &["d.nc"]));
 }
 
 #[test]
 fn what_netcdf_has_no_words_for_is_in_the_own_header() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ncirrus_netcdf::HEADERS {
-        std::fs::write(folder.path().join(name), ncirrus_netcdf::header(name)).unwrap();
-    }
-    let source = format!("{}/tests/c/own.c", env!("CARGO_MANIFEST_DIR"));
-    let output = Command::new("gcc")
-        .args(["-Wall", "-Werror", "-I.", "-o", "own", &source, "-L"])
-        .arg(loaded_from(folder.path()))
-        .args(["-lnetcdf", "-lpthread"])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let output = Command::new("./own")
+    let program = compiled_with_own_headers(folder.path(), "own");
+    let output = Command::new(program)
         .arg(".")
         .current_dir(folder.path())
         .env("LD_LIBRARY_PATH", loaded_from(folder.path()))
@@ -119,19 +114,8 @@ fn what_netcdf_has_no_words_for_is_in_the_own_header() {
 #[test]
 fn what_newer_versions_added_is_in_the_own_headers() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ncirrus_netcdf::HEADERS {
-        std::fs::write(folder.path().join(name), ncirrus_netcdf::header(name)).unwrap();
-    }
-    let source = format!("{}/tests/c/newer.c", env!("CARGO_MANIFEST_DIR"));
-    let output = Command::new("gcc")
-        .args(["-Wall", "-Werror", "-I.", "-o", "newer", &source, "-L"])
-        .arg(loaded_from(folder.path()))
-        .arg("-lnetcdf")
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let output = Command::new("./newer")
+    let program = compiled_with_own_headers(folder.path(), "newer");
+    let output = Command::new(program)
         .arg(".")
         .current_dir(folder.path())
         .env("LD_LIBRARY_PATH", loaded_from(folder.path()))
