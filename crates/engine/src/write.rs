@@ -28,6 +28,7 @@ mod encoded;
 mod encoder;
 mod joint;
 mod lock_order;
+mod patches;
 mod points;
 mod put;
 mod raw;

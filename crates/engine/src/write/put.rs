@@ -1,4 +1,5 @@
 //! Carrying out changes of the store.
+use super::patches::put_together;
 use crate::resources::{InFlight, SharedResources};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -202,7 +203,10 @@ impl TargetStore {
     /// The first failure.
     pub(super) async fn run_phase(&self, phase: PutPhase) -> Result<()> {
         if !phase.rewrite {
-            return self.put_all(phase.puts).await;
+            return match self.local() {
+                Some(local) if !phase.puts.iter().all(is_of_object) => put_together(local, phase.puts),
+                _ => self.put_all(phase.puts).await,
+            };
         }
         let local = self.local().ok_or_else(|| Error::unsupported("rewriting a file on a remote store"))?;
         rewrite(local, phase.puts, || self.barrier())

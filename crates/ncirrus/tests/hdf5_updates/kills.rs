@@ -177,3 +177,25 @@ fn lengths_and_attributes_of_one_commit_change_between_the_same_two_barriers() {
         }
     }
 }
+
+#[test]
+fn lengths_and_attributes_of_one_commit_are_one_write() {
+    let Some(bench) = Bench::new() else { return };
+    for (maker, base) in bench.made() {
+        let mut states = Vec::new();
+        for killed in 0.. {
+            let memory = copy_of(&base);
+            let dying: Arc<dyn Store> = Arc::new(BlockingStore(Unplugged::after(&memory, killed)));
+            let outcome = bench.update(dying, &[Edit::Append, Edit::Attributes], false);
+            states.push(bench.seen(&memory).unwrap_or_else(|error| panic!("{maker}, {killed}: {error:?}")));
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        let (old, new) = (states[0].clone(), states.last().unwrap().clone());
+        assert_ne!(old, new, "{maker}");
+        for (killed, seen) in states.iter().enumerate() {
+            assert!(*seen == old || *seen == new, "{maker}: after {killed} writes: {seen:?}");
+        }
+    }
+}
