@@ -53,7 +53,7 @@ fn run(library: Library, folder: &Path, program: &str, arguments: &[&str]) -> Ou
 /// What a program printed, if it succeeded.
 fn printed(library: Library, folder: &Path, program: &str, arguments: &[&str]) -> String {
     let output = run(library, folder, program, arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = [&output.stderr, &output.stdout].map(|said| String::from_utf8_lossy(said)).join("\n");
     assert!(output.status.success(), "{program} {arguments:?}: {}: {said}", output.status);
     String::from_utf8(output.stdout).unwrap()
 }
