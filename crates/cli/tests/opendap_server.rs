@@ -34,15 +34,15 @@ fn start(paths: &[PathBuf], behaviour: DapBehaviour) -> DapServer {
 }
 
 /// Numbers between 0 and a limit, the same in each run.
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit.max(1)
     }
 
-    fn selection(&mut self, shape: &[u64]) -> Selection {
+    pub(crate) fn selection(&mut self, shape: &[u64]) -> Selection {
         let axes = shape.iter().map(|len| {
             if *len == 0 {
                 return AxisSelection::Slice { start: 0, count: 0, stride: 1 };

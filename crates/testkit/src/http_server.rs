@@ -18,6 +18,8 @@ pub enum ServerPage {
     Status(&'static str),
     /// The same with a body.
     Told(&'static str, Vec<u8>),
+    /// Sends these bytes, of which the status line is the first, and closes the connection.
+    Raw(Vec<u8>),
     /// Behaves like the first page this many times, then like the second.
     First(u32, Box<ServerPage>, Box<ServerPage>),
     /// Declares more bytes than it sends.
@@ -138,6 +140,10 @@ fn chosen(page: ServerPage, headers: &[String]) -> ServerPage {
 }
 
 fn send(mut stream: TcpStream, page: &ServerPage, range: Option<&str>) {
+    if let ServerPage::Raw(bytes) = page {
+        _ = stream.write_all(bytes);
+        return;
+    }
     let ranged = |bytes: &[u8]| match range {
         Some(range) => part(bytes, range),
         None => whole(bytes),
@@ -164,7 +170,7 @@ fn send(mut stream: TcpStream, page: &ServerPage, range: Option<&str>) {
         }
         ServerPage::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
         ServerPage::Told(head, body) => (format!("{head}content-length: {}\r\n", body.len()), body.clone()),
-        ServerPage::First(..) | ServerPage::If(..) => unreachable!("chosen before"),
+        ServerPage::First(..) | ServerPage::If(..) | ServerPage::Raw(_) => unreachable!("chosen before"),
     };
     let _ = write!(stream, "HTTP/1.1 {head}connection: close\r\n\r\n");
     match page {

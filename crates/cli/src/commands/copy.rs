@@ -201,6 +201,7 @@ pub(crate) enum DialectName {
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let outlet = outlet(args)?;
     let source = args.reading.open(&args.source, session)?;
+    super::reading::tell_odd(&source);
     let target = outlet.as_ref().map_or_else(|| args.target.clone(), Outlet::address);
     if args.dry_run {
         let plans = ncirrus_tools::plan_copy(&source, &target, &options(args)?, session)?;

@@ -65,9 +65,10 @@ fn parse_pair(text: &str) -> std::result::Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Reports on standard error what is unusual about a dataset on a web server, such as that it had to be read whole.
+/// Reports on standard error what is unusual about a dataset on a server, such as that it had to be read whole, or that its
+/// attributes could not be read.
 pub(crate) fn tell_odd(dataset: &Dataset) {
-    if ["http://", "https://"].iter().any(|scheme| dataset.url().starts_with(scheme)) {
+    if ["http", "dap2", "dap4", "dods"].iter().any(|scheme| dataset.url().starts_with(scheme)) {
         crate::message::notes(&dataset.warnings());
     }
 }

@@ -135,14 +135,16 @@ impl<'a> QueryRead<'a> {
         limits.for_each(parts, fetch, |done: Result<()>| done).await
     }
 
-    /// The parts of a selection that are asked for one by one: along each axis elements at equal distances.
-    fn parts(&self, selection: &Selection) -> Vec<QueryPart> {
+    /// The pieces of a selection whose elements are at equal distances along each axis.
+    fn pieces(&self, selection: &Selection) -> Vec<SelectionPiece> {
         let extent = &self.reading.bound.source.extent;
-        let Some(piece) = SelectionPiece::of(selection).within(&Region::all(extent)) else {
-            return Vec::new();
-        };
+        SelectionPiece::of(selection).within(&Region::all(extent)).map(regular).unwrap_or_default()
+    }
+
+    /// The parts of a selection that are asked for one by one: pieces of bounded size.
+    fn parts(&self, selection: &Selection) -> Vec<QueryPart> {
         let mut parts = Vec::new();
-        let mut rest = regular(piece);
+        let mut rest = self.pieces(selection);
         rest.reverse();
         while let Some(piece) = rest.pop() {
             let Some(part) = self.part(piece.clone()) else { continue };

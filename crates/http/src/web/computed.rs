@@ -29,7 +29,7 @@ impl HttpStore {
         }))
     }
 
-    /// Passes on the answer while it arrives; false if there is none.
+    /// Passes on the answer while it arrives; false if there is none and the server says nothing of it.
     pub(super) async fn receive_computed(
         &self,
         object: &ObjectId,
@@ -65,7 +65,7 @@ impl HttpStore {
                 return passed.map(|()| true).map_err(RequestFailure::lasting);
             }
             return match status {
-                StatusCode::NOT_FOUND | StatusCode::GONE if !repeats_query(&told) => Ok(false),
+                StatusCode::NOT_FOUND | StatusCode::GONE if told.trim_ascii().is_empty() => Ok(false),
                 _ => Err(RequestFailure::lasting(refused(status, &told))),
             };
         }
@@ -137,11 +137,6 @@ async fn told(response: ResponseHead) -> Bytes {
         plain.extend_from_slice(bytes);
     }
     plain.freeze()
-}
-
-/// Whether what a server says contains an encoded bracket: it does not decode queries.
-fn repeats_query(body: &[u8]) -> bool {
-    body.windows(3).any(|letters| letters.eq_ignore_ascii_case(b"%5b"))
 }
 
 /// Whether a body is an error of DAP2 or DAP4, which says more than the status.

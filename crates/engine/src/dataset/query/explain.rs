@@ -1,17 +1,17 @@
 //! What reads would request, told beforehand.
 use super::ahead::ReadAhead;
 use super::parts::QueryPart;
-use super::{EXAMPLES, QueryRead};
+use super::{BOX_BYTES, EXAMPLES, QueryRead};
 use crate::plan::{PlannedRequest, ReadPlan};
 use crate::resources::Noting;
-use ncirrus_layout::{Query, QueryBox, Result};
+use ncirrus_layout::{Error, Query, QueryBox, Result};
 use ncirrus_model::Selection;
 use std::collections::HashSet;
 
 impl QueryRead<'_> {
     /// What reading the selection would request.
     pub(in crate::dataset) fn plan(&self, selection: &Selection) -> Result<ReadPlan> {
-        let parts = self.parts(selection);
+        let parts = self.countable_parts(selection)?;
         let mut plan = self.described(selection, &parts);
         let mut fetched = Vec::new();
         if let [only] = parts.as_slice() {
@@ -31,6 +31,17 @@ impl QueryRead<'_> {
             self.plan_part(&part, &mut plan)?;
         }
         Ok(finished(plan))
+    }
+
+    /// The parts of a selection, unless they are too many to be counted one by one.
+    fn countable_parts(&self, selection: &Selection) -> Result<Vec<QueryPart>> {
+        let bytes = selection.element_count().unwrap_or(u64::MAX).saturating_mul(self.element_len());
+        let least = bytes / BOX_BYTES;
+        if least > MOST_PARTS {
+            let message = format!("a plan of at least {least} requests, more than the limit of {MOST_PARTS}");
+            return Err(Error::limit(message));
+        }
+        Ok(self.parts(selection))
     }
 
     /// What is known of a selection before its requests are counted.
@@ -59,6 +70,9 @@ impl QueryRead<'_> {
     }
 }
 
+/// Requests of a read that are counted one by one: those of 16 TiB.
+const MOST_PARTS: u64 = 1 << 20;
+
 /// What reading all these selections together would request.
 pub(super) fn plan_together(reads: &[(QueryRead<'_>, &Selection)]) -> Result<ReadPlan> {
     let mut plan = ReadPlan::default();
@@ -74,7 +88,7 @@ pub(super) fn plan_together(reads: &[(QueryRead<'_>, &Selection)]) -> Result<Rea
     }
     plan.result_bytes = Some(0);
     for (read, selection) in reads {
-        let parts = read.parts(selection);
+        let parts = read.countable_parts(selection)?;
         let own = read.described(selection, &parts);
         let result_bytes = plan.result_bytes.zip(own.result_bytes);
         (plan.layout, plan.result_bytes) =

@@ -154,11 +154,13 @@ impl Dataset {
 }
 
 impl QueryRead<'_> {
-    /// The small boxes of a selection that would be requested.
+    /// The small boxes of a selection that would be requested. Parts of a box that has to be cut are not small, so that
+    /// a variable of any length is announced in no time.
     pub(super) fn small_boxes(&self, selection: &Selection) -> Vec<QueryBox> {
         let is_small = |asked: &QueryBox| asked.count().saturating_mul(self.element_len()) <= SMALL_BYTES;
         let is_new = |asked: &QueryBox| matches!(self.cached(asked), Ok(None));
-        let asked = self.parts(selection).into_iter().map(|part| part.asked);
+        let asked =
+            self.pieces(selection).into_iter().filter_map(|piece| self.part(piece)).map(|part| part.asked);
         asked.filter(|asked| is_small(asked) && is_new(asked)).collect()
     }
 
