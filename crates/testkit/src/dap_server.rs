@@ -9,6 +9,7 @@
 mod dap2;
 mod dap4;
 mod ranges;
+mod tables;
 
 use ncirrus_layout::Result;
 use ncirrus_model::{Model, Selection, TypeRef, Values, VarId};
@@ -66,6 +67,10 @@ pub struct DapBehaviour {
     pub error_at: Option<usize>,
     /// Answers are sent in pieces of this many bytes, each after a millisecond; 0: at once.
     pub trickle: usize,
+    /// DAP2: the variables along one dimension alone are one sequence, named after it, of which rows may be selected.
+    pub sequences: bool,
+    /// After so many answers with data, sequences have lost their last row.
+    pub rows_lost_after: Option<usize>,
 }
 
 /// How a body is compressed.
@@ -253,9 +258,13 @@ impl ServerState {
                 continue;
             };
             let made = match suffix {
-                ".dds" => dap2::dds(dataset, &query),
-                ".das" => Ok(dap2::das(dataset)),
-                ".dods" => dap2::dods(dataset, &query, &self.behaviour),
+                ".dds" => dap2::dds(dataset, &query, &self.behaviour),
+                ".das" => Ok(dap2::das(dataset, &self.behaviour)),
+                ".dods" => {
+                    let answered = self.data_requests.load(Ordering::SeqCst);
+                    let is_shorter = self.behaviour.rows_lost_after.is_some_and(|after| answered >= after);
+                    dap2::dods(dataset, &query, &self.behaviour, is_shorter)
+                }
                 ".dap" => {
                     let made = dap4::dap(dataset, &query, &self.behaviour).map(|reply| self.damage(reply));
                     return made.unwrap_or_else(dap4::refused);

@@ -1,11 +1,12 @@
 //! Documents and answers of DAP2.
 use super::ranges::{parts, selection};
+use super::tables::{TableQuery, select, tables_of};
 use super::{DapBehaviour, Refusal, Reply, ServedDataset, atomic_variables};
 use ncirrus_model::{Atomic, Attribute, Model, Selection, TypeRef, Values, VarId};
 use std::fmt::Write as _;
 
 /// The type of DAP2 that holds another one.
-fn type_of(atomic: Atomic) -> &'static str {
+pub(super) fn type_of(atomic: Atomic) -> &'static str {
     match atomic {
         Atomic::Byte | Atomic::UByte => "Byte",
         Atomic::Short => "Int16",
@@ -19,7 +20,7 @@ fn type_of(atomic: Atomic) -> &'static str {
 }
 
 /// A name with what is not allowed in a DDS escaped.
-fn wire(name: &str) -> String {
+pub(super) fn wire(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"_-+!~*".contains(&byte) {
@@ -31,7 +32,7 @@ fn wire(name: &str) -> String {
     out
 }
 
-fn atomic(model: &Model, id: VarId) -> Atomic {
+pub(super) fn atomic(model: &Model, id: VarId) -> Atomic {
     match model.variable(id).map(|variable| variable.ty) {
         Some(TypeRef::Atomic(atomic)) => atomic,
         _ => Atomic::Byte,
@@ -39,7 +40,7 @@ fn atomic(model: &Model, id: VarId) -> Atomic {
 }
 
 /// The shape that requests see: the last dimension of characters is the strings' own.
-fn shape(model: &Model, id: VarId) -> Vec<u64> {
+pub(super) fn shape(model: &Model, id: VarId) -> Vec<u64> {
     let mut shape = model.shape(id);
     if atomic(model, id) == Atomic::Char {
         shape.pop();
@@ -48,61 +49,113 @@ fn shape(model: &Model, id: VarId) -> Vec<u64> {
 }
 
 /// What a query asks for, in the order of the dataset.
-fn projected(dataset: &ServedDataset, query: &str) -> Result<Vec<(VarId, Selection)>, Refusal> {
-    let model = &dataset.model;
-    let all = atomic_variables(model, model.root());
-    let name = |id: &VarId| model.variable(*id).map(|variable| variable.name.clone()).unwrap_or_default();
-    if query.is_empty() {
-        return Ok(all.into_iter().map(|id| (id, Selection::all(&shape(model, id)))).collect());
-    }
-    let mut wanted: Vec<Option<Selection>> = vec![None; all.len()];
-    for clause in query.split(',') {
-        let (asked, ranges) = parts(clause);
-        let is_it = |id: &VarId| wire(&name(id)) == asked || name(id) == super::decoded(&asked);
-        let at = all.iter().position(is_it);
-        let at = at.ok_or_else(|| ("404 Not Found", format!("variable '{asked}' was not found")))?;
-        wanted[at] = Some(selection(&ranges, &shape(model, all[at]))?);
-    }
-    Ok(all.into_iter().zip(wanted).filter_map(|(id, wanted)| Some((id, wanted?))).collect())
+struct Projection {
+    arrays: Vec<(VarId, Selection)>,
+    tables: Vec<TableQuery>,
 }
 
-fn dds_of(dataset: &ServedDataset, wanted: &[(VarId, Selection)]) -> String {
-    let mut text = "Dataset {\n".to_owned();
-    for (id, selection) in wanted {
-        let variable = dataset.model.variable(*id).unwrap();
-        let _ = write!(text, "    {} {}", type_of(atomic(&dataset.model, *id)), wire(&variable.name));
-        for (dim, len) in variable.dims.iter().zip(selection.shape()) {
-            let name = dataset.model.dimension(*dim).map(|dim| wire(&dim.name)).unwrap_or_default();
-            let _ = write!(text, "[{name} = {len}]");
+impl Projection {
+    fn new(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour) -> Result<Self, Refusal> {
+        let model = &dataset.model;
+        let (clauses, selections) = query.split_once('&').unwrap_or((query, ""));
+        let mut tables: Vec<TableQuery> = Vec::new();
+        if behaviour.sequences {
+            tables
+                .extend(tables_of(model).into_iter().map(|table| TableQuery::new(table, clauses.is_empty())));
+        } else if !selections.is_empty() {
+            return Err(("400 Bad Request", format!("nothing can be selected by {selections}")));
         }
-        text.push_str(";\n");
+        let is_column = |id: &VarId| tables.iter().any(|table| table.has(*id));
+        let all: Vec<VarId> =
+            atomic_variables(model, model.root()).into_iter().filter(|id| !is_column(id)).collect();
+        let whole = |id: &VarId| Selection::all(&shape(model, *id));
+        let mut wanted: Vec<Option<Selection>> =
+            all.iter().map(|id| clauses.is_empty().then(|| whole(id))).collect();
+        for clause in clauses.split(',').filter(|clause| !clause.is_empty()) {
+            let (asked, ranges) = parts(clause);
+            let names: Vec<&str> = asked.split('.').collect();
+            if let Some(table) = tables.iter_mut().find(|table| table.is_called(names[0])) {
+                table.project(model, &names[1..], &ranges)?;
+                continue;
+            }
+            let is_it = |id: &VarId| is_called(model, *id, &asked);
+            let at = all.iter().position(is_it);
+            let at = at.ok_or_else(|| ("404 Not Found", format!("variable '{asked}' was not found")))?;
+            wanted[at] = Some(selection(&ranges, &shape(model, all[at]))?);
+        }
+        for clause in selections.split('&').filter(|clause| !clause.is_empty()) {
+            select(model, &mut tables, clause)?;
+        }
+        let arrays = all.into_iter().zip(wanted).filter_map(|(id, wanted)| Some((id, wanted?))).collect();
+        tables.retain(|table| !table.columns.is_empty());
+        Ok(Self { arrays, tables })
     }
-    text + "} served;\n"
+
+    /// Number of variables and columns.
+    fn len(&self) -> usize {
+        self.arrays.len() + self.tables.iter().map(|table| table.columns.len()).sum::<usize>()
+    }
+
+    fn dds(&self, model: &Model) -> String {
+        let mut text = "Dataset {\n".to_owned();
+        for (id, selection) in &self.arrays {
+            let variable = model.variable(*id).unwrap();
+            let _ = write!(text, "    {} {}", type_of(atomic(model, *id)), wire(&variable.name));
+            for (dim, len) in variable.dims.iter().zip(selection.shape()) {
+                let name = model.dimension(*dim).map(|dim| wire(&dim.name)).unwrap_or_default();
+                let _ = write!(text, "[{name} = {len}]");
+            }
+            text.push_str(";\n");
+        }
+        self.tables.iter().for_each(|table| text.push_str(&table.dds(model)));
+        text + "} served;\n"
+    }
 }
 
-pub(super) fn dds(dataset: &ServedDataset, query: &str) -> Result<Vec<u8>, Refusal> {
-    Ok(dds_of(dataset, &projected(dataset, query)?).into_bytes())
+/// Whether a request means that variable.
+pub(super) fn is_called(model: &Model, id: VarId, asked: &str) -> bool {
+    let name = model.variable(id).map(|variable| variable.name.as_str()).unwrap_or_default();
+    wire(name) == asked || name == super::decoded(asked)
 }
 
-pub(super) fn das(dataset: &ServedDataset) -> Vec<u8> {
+pub(super) fn dds(
+    dataset: &ServedDataset,
+    query: &str,
+    behaviour: &DapBehaviour,
+) -> Result<Vec<u8>, Refusal> {
+    Ok(Projection::new(dataset, query, behaviour)?.dds(&dataset.model).into_bytes())
+}
+
+pub(super) fn das(dataset: &ServedDataset, behaviour: &DapBehaviour) -> Vec<u8> {
     let model = &dataset.model;
+    let tables = if behaviour.sequences { tables_of(model) } else { Vec::new() };
     let mut text = "Attributes {\n".to_owned();
-    for id in atomic_variables(model, model.root()) {
-        let variable = model.variable(id).unwrap();
-        let _ = writeln!(text, "  {} {{", wire(&variable.name));
-        match variable.ty {
-            TypeRef::Atomic(Atomic::Byte) => text.push_str("    String _Unsigned \"false\";\n"),
-            TypeRef::Atomic(Atomic::UByte) => text.push_str("    String _Unsigned \"true\";\n"),
-            _ => {}
-        }
-        let attributes = variable.attributes.known().into_iter().flat_map(|list| list.iter());
-        attributes.for_each(|attribute| text.push_str(&line(attribute)));
+    for table in &tables {
+        let _ = writeln!(text, "  {} {{", wire(&table.name));
+        table.columns.iter().for_each(|id| text.push_str(&container(model, *id)));
         text.push_str("  }\n");
     }
+    let is_column = |id: &VarId| tables.iter().any(|table| table.columns.contains(id));
+    let others = atomic_variables(model, model.root()).into_iter().filter(|id| !is_column(id));
+    others.for_each(|id| text.push_str(&container(model, id)));
     text.push_str("  NC_GLOBAL {\n");
     let root = model.group(model.root()).and_then(|root| root.attributes.known());
     root.into_iter().flat_map(|list| list.iter()).for_each(|attribute| text.push_str(&line(attribute)));
     (text + "  }\n}\n").into_bytes()
+}
+
+/// The attributes of a variable.
+fn container(model: &Model, id: VarId) -> String {
+    let variable = model.variable(id).unwrap();
+    let mut text = format!("  {} {{\n", wire(&variable.name));
+    match variable.ty {
+        TypeRef::Atomic(Atomic::Byte) => text.push_str("    String _Unsigned \"false\";\n"),
+        TypeRef::Atomic(Atomic::UByte) => text.push_str("    String _Unsigned \"true\";\n"),
+        _ => {}
+    }
+    let attributes = variable.attributes.known().into_iter().flat_map(|list| list.iter());
+    attributes.for_each(|attribute| text.push_str(&line(attribute)));
+    text + "  }\n"
 }
 
 fn line(attribute: &Attribute) -> String {
@@ -133,23 +186,33 @@ pub(super) fn number(values: &Values, at: usize) -> Option<String> {
     })
 }
 
+/// An answer with data; `is_shorter`: sequences have lost their last row.
 pub(super) fn dods(
     dataset: &ServedDataset,
     query: &str,
     behaviour: &DapBehaviour,
+    is_shorter: bool,
 ) -> Result<Vec<u8>, Refusal> {
-    let wanted = projected(dataset, query)?;
+    let wanted = Projection::new(dataset, query, behaviour)?;
     if behaviour.refuses_batches && wanted.len() > 1 {
         return Err(("400 Bad Request", "one variable at a time".to_owned()));
     }
-    let mut body = dds_of(dataset, &wanted).into_bytes();
+    let mut body = wanted.dds(&dataset.model).into_bytes();
     body.extend(b"\nData:\n");
     let start = body.len();
-    for (id, selection) in &wanted {
-        values(dataset, *id, selection, &mut body)?;
-        if behaviour.most_bytes.is_some_and(|most| (body.len() - start) as u64 > most) {
-            return Err(("403 Forbidden", format!("Request too big, max={:?}", behaviour.most_bytes)));
+    let check = |body: &[u8]| match behaviour.most_bytes {
+        Some(most) if (body.len() - start) as u64 > most => {
+            Err(("403 Forbidden", format!("Request too big, max={:?}", behaviour.most_bytes)))
         }
+        _ => Ok(()),
+    };
+    for (id, selection) in &wanted.arrays {
+        values(dataset, *id, selection, &mut body)?;
+        check(&body)?;
+    }
+    for table in &wanted.tables {
+        table.rows(dataset, is_shorter, &mut body)?;
+        check(&body)?;
     }
     if let Some(at) = behaviour.error_at {
         body.truncate(start + at.min(body.len() - start));
@@ -158,12 +221,8 @@ pub(super) fn dods(
     Ok(body)
 }
 
-fn values(
-    dataset: &ServedDataset,
-    id: VarId,
-    selection: &Selection,
-    body: &mut Vec<u8>,
-) -> Result<(), Refusal> {
+/// The selected values of a variable: of characters, whole strings.
+pub(super) fn read(dataset: &ServedDataset, id: VarId, selection: &Selection) -> Result<Values, Refusal> {
     let model = &dataset.model;
     let whole = model.shape(id);
     let is_text = atomic(model, id) == Atomic::Char && !whole.is_empty();
@@ -176,7 +235,16 @@ fn values(
         }),
     );
     let read = (dataset.read)(id, &Selection::new(axes));
-    let values = read.map_err(|error| ("500 Internal Server Error", error.to_string()))?;
+    read.map_err(|error| ("500 Internal Server Error", error.to_string()))
+}
+
+fn values(
+    dataset: &ServedDataset,
+    id: VarId,
+    selection: &Selection,
+    body: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    let values = read(dataset, id, selection)?;
     let count = selection.element_count().unwrap_or(0);
     let is_array = selection.rank() > 0;
     let counts = |body: &mut Vec<u8>, times: usize| {
@@ -184,50 +252,50 @@ fn values(
             .filter(|_| is_array)
             .for_each(|_| body.extend(u32::try_from(count).unwrap().to_be_bytes()));
     };
-    let string = |body: &mut Vec<u8>, text: &[u8]| {
-        body.extend(u32::try_from(text.len()).unwrap().to_be_bytes());
-        body.extend(text);
-        body.resize(body.len() + text.len().wrapping_neg() % 4, 0);
-    };
     match &values {
-        Values::String(strings) => {
-            counts(body, 1);
-            strings.iter().for_each(|text| string(body, text.unwrap_or_default()));
-        }
-        Values::Char(text) => {
-            counts(body, 1);
-            let len = text.len().checked_div(usize::try_from(count).unwrap()).unwrap_or(1).max(1);
-            for text in text.chunks(len) {
-                let end = text.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
-                string(body, &text[..end]);
-            }
-        }
-        Values::Byte(_) | Values::UByte(_) => {
+        Values::Byte(_) | Values::UByte(_) if is_array => {
             counts(body, 2);
             let bytes = values.as_bytes().unwrap_or_default();
-            if is_array {
-                body.extend(bytes);
-                body.resize(body.len() + bytes.len().wrapping_neg() % 4, 0);
-            } else {
-                body.extend([0, 0, 0, bytes[0]]);
-            }
+            body.extend(bytes);
+            body.resize(body.len() + bytes.len().wrapping_neg() % 4, 0);
         }
-        numbers => {
-            counts(body, 2);
-            (0..numbers.len()).for_each(|at| match numbers {
-                Values::Float(values) => body.extend(values[at].to_be_bytes()),
-                Values::Double(values) => body.extend(values[at].to_be_bytes()),
-                Values::Int64(_) | Values::UInt64(_) => {
-                    body.extend(numbers.number(at).unwrap_or_default().to_be_bytes());
-                }
-                numbers => {
-                    let word = numbers.integer(at).unwrap_or_default().to_be_bytes();
-                    body.extend(&word[word.len() - 4..]);
-                }
-            });
+        values => {
+            counts(body, if matches!(values, Values::String(_) | Values::Char(_)) { 1 } else { 2 });
+            elements(values, usize::try_from(count).unwrap()).into_iter().for_each(|one| body.extend(one));
         }
     }
     Ok(())
+}
+
+/// The bytes of each of `count` elements, as they stand alone: characters are as many strings.
+pub(super) fn elements(values: &Values, count: usize) -> Vec<Vec<u8>> {
+    let string = |text: &[u8]| {
+        let mut one = u32::try_from(text.len()).unwrap().to_be_bytes().to_vec();
+        one.extend(text);
+        one.resize(one.len() + text.len().wrapping_neg() % 4, 0);
+        one
+    };
+    match values {
+        Values::String(strings) => strings.iter().map(|text| string(text.unwrap_or_default())).collect(),
+        Values::Char(text) => {
+            let len = text.len().checked_div(count).unwrap_or(1).max(1);
+            let end = |text: &[u8]| text.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+            text.chunks(len).map(|text| string(&text[..end(text)])).collect()
+        }
+        Values::Byte(_) | Values::UByte(_) => {
+            values.as_bytes().unwrap_or_default().iter().map(|byte| vec![0, 0, 0, *byte]).collect()
+        }
+        Values::Float(values) => values.iter().map(|value| value.to_be_bytes().to_vec()).collect(),
+        Values::Double(values) => values.iter().map(|value| value.to_be_bytes().to_vec()).collect(),
+        Values::Int64(_) | Values::UInt64(_) => {
+            let number = |at| values.number(at).unwrap_or_default().to_be_bytes().to_vec();
+            (0..values.len()).map(number).collect()
+        }
+        numbers => {
+            let word = |at| numbers.integer(at).unwrap_or_default().to_be_bytes();
+            (0..numbers.len()).map(|at| word(at)[word(at).len() - 4..].to_vec()).collect()
+        }
+    }
 }
 
 /// An error of DAP2.
