@@ -1,14 +1,15 @@
 //! An open dataset.
+use crate::WireName;
 use crate::place::{DapPlace, DapProtocol, DapView};
 use crate::query::DapSource;
 use crate::shown::ShownDataset;
+use bytes::Bytes;
 use ncirrus_layout::{
-    ByteOrder, Catalog, Error, Layout, ObjectId, Result, Source, Step, StoredType, View, Writing,
+    ByteOrder, Catalog, Error, Layout, Limits, ObjectId, Result, Source, Step, StoredType, View, Writing,
 };
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// An open dataset.
 #[derive(Debug)]
@@ -30,9 +31,13 @@ impl DapCatalog {
                 variables.push(variable.clone());
             }
         }
-        let source =
-            Arc::new(DapSource { place: Arc::clone(&place), variables, raw: AtomicBool::new(false) });
+        let source = Arc::new(DapSource::new(Arc::clone(&place), variables));
         Self { place, model: Arc::new(shown.model), numbers, source, warnings: shown.warnings }
+    }
+
+    /// Keeps columns of an answer that came when the dataset was opened.
+    pub(crate) fn arrive(&self, path: &[WireName], answer: &Bytes, limits: &Limits) {
+        self.source.arrive(path, answer, limits);
     }
 
     fn object(&self) -> &ObjectId {

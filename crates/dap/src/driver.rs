@@ -43,11 +43,13 @@ impl Driver for DapDriver {
             None => told(view, root)?,
         };
         let place = DapPlace::new(root, protocol, is_file(root), &options.address)?;
-        let shown = match protocol {
+        let (shown, arrived) = match protocol {
             DapProtocol::Dap2 => open_dap2(view, &place)?,
-            DapProtocol::Dap4 => open_dap4(view, &place)?,
+            DapProtocol::Dap4 => (open_dap4(view, &place)?, Vec::new()),
         };
-        Ok(Arc::new(DapCatalog::new(Arc::new(place), shown)))
+        let catalog = DapCatalog::new(Arc::new(place), shown);
+        arrived.iter().for_each(|(path, answer)| catalog.arrive(path, answer, view.limits()));
+        Ok(Arc::new(catalog))
     }
 }
 
@@ -88,7 +90,10 @@ fn settled<T>(step: Step<T>) -> Step<Result<T>> {
     settle(step).map_err(Stall::Need)
 }
 
-fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<shown::ShownDataset> {
+/// The path of a column, and the answer that has it.
+type ArrivedColumn = (Vec<WireName>, Bytes);
+
+fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Vec<ArrivedColumn>)> {
     let limits = view.limits();
     let whole = place.constraint.query(place.encoding);
     let selections = place.constraint.selections_only().query(place.encoding);
@@ -110,7 +115,7 @@ fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<shown::ShownDataset> {
         refuse_error(&bytes, "a DAS")?;
         Das::parse(&bytes, limits)
     });
-    let facts = facts_of(view, place, &dds_found)?;
+    let (facts, arrived) = facts_of(view, place, &dds_found)?;
     let (das_found, warning) = match das_found {
         Ok(das) => (das, None),
         Err(error) if place.files && error.kind() == ErrorKind::NotFound => (Das::default(), None),
@@ -118,7 +123,7 @@ fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<shown::ShownDataset> {
     };
     let mut shown = shown::dap2::show(&dds_found, &das_found, place, &facts, limits)?;
     shown.warnings.extend(warning);
-    Ok(shown)
+    Ok((shown, arrived))
 }
 
 fn parse_dds(bytes: &[u8], view: &dyn View) -> Result<Dds> {
@@ -126,20 +131,25 @@ fn parse_dds(bytes: &[u8], view: &dyn View) -> Result<Dds> {
     Dds::parse(bytes, view.limits())
 }
 
-/// What only data tell: the rows of sequences.
-fn facts_of(view: &dyn View, place: &DapPlace, dds: &Dds) -> Step<Dap2Facts> {
-    let mut facts = Dap2Facts::default();
+/// What only data tell: the rows of sequences. The columns that came for that are kept, but of files, which are near.
+fn facts_of(view: &dyn View, place: &DapPlace, dds: &Dds) -> Step<(Dap2Facts, Vec<ArrivedColumn>)> {
+    let (mut facts, mut arrived) = (Dap2Facts::default(), Vec::new());
     let columns = sequence_columns(dds);
     let count = |column: &SequenceColumn<'_>| settled(rows_of(view, place, column));
     let counted = ncirrus_layout::join(&columns, count)?;
-    for (column, rows) in columns.iter().zip(counted) {
-        facts.rows.insert(column.index.clone(), rows);
+    for (column, counted) in columns.iter().zip(counted) {
+        if let Ok((_, answer)) = &counted
+            && !place.files
+        {
+            arrived.push((column.path.iter().copied().cloned().collect(), answer.clone()));
+        }
+        facts.rows.insert(column.index.clone(), counted.map(|(rows, _)| rows));
     }
     if place.view == DapView::NetcdfC && place.string_length.is_none() {
         // Strings that cannot be read say so when they are read.
         facts.longest = settled(longest_of(view, place, dds))?.unwrap_or_default();
     }
-    Ok(facts)
+    Ok((facts, arrived))
 }
 
 /// Bytes of the longest string of each variable: characters have a dimension, and no string is cut.
@@ -167,7 +177,8 @@ fn longest_of(view: &dyn View, place: &DapPlace, dds: &Dds) -> Step<HashMap<Vec<
     Ok(lengths().map_err(|error: Error| error.at_object(&object))?)
 }
 
-fn rows_of(view: &dyn View, place: &DapPlace, column: &SequenceColumn<'_>) -> Step<u64> {
+/// The rows of a sequence, and the answer that tells them.
+fn rows_of(view: &dyn View, place: &DapPlace, column: &SequenceColumn<'_>) -> Step<(u64, Bytes)> {
     let mut constraint: Dap2Constraint = place.constraint.selections_only();
     constraint.project(&column.path, &[]);
     let object = place.response(".dods", &constraint.query(place.encoding));
@@ -183,7 +194,8 @@ fn rows_of(view: &dyn View, place: &DapPlace, column: &SequenceColumn<'_>) -> St
             _ => Err(absent()),
         }
     };
-    Ok(count().map_err(|error| error.at_object(&object))?)
+    let rows = count().map_err(|error| error.at_object(&object))?;
+    Ok((rows, bytes))
 }
 
 fn open_dap4(view: &dyn View, place: &DapPlace) -> Step<shown::ShownDataset> {

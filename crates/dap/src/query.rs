@@ -1,4 +1,5 @@
 //! Boxes of variables as requests, and the answers to them (docs/spec/dap.md 4, 6.5, 7.2).
+mod sequences;
 mod stream;
 
 use crate::chunks::is_wrong_checksum;
@@ -15,8 +16,8 @@ use ncirrus_layout::{
     Error, ErrorKind, Limits, Query, QueryAxis, QueryBox, QueryDecoder, QuerySource, Result,
 };
 use ncirrus_model::Values;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use stream::AnswerDecoder;
 
 /// The variables of a dataset, which a server sends boxes of.
@@ -25,8 +26,12 @@ pub(crate) struct DapSource {
     pub(crate) place: Arc<DapPlace>,
     /// By the number that their layout has.
     pub(crate) variables: Vec<ShownVariable>,
+    /// Of each variable, the number of the sequence that it is a column of.
+    sequences: Vec<Option<usize>>,
+    /// Columns that came when the dataset was opened.
+    arrived: Mutex<Vec<(QueryBox, Values)>>,
     /// Whether the server wants brackets that are not encoded.
-    pub(crate) raw: AtomicBool,
+    raw: AtomicBool,
 }
 
 impl QuerySource for DapSource {
@@ -34,6 +39,9 @@ impl QuerySource for DapSource {
         let mut queries = Vec::new();
         let mut begun: Option<PendingQuery> = None;
         for (at, wanted) in boxes.iter().enumerate() {
+            if self.sequence_of(wanted.variable).is_some() {
+                continue;
+            }
             let together = begun.as_ref().filter(|begun| !begun.has(boxes, wanted.variable));
             if let Some(together) = together {
                 let more = together.clone().with(self, at, wanted)?;
@@ -46,6 +54,7 @@ impl QuerySource for DapSource {
             begun = Some(PendingQuery::new(self).with(self, at, wanted)?);
         }
         queries.extend(begun.map(|begun| begun.finish(self)));
+        queries.extend(self.plan_sequences(boxes)?);
         Ok(queries)
     }
 
@@ -59,6 +68,14 @@ impl QuerySource for DapSource {
 
     fn element_len(&self, variable: usize) -> Option<u64> {
         self.variables.get(variable)?.element_len
+    }
+
+    fn sequence(&self, variable: usize) -> Option<usize> {
+        self.sequence_of(variable)
+    }
+
+    fn take_arrived(&self) -> Vec<(QueryBox, Values)> {
+        self.take_arrived_boxes()
     }
 
     fn companions(&self, variable: usize) -> Vec<QueryBox> {
@@ -175,6 +192,12 @@ impl PendingQuery {
 }
 
 impl DapSource {
+    /// The variables by their numbers.
+    pub(crate) fn new(place: Arc<DapPlace>, variables: Vec<ShownVariable>) -> Self {
+        let sequences = sequences::numbered(&variables);
+        Self { place, variables, sequences, arrived: Mutex::default(), raw: AtomicBool::new(false) }
+    }
+
     /// The values of boxes in an answer that is complete.
     pub(crate) fn decode_answer(
         &self,
@@ -206,6 +229,8 @@ impl DapSource {
         variable: &ShownVariable,
         axes: &[QueryAxis],
     ) -> Result<()> {
+        // Rows have no numbers on the wire: all of them come.
+        let in_rows = variable.sequence().is_some();
         let is_whole = axes.iter().zip(&variable.shape).all(|(axis, len)| axis.count == *len);
         let axes = axes.get(..variable.shape.len()).unwrap_or(axes);
         let ranges = || {
@@ -213,11 +238,10 @@ impl DapSource {
             axes.iter().map(range).collect::<Result<Vec<_>>>()
         };
         match (&variable.wire, constraint) {
-            (WirePath::Dap2 { segments, in_rows, map }, Constraint::Dap2(constraint)) => {
+            (WirePath::Dap2 { segments, map, .. }, Constraint::Dap2(constraint)) => {
                 let names: Vec<&WireName> = segments.iter().map(|segment| &segment.name).collect();
-                // Rows have no numbers on the wire.
                 let base = self.place.constraint.ranges_of(&names).filter(|_| !in_rows);
-                let is_plain = *in_rows || (is_whole && base.is_none());
+                let is_plain = in_rows || (is_whole && base.is_none());
                 let mut ranges = if is_plain { Vec::new() } else { ranges()? };
                 if let Some((len, base)) = base {
                     // The ranges of a grid are those of its array, and each of them that of a map.
@@ -260,18 +284,6 @@ impl DapSource {
             finish(variable, take(column.clone(), &shape, axes)?, wanted)
         };
         boxes.iter().map(one).collect()
-    }
-
-    /// Rows may change between requests.
-    fn same_rows(&self, variable: &ShownVariable, shape: &[u64]) -> Result<()> {
-        let WirePath::Dap2 { in_rows: true, .. } = &variable.wire else { return Ok(()) };
-        match (shape.first(), variable.shape.first()) {
-            (Some(now), Some(before)) if now != before => Err(Error::new(
-                ErrorKind::Changed,
-                format!("the sequence has {now} rows; it had {before} when the dataset was opened"),
-            )),
-            _ => Ok(()),
-        }
     }
 
     fn decode_dap4(&self, boxes: &[QueryBox], answer: &Bytes, limits: &Limits) -> Result<Vec<Values>> {

@@ -36,6 +36,14 @@ pub(crate) struct ShownVariable {
 }
 
 impl ShownVariable {
+    /// The names that lead to the sequence whose rows are its first axis.
+    pub(crate) fn sequence(&self) -> Option<&[WireSegment]> {
+        match &self.wire {
+            WirePath::Dap2 { segments, rows: Some(names), .. } => segments.get(..*names),
+            _ => None,
+        }
+    }
+
     /// Whether its elements are numbers whose bits are those of the answer.
     pub(crate) fn is_direct(&self) -> bool {
         let is_same = matches!(self.conversion, ValueConversion::Same | ValueConversion::Signed);
@@ -56,11 +64,21 @@ impl ShownVariable {
 /// How a variable is asked for.
 #[derive(Debug, Clone)]
 pub(crate) enum WirePath {
-    /// Names from the outermost structure on; `in_rows`: the first axis counts the rows of a sequence; `map`: which map
-    /// of its grid it is.
-    Dap2 { segments: Vec<WireSegment>, in_rows: bool, map: Option<usize> },
+    /// Names from the outermost structure on; `rows`: the first axis counts the rows of the sequence that so many names
+    /// lead to; `map`: which map of its grid it is.
+    Dap2 { segments: Vec<WireSegment>, rows: Option<usize>, map: Option<usize> },
     /// Groups and name.
     Dap4 { path: Vec<String> },
+}
+
+impl WirePath {
+    /// The names of a path of DAP2.
+    pub(crate) fn segments(&self) -> &[WireSegment] {
+        match self {
+            Self::Dap2 { segments, .. } => segments,
+            Self::Dap4 { .. } => &[],
+        }
+    }
 }
 
 /// A name of a path, and how many axes belong to it.

@@ -352,7 +352,11 @@ impl Dataset {
             // The driver's error has the place; the fault is its text only.
             return Err(source.err().unwrap_or_else(|| fault.clone().into()));
         }
-        BoundSource::new(source?, model, (described.ty, &model.shape(variable)), &context.shared)
+        let source = source?;
+        if let Layout::Query { source, .. } = &source.layout {
+            query::keep_arrived(&context, self.inner.opening, source.as_ref());
+        }
+        BoundSource::new(source, model, (described.ty, &model.shape(variable)), &context.shared)
     }
 
     fn is_pending(&self, node: NodeId) -> bool {

@@ -77,7 +77,7 @@ pub trait QueryDecoder: Debug + Send {
 ///
 /// An answer is no object with a state: it has no ranges, and its tag says nothing.
 pub trait QuerySource: Debug + Send + Sync {
-    /// The requests that obtain boxes: each box is in one of them.
+    /// The requests that obtain boxes: each box is in one of them, and those of one sequence are in the same.
     ///
     /// # Errors
     /// If a box cannot be requested.
@@ -95,6 +95,14 @@ pub trait QuerySource: Debug + Send + Sync {
 
     /// Bytes of an element of a variable in an answer; `None` if they differ.
     fn element_len(&self, variable: usize) -> Option<u64>;
+
+    /// The sequence whose rows are the first axis of a variable, by a number of its own; `None` if they are no rows. Rows
+    /// have no numbers in requests, and may change between them: all of them are sent, and columns that are read
+    /// together come in one answer.
+    fn sequence(&self, variable: usize) -> Option<usize>;
+
+    /// Boxes that arrived when the dataset was opened, once.
+    fn take_arrived(&self) -> Vec<(QueryBox, Values)>;
 
     /// Whole small variables that are usually read together with this one, itself among them; none if it is read alone.
     fn companions(&self, variable: usize) -> Vec<QueryBox>;

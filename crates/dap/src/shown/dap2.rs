@@ -136,7 +136,7 @@ impl<'a> Dap2Definitions<'a> {
         if characters.is_some() {
             shape.pop();
         }
-        let is_coordinate = !found.in_rows && is_coordinate(model, &name, &dims);
+        let is_coordinate = found.rows.is_none() && is_coordinate(model, &name, &dims);
         let mut variable = Variable::new(name, ty, dims);
         variable.fault = found.fault.as_ref().map(Into::into);
         let list = variable.attributes.known_mut();
@@ -148,9 +148,13 @@ impl<'a> Dap2Definitions<'a> {
             list.put(attribute);
         }
         let id = model.insert_variable(root, variable).map_err(|error| refused(&error))?;
-        let (segments, in_rows, map) = (found.segments.clone(), found.in_rows, found.map);
-        let wire = WirePath::Dap2 { segments, in_rows, map };
-        let element_len = element_len(found.node);
+        let (segments, rows, map) = (found.segments.clone(), found.rows, found.map);
+        let wire = WirePath::Dap2 { segments, rows, map };
+        let element_len = match found.node.kind {
+            // Each row has a word for it.
+            DdsKind::Atomic(DdsType::Byte) if rows.is_some() => Some(4),
+            _ => element_len(found.node),
+        };
         let atomic = atomic_of(ty);
         let shown = ShownVariable { wire, shape, conversion, atomic, element_len, is_coordinate, characters };
         self.shown.variables.insert(id, shown);

@@ -10,7 +10,6 @@ use ncirrus_layout::{
 use ncirrus_model::{Atomic, Model, TypeRef, Values};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 fn limits() -> Limits {
     Limits::default()
@@ -27,7 +26,7 @@ fn place(protocol: DapProtocol, view: DapView, query: Option<&str>) -> DapPlace 
 /// A dataset as it is shown, and its source.
 fn opened(place: DapPlace, shown: ShownDataset) -> (Model, DapSource) {
     let variables = shown.model.variables().into_iter().map(|id| shown.variables[&id].clone()).collect();
-    (shown.model, DapSource { place: Arc::new(place), variables, raw: AtomicBool::new(false) })
+    (shown.model, DapSource::new(Arc::new(place), variables))
 }
 
 fn dap2_with(dds: &str, das: &str, view: DapView, facts: &Dap2Facts) -> (Model, DapSource) {
@@ -214,7 +213,7 @@ fn rows_that_changed_are_told_with_both_counts() {
         dods("Sequence { Int32 i; } q;", &[0x5a00_0000, 1, 0x5a00_0000, 2, 0x5a00_0000, 3, 0xa500_0000]);
     let error = source.decode_answer(&[whole(&source, 0)], &three, &limits()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Changed);
-    assert!(error.to_string().contains("has 3 rows; it had 2"), "{error}");
+    assert!(error.to_string().contains("the sequence q has 3 rows; it had 2"), "{error}");
 }
 
 #[test]

@@ -6,8 +6,10 @@ mod ahead;
 mod explain;
 mod fetch;
 mod parts;
+mod rows;
 mod together;
 
+pub(super) use rows::keep_arrived;
 pub(super) use together::DeliveredBoxes;
 
 use super::mosaic::assembly::ValueAssembly;
@@ -80,7 +82,12 @@ impl<'a> QueryRead<'a> {
             return self.assemble(selection, &mut assembly).await;
         }
         let mut rest = out;
-        for part in self.reading.parts(selection)? {
+        // All rows come in any case.
+        let parts = match self.sequence() {
+            Some(_) => vec![selection.clone()],
+            None => self.reading.parts(selection)?,
+        };
+        for part in parts {
             let values = self.read(&part).await?;
             rest = pack_next(self.reading.model, self.reading.bound.ty, &values, rest)?;
         }
@@ -95,7 +102,8 @@ impl<'a> QueryRead<'a> {
         while let Some(part) = rest.pop() {
             let Some(bounds) = super::mosaic::points::bounds(points, &part) else { continue };
             let elements = bounds.element_count().unwrap_or(u64::MAX);
-            let is_dense = elements.saturating_mul(self.element_len()) <= LEAST_BYTES
+            let is_dense = self.sequence().is_some()
+                || elements.saturating_mul(self.element_len()) <= LEAST_BYTES
                 || elements <= (part.len() as u64).saturating_mul(DENSER);
             if is_dense || part.len() == 1 {
                 boxes.push((part, bounds));
@@ -128,6 +136,9 @@ impl<'a> QueryRead<'a> {
         let assembly = Mutex::new(assembly);
         let limits = InFlight::at_most(UNDER_WAY);
         let parts = self.parts(selection);
+        if self.sequence().is_some() {
+            return self.assemble_rows(parts, &assembly).await;
+        }
         if let [only] = parts.as_slice() {
             self.read_ahead(&only.asked).await;
         }
@@ -149,7 +160,7 @@ impl<'a> QueryRead<'a> {
         while let Some(piece) = rest.pop() {
             let Some(part) = self.part(piece.clone()) else { continue };
             let is_large = part.asked.count().saturating_mul(self.element_len()) > BOX_BYTES;
-            match piece.halves().filter(|_| is_large) {
+            match piece.halves().filter(|_| is_large && self.sequence().is_none()) {
                 Some((first, second)) => rest.extend([second, first]),
                 None => parts.push(part),
             }

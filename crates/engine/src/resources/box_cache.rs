@@ -25,6 +25,7 @@ struct BoxCacheState {
     expected: HashMap<u64, Vec<QueryBox>>,
     held: usize,
     next: u64,
+    answers: u64,
 }
 
 /// Whether what is asked of the cache is done, or only planned: a plan changes nothing.
@@ -52,6 +53,8 @@ struct CachedBox {
     held: QueryBox,
     values: Arc<Values>,
     bytes: usize,
+    /// The number of the answer that it came in.
+    answer: u64,
 }
 
 /// Boxes of one variable that are searched.
@@ -148,17 +151,31 @@ impl BoxCache {
         }
     }
 
-    /// Keeps a box without strides.
-    pub(crate) fn keep(&self, opening: u64, held: QueryBox, values: Arc<Values>, bytes: usize) {
-        if !self.takes(&held, bytes) {
-            return;
-        }
+    /// Whether boxes are kept that came in one answer.
+    pub(crate) fn came_together(&self, opening: u64, boxes: &[QueryBox]) -> bool {
+        let state = self.state.guard();
+        let answer = |wanted: &QueryBox| {
+            let known = state.variables.get(&(opening, wanted.variable))?;
+            let entries = known.numbers.iter().rev().filter_map(|number| state.entries.get(number));
+            entries.into_iter().find(|entry| holds(&entry.held, wanted)).map(|entry| entry.answer)
+        };
+        let mut answers = boxes.iter().map(answer);
+        let first = answers.next().flatten();
+        first.is_some() && answers.all(|answer| answer == first)
+    }
+
+    /// Keeps boxes without strides that came in one answer: of each, its values and their bytes.
+    pub(crate) fn keep(&self, opening: u64, boxes: impl IntoIterator<Item = (QueryBox, Arc<Values>, usize)>) {
         let mut state = self.state.guard();
-        let (key, number) = ((opening, held.variable), state.next);
-        state.next += 1;
-        state.held += bytes;
-        state.variables.entry(key).or_default().numbers.push(number);
-        state.entries.insert(number, CachedBox { key, held, values, bytes });
+        state.answers += 1;
+        let answer = state.answers;
+        for (held, values, bytes) in boxes {
+            if self.takes(&held, bytes) {
+                let key = (opening, held.variable);
+                state.forget_box(key, &held);
+                state.insert(CachedBox { key, held, values, bytes, answer });
+            }
+        }
         while state.held > self.budget
             && let Some((number, entry)) = state.entries.pop_front()
         {
@@ -178,6 +195,27 @@ impl BoxCache {
         state.alone.remove(&opening);
         state.expected.remove(&opening);
         state.held = state.entries.values().map(|entry| entry.bytes).sum();
+    }
+}
+
+impl BoxCacheState {
+    fn insert(&mut self, entry: CachedBox) {
+        let number = self.next;
+        self.next += 1;
+        self.held += entry.bytes;
+        self.variables.entry(entry.key).or_default().numbers.push(number);
+        self.entries.insert(number, entry);
+    }
+
+    /// Forgets a box that comes again.
+    fn forget_box(&mut self, key: VariableKey, held: &QueryBox) {
+        let Some(boxes) = self.variables.get_mut(&key) else { return };
+        let entries = &self.entries;
+        let is_it = |number: &u64| entries.get(number).is_some_and(|entry| entry.held == *held);
+        let Some(at) = boxes.numbers.iter().position(is_it) else { return };
+        if let Some(entry) = self.entries.remove(&boxes.numbers.remove(at)) {
+            self.held -= entry.bytes;
+        }
     }
 }
 
@@ -218,7 +256,7 @@ mod tests {
 
     fn keep(cache: &BoxCache, opening: u64, held: QueryBox) {
         let count = usize::try_from(held.count()).unwrap();
-        cache.keep(opening, held, Arc::new(Values::UByte(vec![0; count])), count);
+        cache.keep(opening, [(held, Arc::new(Values::UByte(vec![0; count])), count)]);
     }
 
     #[test]
@@ -232,6 +270,19 @@ mod tests {
         assert!(cache.find(2, &asked(&[(3, 1), (3, 1)])).is_none());
         cache.forget(1);
         assert!(cache.find(1, &asked(&[(3, 1), (3, 1)])).is_none());
+    }
+
+    #[test]
+    fn boxes_came_together_until_one_of_them_comes_again() {
+        let cache = BoxCache::new(1000);
+        let column = |variable| QueryBox { variable, ..asked(&[(0, 10)]) };
+        let kept = |variable| (column(variable), Arc::new(Values::UByte(vec![0; 10])), 10);
+        cache.keep(1, [kept(0), kept(1)]);
+        assert!(cache.came_together(1, &[column(0), column(1)]) && cache.came_together(1, &[column(1)]));
+        assert!(!cache.came_together(1, &[column(0), column(2)]) && !cache.came_together(2, &[column(0)]));
+        cache.keep(1, [kept(1)]);
+        assert!(!cache.came_together(1, &[column(0), column(1)]) && cache.came_together(1, &[column(1)]));
+        assert_eq!(cache.state.guard().held, 20, "what comes again is kept once");
     }
 
     #[test]

@@ -18,6 +18,8 @@ struct BoxServer {
     most: u64,
     /// Variables that come together.
     together: usize,
+    /// Whether the first axis counts the rows of a sequence.
+    rows: bool,
     asked: Mutex<Vec<QueryBox>>,
 }
 
@@ -44,6 +46,15 @@ impl QuerySource for BoxServer {
     fn element_len(&self, _: usize) -> Option<u64> {
         Some(self.element_len)
     }
+
+    fn sequence(&self, variable: usize) -> Option<usize> {
+        self.rows.then_some(variable)
+    }
+
+    fn take_arrived(&self) -> Vec<(QueryBox, Values)> {
+        Vec::new()
+    }
+
     fn companions(&self, variable: usize) -> Vec<QueryBox> {
         let whole = |variable| {
             let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
@@ -72,6 +83,9 @@ struct BoxDecoder<'a> {
 impl QueryDecoder for BoxDecoder<'_> {
     fn piece(&mut self, bytes: &[u8], put: &mut PutElements<'_>) -> Result<()> {
         assert_eq!(bytes, b"answer");
+        if self.server.rows {
+            return Ok(());
+        }
         let values = self.server.one(self.wanted)?;
         for part in values.as_bytes().unwrap().chunks(7 * 4) {
             put(self.put, part)?;
@@ -81,6 +95,9 @@ impl QueryDecoder for BoxDecoder<'_> {
     }
 
     fn finish(self: Box<Self>) -> Result<Option<Values>> {
+        if self.server.rows {
+            return self.server.one(self.wanted).map(Some);
+        }
         assert_eq!(self.put, self.wanted.count());
         Ok(None)
     }
@@ -112,12 +129,22 @@ fn served(shape: &[u64], element_len: u64, most: u64) -> Served {
     served_with(shape, (element_len, most), 0, 1)
 }
 
-fn served_with(shape: &[u64], (element_len, most): (u64, u64), cache: usize, together: usize) -> Served {
+fn served_with(shape: &[u64], lengths: (u64, u64), cache: usize, together: usize) -> Served {
+    served_as(shape, lengths, cache, (together, false))
+}
+
+fn served_as(
+    shape: &[u64],
+    (element_len, most): (u64, u64),
+    cache: usize,
+    (together, rows): (usize, bool),
+) -> Served {
     let array = Array::new(shape, shape);
     let store = memory([("answer".to_owned(), Bytes::from_static(b"answer"))]);
     let answer = store.root().child("answer");
     let asked = Mutex::default();
-    let server = Arc::new(BoxServer { array: array.clone(), answer, element_len, most, together, asked });
+    let server =
+        Arc::new(BoxServer { array: array.clone(), answer, element_len, most, together, rows, asked });
     let layout = Layout::Query { source: Arc::clone(&server) as _, variable: 0 };
     let source = Source { layout, ..array.source(&store.root()) };
     let (driver, variable) = sample(shape, Atomic::Int.into(), source);
@@ -149,6 +176,23 @@ type BoxAxes = Vec<[u64; 3]>;
 fn axes(asked: &[QueryBox]) -> Vec<BoxAxes> {
     let axis = |axis: &QueryAxis| [axis.start, axis.count, axis.stride];
     asked.iter().map(|asked| asked.axes.iter().map(axis).collect()).collect()
+}
+
+#[test]
+fn parts_of_a_column_are_taken_from_all_of_its_rows() {
+    let picks = Selection::new(vec![AxisSelection::Indices(vec![0, 1, 9, 30, 31, 90])]);
+    for selection in [Selection::slab(&[7], &[5]), Selection::strided(&[1], &[9], &[10]), picks] {
+        let served = served_as(&[100], (4, 1000), 0, (1, true));
+        assert_eq!(axes(&served.read(&selection)), [[[0, 100, 1]]], "{selection:?}");
+        let points = PointSelection::new(vec![vec![3, 99, 0]]).unwrap();
+        served.server.asked.lock().unwrap().clear();
+        let read = served.session.block_on(served.dataset.read_points(served.variable, &points)).unwrap();
+        assert_eq!(read, Values::Int(vec![1003, 1099, 1000]));
+        assert_eq!(served.server.asked.lock().unwrap().len(), 1);
+    }
+    // 24 MB are not cut, since each request would send all of them.
+    let served = served_as(&[6_000_000], (4, u64::MAX), 0, (1, true));
+    assert_eq!(axes(&served.read(&Selection::all(&[6_000_000]))), [[[0, 6_000_000, 1]]]);
 }
 
 #[test]
@@ -236,7 +280,8 @@ fn an_absent_answer_names_the_object() {
     let (store, array) = (memory([]), Array::new(&[5], &[5]));
     let answer = store.root().child("gone");
     let asked = Mutex::default();
-    let server = BoxServer { array: array.clone(), answer, element_len: 4, most: 9, together: 1, asked };
+    let server =
+        BoxServer { array: array.clone(), answer, element_len: 4, most: 9, together: 1, rows: false, asked };
     let layout = Layout::Query { source: Arc::new(server), variable: 0 };
     let source = Source { layout, ..array.source(&store.root()) };
     let (driver, variable) = sample(&[5], Atomic::Int.into(), source);

@@ -81,7 +81,7 @@ impl DodsStream {
 
 /// The type of the only array of an answer and its number of elements, if it is that which was asked for.
 fn only_array(dds: &Dds, shown: &ShownVariable, wanted: &QueryBox) -> Option<(DdsType, u64)> {
-    let WirePath::Dap2 { segments, in_rows: false, .. } = &shown.wire else { return None };
+    let WirePath::Dap2 { segments, rows: None, .. } = &shown.wire else { return None };
     let path: Vec<&WireName> = segments.iter().map(|segment| &segment.name).collect();
     let (place, found) = dds.find(&path)?;
     let mut members: Vec<&DdsVariable> = dds.variables.iter().collect();

@@ -8,7 +8,6 @@ use ncirrus_layout::{AddressHints, ObjectId, QueryAxis, QuerySource as _, StoreI
 use ncirrus_model::Atomic;
 use proptest::prelude::*;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 fn limits() -> Limits {
     Limits::default()
@@ -19,7 +18,7 @@ fn source(protocol: DapProtocol, show: impl FnOnce(&DapPlace) -> Result<ShownDat
     let place = DapPlace::new(&root, protocol, false, &AddressHints::default()).unwrap();
     let shown = show(&place).unwrap();
     let variables = shown.model.variables().into_iter().map(|id| shown.variables[&id].clone()).collect();
-    DapSource { place: Arc::new(place), variables, raw: AtomicBool::new(false) }
+    DapSource::new(Arc::new(place), variables)
 }
 
 fn dap2_source(inside: &str) -> DapSource {

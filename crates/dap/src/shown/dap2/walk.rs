@@ -14,7 +14,8 @@ pub(super) struct FoundVariable<'a> {
     pub(super) index: Vec<usize>,
     pub(super) node: &'a DdsVariable,
     pub(super) segments: Vec<WireSegment>,
-    pub(super) in_rows: bool,
+    /// How many names lead to the sequence whose rows are the first dimension.
+    pub(super) rows: Option<usize>,
     pub(super) map: Option<usize>,
     pub(super) dims: Vec<DimensionUse>,
     pub(super) order: VariableOrder,
@@ -62,7 +63,7 @@ struct Enclosing {
     index: Vec<usize>,
     segments: Vec<WireSegment>,
     dims: Vec<DimensionUse>,
-    in_rows: bool,
+    rows: Option<usize>,
     fault: Option<Error>,
 }
 
@@ -127,7 +128,12 @@ impl<'a, 'f> DdsWalker<'a, 'f> {
             None => (0, Some(Error::unsupported("the rows of the sequence were not counted"))),
         };
         let name = sequence.names.last().cloned().unwrap_or_default();
-        Enclosing { dims: vec![DimensionUse::Named(name, count)], in_rows: true, fault, ..sequence.clone() }
+        Enclosing {
+            dims: vec![DimensionUse::Named(name, count)],
+            rows: Some(sequence.segments.len()),
+            fault,
+            ..sequence.clone()
+        }
     }
 
     fn grid(&mut self, array: &'a DdsVariable, maps: &'a [DdsVariable], grid: &Enclosing) {
@@ -158,11 +164,11 @@ impl<'a, 'f> DdsWalker<'a, 'f> {
     }
 
     fn push(&mut self, node: &'a DdsVariable, place: Enclosing, is_top: bool) {
-        let Enclosing { names, index, segments, dims, in_rows, fault } = place;
+        let Enclosing { names, index, segments, dims, rows, fault } = place;
         let order = if is_top { VariableOrder::Top } else { VariableOrder::Member };
         let name = names.join(".");
         let map = None;
-        self.found.push(FoundVariable { name, index, node, segments, in_rows, map, dims, order, fault });
+        self.found.push(FoundVariable { name, index, node, segments, rows, map, dims, order, fault });
     }
 }
 
@@ -182,7 +188,7 @@ impl Enclosing {
 
     /// Whether nothing repeats what stands here.
     fn is_plain(&self) -> bool {
-        self.dims.is_empty() && !self.in_rows
+        self.dims.is_empty() && self.rows.is_none()
     }
 }
 

@@ -21,16 +21,21 @@ impl QueryRead<'_> {
     /// What is fetched ahead of a box that is read now, or that would be.
     pub(super) fn ahead(&self, asked: &QueryBox, noting: Noting) -> ReadAhead {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
-        if self.is_near() || self.delivered.is_some() || cache.find(opening, asked).is_some() {
+        let is_kept = cache.find(opening, asked).is_some();
+        // A column that is kept may have come in another answer than those that are read with it.
+        if self.is_near() || self.delivered.is_some() || (is_kept && self.sequence().is_none()) {
             return ReadAhead::Nothing;
         }
         let is_next = cache.is_next(opening, asked, noting);
         let most = TOGETHER_BYTES.min(cache.most_at_once());
         let window = |boxes: &[QueryBox]| self.window(boxes, (most, cache.most_at_once()));
-        let announced = cache.expected(opening, asked, window, noting);
+        let announced = self.not_at_hand(cache.expected(opening, asked, window, noting));
         let may_batch = !cache.refuses_batches(opening);
         if announced.len() > 1 && may_batch {
             return ReadAhead::Announced(announced);
+        }
+        if self.sequence().is_some() {
+            return ReadAhead::Nothing;
         }
         let is_new = |companion: &QueryBox| cache.find(opening, companion).is_none();
         let companions: Vec<_> = self.source.companions(self.variable).into_iter().filter(is_new).collect();
@@ -56,11 +61,16 @@ impl QueryRead<'_> {
             }
             count += group.len();
         }
+        // The columns of a sequence come in one answer.
+        let sequence = |at: usize| boxes.get(at).and_then(|asked| self.source.sequence(asked.variable));
+        while count > 0 && sequence(count).is_some() && sequence(count) == sequence(count - 1) {
+            count += 1;
+        }
         count
     }
 
     /// All of the variable.
-    fn whole(&self) -> QueryBox {
+    pub(super) fn whole(&self) -> QueryBox {
         let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
         QueryBox {
             variable: self.variable,

@@ -14,8 +14,9 @@ impl QueryRead<'_> {
         let parts = self.countable_parts(selection)?;
         let mut plan = self.described(selection, &parts);
         let mut fetched = Vec::new();
-        if let [only] = parts.as_slice() {
-            let queries = match self.ahead(&only.asked, Noting::Nothing) {
+        let boxes = self.boxes_of(&parts);
+        if let [only] = boxes.as_slice() {
+            let queries = match self.ahead(only, Noting::Nothing) {
                 ReadAhead::Nothing => Vec::new(),
                 ReadAhead::Announced(boxes) => self.grouped(&boxes),
                 ReadAhead::Companions(boxes) => self.planned(&boxes)?,
@@ -27,8 +28,8 @@ impl QueryRead<'_> {
             }
         }
         let has = |asked: &QueryBox| fetched.iter().any(|held| crate::resources::holds_box(held, asked));
-        for part in parts.into_iter().filter(|part| !has(&part.asked)) {
-            self.plan_part(&part, &mut plan)?;
+        for asked in boxes.iter().filter(|asked| !has(asked)) {
+            self.plan_box(asked, &mut plan)?;
         }
         Ok(finished(plan))
     }
@@ -58,11 +59,11 @@ impl QueryRead<'_> {
         }
     }
 
-    /// Adds the request for a part, unless what it asks for is kept.
-    fn plan_part(&self, part: &QueryPart, plan: &mut ReadPlan) -> Result<()> {
-        if self.cached(&part.asked)?.is_none() {
+    /// Adds the request for a box, unless it is kept.
+    fn plan_box(&self, asked: &QueryBox, plan: &mut ReadPlan) -> Result<()> {
+        if self.cached(asked)?.is_none() {
             self.source
-                .plan(std::slice::from_ref(&part.asked))?
+                .plan(std::slice::from_ref(asked))?
                 .into_iter()
                 .for_each(|query| add_query(plan, query));
         }
@@ -79,6 +80,7 @@ pub(super) fn plan_together(reads: &[(QueryRead<'_>, &Selection)]) -> Result<Rea
     let Some((first, _)) = reads.first() else { return Ok(plan) };
     let boxes: Vec<QueryBox> =
         reads.iter().flat_map(|(read, selection)| read.small_boxes(selection)).collect();
+    let boxes = first.not_at_hand(boxes);
     let mut delivered = HashSet::new();
     if boxes.len() > 1 && !first.refuses_batches() {
         for (query, asked) in first.grouped(&boxes) {
@@ -94,9 +96,13 @@ pub(super) fn plan_together(reads: &[(QueryRead<'_>, &Selection)]) -> Result<Rea
         (plan.layout, plan.result_bytes) =
             (own.layout, result_bytes.and_then(|(one, own)| one.checked_add(own)));
         plan.needed_bytes = plan.needed_bytes.saturating_add(own.needed_bytes);
-        // What was delivered once is asked for again if it is read twice.
-        for part in parts.iter().filter(|part| !delivered.remove(&part.asked)) {
-            read.plan_part(part, &mut plan)?;
+        // What was delivered once is asked for again if it is read twice, unless it is a column.
+        let mut is_delivered = |asked: &QueryBox| match read.sequence() {
+            Some(_) => delivered.contains(asked),
+            None => delivered.remove(asked),
+        };
+        for asked in read.boxes_of(&parts).iter().filter(|asked| !is_delivered(asked)) {
+            read.plan_box(asked, &mut plan)?;
         }
     }
     Ok(finished(plan))

@@ -13,7 +13,7 @@ use ncirrus_store::AnswerPart;
 use std::sync::{Arc, Mutex};
 
 /// The result of a read, to which all its parts are put.
-type SharedResult<'a, 'b> = Mutex<&'a mut ValueAssembly<'b>>;
+pub(super) type SharedResult<'a, 'b> = Mutex<&'a mut ValueAssembly<'b>>;
 
 impl QueryRead<'_> {
     /// Fetches a part and puts its values; one that the server refuses as too large in halves, one after the other.
@@ -55,7 +55,11 @@ impl QueryRead<'_> {
         match self.ahead(asked, Noting::Read) {
             ReadAhead::Nothing => {}
             ReadAhead::Announced(boxes) => {
-                self.fetch_many(boxes, |asked, values| self.keep(&asked, &values)).await;
+                let keep = |asked: Vec<QueryBox>, values: Result<Vec<Values>>| {
+                    // An error is that of the box that is read.
+                    values.into_iter().for_each(|values| self.keep_all(&asked, &values));
+                };
+                self.fetch_many(boxes, keep).await;
             }
             ReadAhead::Companions(boxes) => {
                 if self.fetch_all(&boxes).await.is_err() {
@@ -73,9 +77,7 @@ impl QueryRead<'_> {
     /// Fetches whole variables and keeps them.
     async fn fetch_all(&self, boxes: &[QueryBox]) -> Result<()> {
         for (query, asked) in self.planned(boxes)? {
-            for (asked, values) in asked.iter().zip(self.fetch_together(&query, &asked).await?) {
-                self.keep(asked, &values);
-            }
+            self.keep_all(&asked, &self.fetch_together(&query, &asked).await?);
         }
         Ok(())
     }
@@ -90,24 +92,32 @@ impl QueryRead<'_> {
         if is_each { Ok(values) } else { Err(other_box().at_object(&query.object)) }
     }
 
-    fn keep(&self, asked: &QueryBox, values: &Values) {
-        if let Some(bytes) = self.kept_len(asked) {
-            let values = Arc::new(values.clone());
-            self.reading.context.shared.boxes.keep(self.reading.opening, asked.clone(), values, bytes);
-        }
+    pub(super) fn keep(&self, asked: &QueryBox, values: &Values) {
+        self.keep_all(std::slice::from_ref(asked), std::slice::from_ref(values));
+    }
+
+    /// Keeps boxes that came in one answer.
+    pub(super) fn keep_all(&self, asked: &[QueryBox], values: &[Values]) {
+        let kept = asked.iter().zip(values).filter_map(|(asked, values)| {
+            Some((asked.clone(), Arc::new(values.clone()), self.kept_len(asked)?))
+        });
+        self.reading.context.shared.boxes.keep(self.reading.opening, kept);
     }
 
     /// The bytes of a box, if it is kept.
-    fn kept_len(&self, asked: &QueryBox) -> Option<usize> {
+    pub(super) fn kept_len(&self, asked: &QueryBox) -> Option<usize> {
         let bytes = self.bytes_of(asked);
-        let bytes = usize::try_from(bytes).ok().filter(|_| bytes <= AHEAD_BYTES && !self.is_near())?;
+        // No part of a column can be asked for.
+        let is_small = bytes <= AHEAD_BYTES || self.source.sequence(asked.variable).is_some();
+        let bytes = usize::try_from(bytes).ok().filter(|_| is_small && !self.is_near())?;
         self.reading.context.shared.boxes.takes(asked, bytes).then_some(bytes)
     }
 
     /// The values of a box that need no request: it came with others, or the cache has it.
-    fn at_hand(&self, asked: &QueryBox) -> Result<Option<Values>> {
-        match self.delivered.and_then(|delivered| delivered.take(asked)) {
-            Some(values) => Ok(Some(values)),
+    pub(super) fn at_hand(&self, asked: &QueryBox) -> Result<Option<Values>> {
+        let is_column = self.source.sequence(asked.variable).is_some();
+        match self.delivered.and_then(|delivered| delivered.take(asked, is_column)) {
+            Some(values) => values.map(Some),
             None => self.cached(asked),
         }
     }
@@ -120,16 +130,7 @@ impl QueryRead<'_> {
         if held == *asked {
             return Ok(Some(Values::clone(&values)));
         }
-        let counts: Vec<u64> = held.axes.iter().map(|axis| axis.count).collect();
-        let strides = ncirrus_layout::grid::row_major(&counts, 1)?;
-        let mut places = vec![0_u64];
-        for ((held, asked), stride) in held.axes.iter().zip(&asked.axes).zip(strides) {
-            let offset = |at: u64| (asked.start - held.start + at * asked.stride) * stride;
-            let along = |place: u64| (0..asked.count).map(move |at| place + offset(at));
-            places = places.into_iter().flat_map(along).collect();
-        }
-        let places: Vec<usize> = places.into_iter().filter_map(|place| usize::try_from(place).ok()).collect();
-        convert::take(&values, &places).map(Some)
+        inside(&held, asked, &values).map(Some)
     }
 
     /// Fetches a box and puts its values: while they arrive, and straight to where they belong, unless the box is kept.
@@ -162,7 +163,7 @@ impl QueryRead<'_> {
     }
 
     /// Decodes an answer while it arrives; the values, if they could only be decoded together.
-    async fn receive(
+    pub(super) async fn receive(
         &self,
         asked: &QueryBox,
         query: &Query,
@@ -212,6 +213,20 @@ impl QueryRead<'_> {
     }
 }
 
+/// The values of a box that another one holds.
+pub(super) fn inside(held: &QueryBox, asked: &QueryBox, values: &Values) -> Result<Values> {
+    let counts: Vec<u64> = held.axes.iter().map(|axis| axis.count).collect();
+    let strides = ncirrus_layout::grid::row_major(&counts, 1)?;
+    let mut places = vec![0_u64];
+    for ((held, asked), stride) in held.axes.iter().zip(&asked.axes).zip(strides) {
+        let offset = |at: u64| (asked.start - held.start + at * asked.stride) * stride;
+        let along = |place: u64| (0..asked.count).map(move |at| place + offset(at));
+        places = places.into_iter().flat_map(along).collect();
+    }
+    let places: Vec<usize> = places.into_iter().filter_map(|place| usize::try_from(place).ok()).collect();
+    convert::take(values, &places)
+}
+
 /// Puts elements from the number `first` on.
 fn put_in(bytes: &mut [u8], element: usize, first: u64, new: &[u8]) -> Result<()> {
     let start = usize::try_from(first).ok().and_then(|first| first.checked_mul(element));
@@ -221,7 +236,7 @@ fn put_in(bytes: &mut [u8], element: usize, first: u64, new: &[u8]) -> Result<()
     Ok(())
 }
 
-fn other_box() -> Error {
+pub(super) fn other_box() -> Error {
     Error::internal("values of another box than was asked for")
 }
 

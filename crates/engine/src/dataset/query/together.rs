@@ -8,14 +8,14 @@ use crate::plan::ReadPlan;
 use crate::read::VariableRead;
 use crate::resources::InFlight;
 use futures_util::future::join_all;
-use ncirrus_layout::{LockExt, Query, QueryBox, QuerySource, Result};
+use ncirrus_layout::{ErrorKind, LockExt, Query, QueryBox, QuerySource, Result};
 use ncirrus_model::{Selection, Values, VarId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 /// Boxes that arrived, until they are taken.
 #[derive(Default)]
-pub(in crate::dataset) struct DeliveredBoxes(Mutex<HashMap<QueryBox, Values>>);
+pub(in crate::dataset) struct DeliveredBoxes(Mutex<HashMap<QueryBox, Result<Values>>>);
 
 /// Boxes of at most this many bytes travel together.
 const SMALL_BYTES: u64 = 1 << 20;
@@ -23,8 +23,18 @@ const SMALL_BYTES: u64 = 1 << 20;
 pub(super) const TOGETHER_BYTES: u64 = 4 << 20;
 
 impl DeliveredBoxes {
-    pub(super) fn take(&self, asked: &QueryBox) -> Option<Values> {
-        self.0.guard().remove(asked)
+    /// The values of a box, or why there are none; a column stays, since several reads may have parts of it.
+    pub(super) fn take(&self, asked: &QueryBox, is_column: bool) -> Option<Result<Values>> {
+        let mut boxes = self.0.guard();
+        if is_column { boxes.get(asked).cloned() } else { boxes.remove(asked) }
+    }
+
+    fn put(&self, asked: Vec<QueryBox>, values: Result<Vec<Values>>) {
+        let mut boxes = self.0.guard();
+        match values {
+            Ok(values) => boxes.extend(asked.into_iter().zip(values.into_iter().map(Ok))),
+            Err(error) => boxes.extend(asked.into_iter().map(|asked| (asked, Err(error.clone())))),
+        }
     }
 }
 
@@ -59,7 +69,9 @@ impl Dataset {
             // Where one variable is stored, all are.
             let StorageLayout::Query(source, number) = &bound.ground else { return };
             if let Ok(reading) = self.reading_alone(*variable, &bound, selection) {
-                boxes.extend(QueryRead::new(&reading, (source, *number)).small_boxes(selection));
+                let read = QueryRead::new(&reading, (source, *number));
+                let is_kept = |asked: &QueryBox| read.sequence().is_none() || read.kept_len(asked).is_some();
+                boxes.extend(read.small_boxes(selection).into_iter().filter(is_kept));
             }
         }
         self.inner.context.shared.boxes.expect(self.inner.opening, boxes);
@@ -132,9 +144,16 @@ impl Dataset {
                 boxes.extend(QueryRead::new(&read.reading, read.source).small_boxes(selection));
             }
         }
+        let first = QueryRead::new(&first.reading, first.source);
+        let boxes = first.not_at_hand(boxes);
         if boxes.len() > 1 {
-            let first = QueryRead::new(&first.reading, first.source);
-            first.fetch_many(boxes, |asked, values| _ = delivered.0.guard().insert(asked, values)).await;
+            let deliver = |asked: Vec<QueryBox>, values: Result<Vec<Values>>| {
+                if let Ok(values) = &values {
+                    first.keep_columns(&asked, values);
+                }
+                delivered.put(asked, values);
+            };
+            first.fetch_many(boxes, deliver).await;
         }
     }
 
@@ -154,14 +173,15 @@ impl Dataset {
 }
 
 impl QueryRead<'_> {
-    /// The small boxes of a selection that would be requested. Parts of a box that has to be cut are not small, so that
-    /// a variable of any length is announced in no time.
+    /// The small boxes of a selection that would be requested, and any column of a sequence. Parts of a box that has to be
+    /// cut are not small, so that a variable of any length is announced in no time.
     pub(super) fn small_boxes(&self, selection: &Selection) -> Vec<QueryBox> {
         let is_small = |asked: &QueryBox| asked.count().saturating_mul(self.element_len()) <= SMALL_BYTES;
         let is_new = |asked: &QueryBox| matches!(self.cached(asked), Ok(None));
-        let asked =
-            self.pieces(selection).into_iter().filter_map(|piece| self.part(piece)).map(|part| part.asked);
-        asked.filter(|asked| is_small(asked) && is_new(asked)).collect()
+        let is_column = self.sequence().is_some();
+        let parts: Vec<_> = self.pieces(selection).into_iter().filter_map(|piece| self.part(piece)).collect();
+        let asked = self.boxes_of(&parts).into_iter();
+        asked.filter(|asked| is_column || (is_small(asked) && is_new(asked))).collect()
     }
 
     /// Fetches boxes of several variables, as many in an answer as it should hold. A server that refuses one such request
@@ -169,7 +189,7 @@ impl QueryRead<'_> {
     pub(super) async fn fetch_many(
         &self,
         boxes: Vec<QueryBox>,
-        deliver: impl Fn(QueryBox, Values) + Send + Sync,
+        deliver: impl Fn(Vec<QueryBox>, Result<Vec<Values>>) + Send + Sync,
     ) {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
         let queries = self.grouped(&boxes);
@@ -180,9 +200,9 @@ impl QueryRead<'_> {
                     return;
                 }
                 match self.fetch_together(&query, &asked).await {
-                    Ok(values) => {
-                        asked.into_iter().zip(values).for_each(|(asked, values)| deliver(asked, values));
-                    }
+                    Ok(values) => deliver(asked, Ok(values)),
+                    // The members of that request would tell the same.
+                    Err(error) if error.kind() == ErrorKind::Changed => deliver(asked, Err(error)),
                     Err(_) => cache.note_batch_refused(opening),
                 }
             })
@@ -191,15 +211,22 @@ impl QueryRead<'_> {
         _ = InFlight::at_most(UNDER_WAY).for_each(queries, fetch, |()| Ok(())).await;
     }
 
-    /// The requests of several boxes each.
+    /// The requests of several boxes each. Columns of a sequence are not divided among them.
     pub(super) fn grouped(&self, boxes: &[QueryBox]) -> Vec<(Query, Vec<QueryBox>)> {
+        let is_column = |asked: &&QueryBox| self.source.sequence(asked.variable).is_some();
+        let (columns, others): (Vec<_>, Vec<_>) = boxes.iter().partition(is_column);
+        let cloned = |boxes: Vec<&QueryBox>| boxes.into_iter().cloned().collect::<Vec<_>>();
+        let (columns, others) = (cloned(columns), cloned(others));
         let mut grouped = Vec::new();
-        let mut rest = boxes;
+        let mut rest = others.as_slice();
         while !rest.is_empty() {
             let count = group_len(rest, TOGETHER_BYTES, |asked| self.bytes_of(asked));
             let (group, after) = rest.split_at(count.min(rest.len()));
             rest = after;
             grouped.extend(self.planned(group).unwrap_or_default());
+        }
+        if !columns.is_empty() {
+            grouped.extend(self.planned(&columns).unwrap_or_default());
         }
         grouped.retain(|(_, asked)| asked.len() > 1);
         grouped

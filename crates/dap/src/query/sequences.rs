@@ -1,0 +1,134 @@
+//! Columns of sequences: those that are read together come in one answer, and all of their rows (docs/spec/dap.md 5.4).
+use super::{Constraint, DapSource, PendingQuery};
+use crate::shown::{ShownVariable, WireSegment};
+use crate::{QUERY_BYTES, WireName};
+use bytes::Bytes;
+use ncirrus_layout::{Error, ErrorKind, Limits, LockExt, Query, QueryAxis, QueryBox, Result};
+use ncirrus_model::Values;
+use std::collections::HashMap;
+
+/// The number of each variable's sequence: that of its first column.
+pub(super) fn numbered(variables: &[ShownVariable]) -> Vec<Option<usize>> {
+    let mut numbers = HashMap::new();
+    let number = |(at, variable): (usize, &ShownVariable)| {
+        let names: Vec<String> =
+            variable.sequence()?.iter().map(|segment| segment.name.wire.clone()).collect();
+        Some(*numbers.entry(names).or_insert(at))
+    };
+    variables.iter().enumerate().map(number).collect()
+}
+
+/// Bytes of the mark before each row.
+const MARK: u64 = 4;
+
+impl DapSource {
+    /// For each sequence of which there are columns among the boxes, the request for all of these.
+    pub(super) fn plan_sequences(&self, boxes: &[QueryBox]) -> Result<Vec<Query>> {
+        let mut asked: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (at, wanted) in boxes.iter().enumerate() {
+            let Some(sequence) = self.sequence_of(wanted.variable) else { continue };
+            match asked.iter_mut().find(|(other, _)| *other == sequence) {
+                Some((_, columns)) => columns.push(at),
+                None => asked.push((sequence, vec![at])),
+            }
+        }
+        asked.into_iter().map(|(_, columns)| self.plan_sequence(boxes, columns)).collect()
+    }
+
+    fn plan_sequence(&self, boxes: &[QueryBox], columns: Vec<usize>) -> Result<Query> {
+        let mut wanted: Vec<usize> =
+            columns.iter().filter_map(|at| boxes.get(*at)).map(|column| column.variable).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut pending = PendingQuery::new(self);
+        for variable in &wanted {
+            let variable = self.numbered(*variable)?;
+            self.project(&mut pending.constraint, variable, &[])?;
+        }
+        if pending.query(self).len() > QUERY_BYTES {
+            // All columns: their names do not fit.
+            (pending, wanted) = self.whole_sequence(wanted)?;
+        }
+        (pending.bytes, pending.is_exact) = self.row_bytes(&wanted)?;
+        pending.boxes = columns;
+        Ok(pending.finish(self))
+    }
+
+    /// The request for the sequence of some columns, and all of its columns.
+    fn whole_sequence(&self, columns: Vec<usize>) -> Result<(PendingQuery, Vec<usize>)> {
+        let mut pending = PendingQuery::new(self);
+        let Some(first) = columns.first() else { return Ok((pending, columns)) };
+        if let (Constraint::Dap2(constraint), Some(path)) =
+            (&mut pending.constraint, self.numbered(*first)?.sequence())
+        {
+            let path: Vec<&WireName> = path.iter().map(|segment| &segment.name).collect();
+            constraint.project(&path, &[]);
+        }
+        let sequence = self.sequence_of(*first);
+        let all = (0..self.variables.len()).filter(|variable| self.sequence_of(*variable) == sequence);
+        Ok((pending, all.collect()))
+    }
+
+    /// The bytes of columns, with the marks of their rows, and whether there are exactly that many.
+    fn row_bytes(&self, columns: &[usize]) -> Result<(u64, bool)> {
+        let (mut bytes, mut is_exact) = (0_u64, true);
+        for (at, column) in columns.iter().enumerate() {
+            let column = self.numbered(*column)?;
+            let count = column.shape.iter().fold(1_u64, |count, len| count.saturating_mul(*len));
+            let marks =
+                if at == 0 { MARK.saturating_mul(column.shape.first().copied().unwrap_or(0)) } else { 0 };
+            let own = column.element_len.unwrap_or(super::UNKNOWN_LEN).saturating_mul(count);
+            bytes = bytes.saturating_add(own).saturating_add(marks);
+            // In each row an array has its counts, too.
+            is_exact &= column.element_len.is_some() && column.shape.len() == 1;
+        }
+        Ok((bytes, is_exact))
+    }
+
+    pub(super) fn sequence_of(&self, variable: usize) -> Option<usize> {
+        self.sequences.get(variable).copied().flatten()
+    }
+
+    fn numbered(&self, variable: usize) -> Result<&ShownVariable> {
+        self.variables.get(variable).ok_or_else(|| Error::internal("a box of no variable"))
+    }
+
+    /// Keeps the columns that came when the rows of a sequence were counted: those whose path begins so.
+    pub(crate) fn arrive(&self, path: &[WireName], answer: &Bytes, limits: &Limits) {
+        let is_there = |segments: &[WireSegment]| {
+            path.len() <= segments.len()
+                && path.iter().zip(segments).all(|(name, segment)| name.wire == segment.name.wire)
+        };
+        for (variable, shown) in self.variables.iter().enumerate() {
+            if shown.sequence().is_none() || !is_there(shown.wire.segments()) || shown.shape.contains(&0) {
+                continue;
+            }
+            let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
+            let axes = shown.shape.iter().chain(&shown.characters).map(axis).collect();
+            let whole = QueryBox { variable, axes };
+            // What cannot be decoded is asked for when it is read, which tells why.
+            let decoded = self.decode_answer(std::slice::from_ref(&whole), answer, limits);
+            let values = decoded.into_iter().flatten().next();
+            self.arrived.guard().extend(values.map(|values| (whole, values)));
+        }
+    }
+
+    pub(super) fn take_arrived_boxes(&self) -> Vec<(QueryBox, Values)> {
+        std::mem::take(&mut *self.arrived.guard())
+    }
+
+    /// Rows may change between requests.
+    pub(super) fn same_rows(&self, variable: &ShownVariable, shape: &[u64]) -> Result<()> {
+        let Some(path) = variable.sequence() else { return Ok(()) };
+        match (shape.first(), variable.shape.first()) {
+            (Some(now), Some(before)) if now != before => {
+                let name = super::shown_path(path);
+                let message = format!(
+                    "the sequence {name} has {now} rows; it had {before} when the dataset was opened"
+                );
+                Err(Error::new(ErrorKind::Changed, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
