@@ -18,6 +18,7 @@ mod opendap_explain;
 mod opendap_failing;
 mod opendap_faults;
 mod opendap_requests;
+mod opendap_sequences;
 mod opendap_server;
 mod opendap_threads;
 mod pipes;

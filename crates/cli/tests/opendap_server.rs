@@ -16,7 +16,7 @@ pub(crate) fn served(path: &Path) -> ServedDataset {
     ServedDataset { model, read: Box::new(read) }
 }
 
-fn fixtures() -> Vec<PathBuf> {
+pub(crate) fn fixtures() -> Vec<PathBuf> {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc");
     let mut all = vec![PathBuf::from(example)];
     if let Some(folder) = corpus("dap") {
@@ -25,11 +25,11 @@ fn fixtures() -> Vec<PathBuf> {
     all
 }
 
-fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-fn start(paths: &[PathBuf], behaviour: DapBehaviour) -> DapServer {
+pub(crate) fn start(paths: &[PathBuf], behaviour: DapBehaviour) -> DapServer {
     DapServer::start(paths.iter().map(|path| (name(path), served(path))), behaviour)
 }
 
