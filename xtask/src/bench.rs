@@ -13,6 +13,7 @@ use crate::peers;
 use crate::run::{Outcome, cargo, ended_within, project};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -135,8 +136,10 @@ const PATIENCE: u64 = 120;
 
 /// The seconds and MiB that a program prints; `None` if it fails, infinite seconds if it takes longer than [`PATIENCE`].
 fn figures_of(command: &mut Command) -> Option<(f64, f64)> {
-    let mut program = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    // A group of its own: what the program has started ends with it, else it would disturb what is measured next.
+    let mut program = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     if ended_within(&mut program, Duration::from_secs(PATIENCE)).ok()?.is_none() {
+        _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", program.id())]).status();
         return Some((f64::INFINITY, 0.0));
     }
     let output = program.wait_with_output().ok()?;
