@@ -9,6 +9,7 @@ pub mod convert;
 mod dataset;
 mod decode;
 mod drive;
+mod filling;
 mod merge;
 mod open;
 mod picked;

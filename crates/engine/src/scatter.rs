@@ -8,6 +8,7 @@
 //!   piece becomes one [`ScatterPart`], or several that hold disjoint elements; neither can be copied.
 //! - When a part was made, its walk was checked to stay inside the buffer.
 use crate::convert::RowCopier;
+use crate::filling::fill_elements;
 use ncirrus_layout::grid::{
     AxisSlab, CellPoints, ChunkIntersections, ElementSizes, ElementWalk, PointIntersections, row_major,
 };
@@ -218,11 +219,11 @@ impl<'out> ScatterPart<'out> {
         let element = walk.sizes().native;
         walk.for_each_run(|run| {
             if run.target_step == element {
-                fill_row(buffer.bytes(run.target..run.target + run.count * element), one);
+                fill_elements(buffer.bytes(run.target..run.target + run.count * element), one);
             } else {
                 for step in 0..run.count {
                     let start = run.target + step * run.target_step;
-                    fill_row(buffer.bytes(start..start + element), one);
+                    fill_elements(buffer.bytes(start..start + element), one);
                 }
             }
         });
@@ -241,14 +242,6 @@ impl WholeBuffer<'_> {
         // SAFETY: the range is inside the buffer, which is borrowed exclusively for as long as `self` lives; the bytes
         // belong to the part that asks, parts are disjoint, and `&mut self` keeps this part from asking twice.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
-    }
-}
-
-fn fill_row(row: &mut [u8], one: &[u8]) {
-    match one {
-        [] => {}
-        [first, rest @ ..] if rest.iter().all(|byte| byte == first) => row.fill(*first),
-        _ => row.chunks_exact_mut(one.len()).for_each(|element| element.copy_from_slice(one)),
     }
 }
 

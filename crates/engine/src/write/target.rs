@@ -4,6 +4,7 @@ use super::codec_needs::CodecNeeds;
 use super::write_back_cache::DirtyContents;
 use crate::convert::{self, RowCopier};
 use crate::decode::element_of;
+use crate::filling::fill_elements;
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, names};
 use ncirrus_layout::{ChunkGrid, EdgeChunks, Encoding, Error, Limits, Result, StoredType};
 use ncirrus_model::{CodecSpec, Model, Region, TypeRef, Values, VarId};
@@ -147,7 +148,7 @@ impl WriteTarget {
     /// Writes fill into zeroed bytes of elements.
     pub(super) fn fill_bytes(&self, bytes: &mut [u8]) {
         if self.fill.iter().any(|byte| *byte != 0) {
-            bytes.chunks_exact_mut(self.fill.len()).for_each(|element| element.copy_from_slice(&self.fill));
+            fill_elements(bytes, &self.fill);
         }
     }
 

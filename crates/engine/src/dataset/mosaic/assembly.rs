@@ -1,6 +1,7 @@
 //! The result of a read that is assembled from parts.
 use crate::bound_source::ELEMENT_MARK;
 use crate::convert;
+use crate::filling::fill_elements;
 use crate::read::{append, check_memory, mark, runs};
 use ncirrus_layout::grid::SelectionPiece;
 use ncirrus_layout::grid::{ElementRun, ElementSizes, ElementWalk, row_major};
@@ -41,7 +42,7 @@ impl<'a> ValueAssembly<'a> {
             let bytes = values.as_bytes_mut().filter(|bytes| bytes.len() == one * count);
             let bytes = bytes.ok_or_else(|| Error::internal("a fill value of another size"))?;
             if fill.iter().any(|byte| *byte != 0) {
-                fill_with(bytes, fill);
+                fill_elements(bytes, fill);
             }
             (one, AssemblyLayout::Placed(values))
         } else {
@@ -58,7 +59,7 @@ impl<'a> ValueAssembly<'a> {
     /// A result of that shape, all fill, in the caller's memory, which has its length; for elements of a fixed size.
     pub(crate) fn over(fill: &'a Values, shape: &[u64], out: &'a mut [u8]) -> Self {
         let one = fill.as_bytes().unwrap_or_default();
-        fill_with(out, one);
+        fill_elements(out, one);
         Self { shape: shape.to_vec(), element: one.len(), fill, ground: AssemblyLayout::Lent(out) }
     }
 
@@ -141,10 +142,6 @@ impl<'a> ValueAssembly<'a> {
             }
         }
     }
-}
-
-fn fill_with(bytes: &mut [u8], one: &[u8]) {
-    bytes.chunks_exact_mut(one.len().max(1)).for_each(|element| element.copy_from_slice(one));
 }
 
 fn copy(walk: &ElementWalk, from: &[u8], to: &mut [u8], element: usize) -> Result<()> {
