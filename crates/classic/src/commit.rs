@@ -4,7 +4,7 @@ use crate::definition::VariableDefinition;
 use crate::encode::{RECORDS_OFFSET, encode, encode_records};
 use crate::placer::{ClassicPlacer, CommittedState};
 use crate::relocation::FileRelocation;
-use ncirrus_layout::{Error, PutPhase, Result, StorePut};
+use ncirrus_layout::{Error, PhaseForm, PutPhase, Result, StorePut};
 use std::ops::Range;
 
 impl ClassicPlacer {
@@ -56,7 +56,7 @@ impl ClassicPlacer {
         let mut puts = self.fill_short_cells()?;
         puts.push(self.patch(0, header));
         puts.extend(self.extend_to(total));
-        Ok(PutPhase { puts, rewrite: false })
+        Ok(PutPhase { puts, form: PhaseForm::Separate })
     }
 
     fn changing(&self, total: u64) -> Result<Vec<PutPhase>> {
@@ -73,7 +73,7 @@ impl ClassicPlacer {
         } else if records != self.committed.records {
             shown.push(self.patch(RECORDS_OFFSET, encode_records(version, records)?));
         }
-        let phases = [hidden, shown].into_iter().map(|puts| PutPhase { puts, rewrite: false });
+        let phases = [hidden, shown].into_iter().map(|puts| PutPhase { puts, form: PhaseForm::Separate });
         Ok(phases.filter(|phase| !phase.puts.is_empty()).collect())
     }
 
@@ -90,7 +90,7 @@ impl ClassicPlacer {
         let object = self.root.clone();
         puts.push(StorePut::Patch { object: object.clone(), offset: 0, body: header.into() });
         puts.push(StorePut::Resize { object, len: total });
-        Ok(PutPhase { puts, rewrite: true })
+        Ok(PutPhase { puts, form: PhaseForm::Rewritten })
     }
 
     fn move_fixed(&self, relocation: &mut FileRelocation) -> Result<()> {

@@ -62,7 +62,9 @@ use editing::EditTurns;
 use encoder::ChunkEncoder;
 use futures_util::future::BoxFuture;
 use lock_order::{ChunkAccess, CommitGuard};
-use ncirrus_layout::{Abilities, Error, ErrorKind, ObjectId, Placer, PutPhase, Result, StorePut, Writing};
+use ncirrus_layout::{
+    Abilities, Error, ErrorKind, ObjectId, PhaseForm, Placer, PutPhase, Result, StorePut, Writing,
+};
 use ncirrus_model::{AttributeState, Model, NodeId, VarId};
 use ncirrus_store::Store;
 use put::TargetStore;
@@ -327,7 +329,7 @@ impl DatasetWriter {
         }
         self.acquire_lease().await?;
         self.placer.forget(&puts);
-        self.uploads.to_the_end(self.conflicts.run_phase(PutPhase { puts, rewrite: false })).await
+        self.uploads.to_the_end(self.conflicts.run_phase(PutPhase { puts, form: PhaseForm::Separate })).await
     }
 
     fn check_usable(&self) -> Result<()> {

@@ -42,7 +42,9 @@ pub use lock::LockExt;
 pub use memo::Memo;
 pub use ncirrus_model::{Detail, Found, Member};
 pub use object::{ObjectId, StoreId, Tag};
-pub use placer::{Abilities, Encoding, Placer, PlacerWork, PreparedPlacement, PutPhase, StorePut, Writing};
+pub use placer::{
+    Abilities, Encoding, PhaseForm, Placer, PlacerWork, PreparedPlacement, PutPhase, StorePut, Writing,
+};
 pub use query::{PutElements, Query, QueryAxis, QueryBox, QueryDecoder, QuerySource};
 pub use request::{ListEntry, Listing, ObjectBytes, VariableRef, Want};
 pub use source::{Extent, Layout, Resolver, Source, Tile, TileIndex, TileSource};

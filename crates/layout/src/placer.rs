@@ -256,7 +256,18 @@ pub enum StorePut {
 pub struct PutPhase {
     /// What is put.
     pub puts: Vec<StorePut>,
-    /// Whether the whole object is rewritten under a temporary name and renamed (classic data that must move). The
-    /// puts of such a phase are executed in order, on a copy of the object.
-    pub rewrite: bool,
+    /// How they are put.
+    pub form: PhaseForm,
+}
+
+/// How the changes of a phase are put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PhaseForm {
+    /// One by one.
+    #[default]
+    Separate,
+    /// In order, and where they are near each other in one object with one write: readers are to see all or none.
+    Together,
+    /// In order, on a copy of the only object, which is renamed over it (classic data that must move).
+    Rewritten,
 }

@@ -3,7 +3,7 @@ use crate::support::file::Writing3;
 use crate::support::sample::sample;
 use crate::support::{KEY, done, open};
 use ncirrus_classic::{ClassicDriver, ClassicWriter, FormatVersion};
-use ncirrus_layout::{CellList, Error, ErrorKind, Location, PreparedPlacement, StorePut, Writing};
+use ncirrus_layout::{CellList, Error, ErrorKind, Location, PhaseForm, PreparedPlacement, StorePut, Writing};
 use ncirrus_model::{
     Atomic, Attribute, Attributes, DimId, DimensionLen, EnumMember, Field, Model, NodeId, Strings, TypeRef,
     UserKind, UserType, Values, VarId,
@@ -271,7 +271,7 @@ fn definitions_that_fit_the_room_become_true_together_with_the_records() {
     })
     .expect("it fits");
     let phases = file.commit();
-    assert!(phases.iter().all(|phase| !phase.rewrite));
+    assert!(phases.iter().all(|phase| phase.form == PhaseForm::Separate));
     let [phase] = phases.as_slice() else { panic!("{phases:?}") };
     let [StorePut::Patch { offset: 0, body, .. }] = phase.puts.as_slice() else { panic!("{phase:?}") };
     assert_eq!(body[4..8], [0, 0, 0, 3], "the header comes with the new number of records");
@@ -289,13 +289,13 @@ fn definitions_that_do_not_fit_rewrite_the_file_and_reserve_room_again() {
     file.define(|model| put(model, attribute("one", 100))).expect("it fits");
     let phases = file.commit();
     let [phase] = phases.as_slice() else { panic!("{phases:?}") };
-    assert!(phase.rewrite);
+    assert_eq!(phase.form, PhaseForm::Rewritten);
     let moves: Vec<_> = phase.puts.iter().filter(|put| matches!(put, StorePut::Move { .. })).collect();
     assert_eq!(moves.len(), 2, "fixed data and records, records first: {moves:?}");
     assert_eq!(values(&file, "f"), [1, 1, 2, 2, 3, 3]);
     assert_eq!(values(&file, "a"), [1, 2, 3, 4, 5, 6]);
     file.define(|model| put(model, attribute("two", 100))).expect("it fits");
-    assert!(file.commit().iter().all(|phase| !phase.rewrite), "the new room is used");
+    assert!(file.commit().iter().all(|phase| phase.form == PhaseForm::Separate), "the new room is used");
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn a_new_record_variable_moves_the_records_apart() {
     let before = open(&file.bytes).expect("it opens");
     assert!(before.model.variable_at("c").is_none(), "readers see the old file");
     let phases = file.commit();
-    assert!(phases.len() == 1 && phases[0].rewrite);
+    assert!(phases.len() == 1 && phases[0].form == PhaseForm::Rewritten);
     assert_eq!(values(&file, "b"), [[1; 4], [2; 4]].concat());
     assert_eq!(values(&file, "c")[8..], [5; 8]);
     assert_eq!(values(&file, "c")[..4], [0x47, 0x9e, 0, 0], "the default fill value");

@@ -18,7 +18,7 @@ use crate::resources::InFlight;
 use bytes::Bytes;
 use merge::stamp_lease;
 use ncirrus_layout::LockExt;
-use ncirrus_layout::{Error, ErrorKind, ObjectId, PutPhase, Result, StorePut, Tag};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, PhaseForm, PutPhase, Result, StorePut, Tag};
 use ncirrus_model::{Model, VarId};
 use ncirrus_store::PutCondition;
 use ncirrus_store::StoreExt;
@@ -225,7 +225,10 @@ impl ConflictControl {
 
     /// Carries out a phase; documents are put only over the state known to this writer.
     pub(super) async fn run_phase(&self, phase: PutPhase) -> Result<()> {
-        if self.output.local().is_some() || phase.rewrite || !self.has_conditions().await? {
+        if self.output.local().is_some()
+            || phase.form == PhaseForm::Rewritten
+            || !self.has_conditions().await?
+        {
             return self.output.run_phase(phase).await;
         }
         let (documents, others): (Vec<StorePut>, Vec<StorePut>) =

@@ -4,7 +4,7 @@ use crate::resources::{InFlight, SharedResources};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
-    Error, ErrorKind, Listing, ObjectBytes, ObjectId, PutPhase, Result, StorePut, Tag, Want,
+    Error, ErrorKind, Listing, ObjectBytes, ObjectId, PhaseForm, PutPhase, Result, StorePut, Tag, Want,
 };
 use ncirrus_store::{LocalStore, PutCondition, Store};
 use std::sync::Arc;
@@ -202,14 +202,12 @@ impl TargetStore {
     /// # Errors
     /// The first failure.
     pub(super) async fn run_phase(&self, phase: PutPhase) -> Result<()> {
-        if !phase.rewrite {
-            return match self.local() {
-                Some(local) if !phase.puts.iter().all(is_of_object) => put_together(local, phase.puts),
-                _ => self.put_all(phase.puts).await,
-            };
+        match (phase.form, self.local()) {
+            (PhaseForm::Rewritten, Some(local)) => rewrite(local, phase.puts, || self.barrier()),
+            (PhaseForm::Rewritten, None) => Err(Error::unsupported("rewriting a file on a remote store")),
+            (PhaseForm::Together, Some(local)) => put_together(local, phase.puts),
+            (PhaseForm::Together, None) | (PhaseForm::Separate, _) => self.put_all(phase.puts).await,
         }
-        let local = self.local().ok_or_else(|| Error::unsupported("rewriting a file on a remote store"))?;
-        rewrite(local, phase.puts, || self.barrier())
     }
 
     /// Makes durable what was put before, unless the session disables that.

@@ -31,7 +31,7 @@ use bytes::Bytes;
 use data::{ExistingStorage, form, locate};
 use head::SuperblockImage;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, Placer, PlacerWork,
+    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, PhaseForm, Placer, PlacerWork,
     PreparedPlacement, PutPhase, Resolver, Result, Stall, Step, StorePut, StoredType, Tag, View, settle,
 };
 use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
@@ -234,25 +234,26 @@ impl FileUpdate {
         if !is_changed && plan.indexes.is_empty() {
             return Ok(Vec::new());
         }
-        let mut phases = vec![self.phase(&plan.fresh)];
+        let mut phases = vec![self.phase(&plan.fresh, PhaseForm::Separate)];
         if plan.space.end() > head.end() || plan.root_is_new {
             head.set_end(plan.space.end().max(head.end()))?;
             if plan.root_is_new {
                 head.forget_root()?;
             }
-            phases.push(self.phase(&[FilePatch { addr: FileAddress(0), body: head.encode() }]));
+            let head = [FilePatch { addr: FileAddress(0), body: head.encode() }];
+            phases.push(self.phase(&head, PhaseForm::Separate));
         }
         let mut known = plan.late.clone();
         known.extend(plan.indexes.iter().cloned());
-        phases.push(self.phase(&known));
-        phases.extend(plan.headers.values().map(|patches| self.phase(patches)));
+        phases.push(self.phase(&known, PhaseForm::Separate));
+        phases.extend(plan.headers.values().map(|patches| self.phase(patches, PhaseForm::Together)));
         phases.retain(|phase| !phase.puts.is_empty());
         Ok(phases)
     }
 
-    fn phase(&self, patches: &[FilePatch]) -> PutPhase {
+    fn phase(&self, patches: &[FilePatch], form: PhaseForm) -> PutPhase {
         let puts = patches.iter().map(|patch| self.put_at(patch.addr, patch.body.clone()));
-        PutPhase { puts: puts.collect(), rewrite: false }
+        PutPhase { puts: puts.collect(), form }
     }
 
     fn put_at(&self, addr: FileAddress, body: Bytes) -> StorePut {

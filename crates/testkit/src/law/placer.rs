@@ -5,8 +5,8 @@ use super::{RandomSource, chunk_indexes, settle_complete};
 use crate::{MemoryView, ObjectView};
 use bytes::Bytes;
 use ncirrus_layout::{
-    Catalog, CellList, Driver, EdgeChunks, ErrorKind, ObjectId, OpenOptions, Placer, PlacerWork, PutPhase,
-    Step, StorePut, View, Writing,
+    Catalog, CellList, Driver, EdgeChunks, ErrorKind, ObjectId, OpenOptions, PhaseForm, Placer, PlacerWork,
+    PutPhase, Step, StorePut, View, Writing,
 };
 use ncirrus_model::{DimId, Model, VarId};
 use std::collections::BTreeMap;
@@ -184,7 +184,7 @@ impl PlacerTrial<'_> {
 
     fn phase(&mut self, phase: PutPhase, is_unseen: bool) {
         // A rewrite is visible at once.
-        match is_unseen && !phase.rewrite {
+        match is_unseen && phase.form != PhaseForm::Rewritten {
             true => self.apply(COMMIT, phase.puts),
             false => phase.puts.into_iter().for_each(|put| self.objects.apply(put)),
         }

@@ -1,7 +1,7 @@
 //! Which documents a commit puts, and in which order (`docs/formats/zarr-writing.md`, "Order of a commit").
 use super::compose::{ComposedDocuments, DocumentLevel, MetadataDocument};
 use super::text;
-use ncirrus_layout::{ObjectId, PutPhase, StorePut};
+use ncirrus_layout::{ObjectId, PhaseForm, PutPhase, StorePut};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
@@ -158,5 +158,5 @@ pub(crate) fn put(root: &ObjectId, document: &MetadataDocument) -> StorePut {
 
 /// A phase, unless there is nothing to put.
 fn phase(puts: Vec<StorePut>) -> Option<PutPhase> {
-    (!puts.is_empty()).then_some(PutPhase { puts, rewrite: false })
+    (!puts.is_empty()).then_some(PutPhase { puts, form: PhaseForm::Separate })
 }

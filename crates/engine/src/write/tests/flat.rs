@@ -4,8 +4,8 @@ use super::map::{MapFormat, ModelMap, fill_of, stored_type};
 use super::*;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Extent, Layout, Location, Placer,
-    PlacerWork, PreparedPlacement, PutPhase, Source, Step, StorePut, View, Writing,
+    Abilities, CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Extent, Layout, Location, PhaseForm,
+    Placer, PlacerWork, PreparedPlacement, PutPhase, Source, Step, StorePut, View, Writing,
 };
 use std::collections::HashMap;
 
@@ -168,7 +168,7 @@ impl Placer for FlatPlacer {
         models.push(Arc::new(model.clone()));
         let number = Bytes::copy_from_slice(&(models.len() as u64).to_le_bytes());
         let head = StorePut::Patch { object: self.root.clone(), offset: 0, body: number };
-        Ok(vec![PutPhase { puts: vec![head], rewrite: false }])
+        Ok(vec![PutPhase { puts: vec![head], form: PhaseForm::Separate }])
     }
 
     fn committed(&mut self) {}

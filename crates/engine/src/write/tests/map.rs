@@ -4,8 +4,8 @@ use super::*;
 use bytes::Bytes;
 use ncirrus_layout::{
     Abilities, Catalog, CellList, ChunkGrid, ChunkIndex, ChunkRef, Confidence, Driver, EdgeChunks, Encoding,
-    Layout, Location, OpenOptions, Placer, PlacerWork, PreparedPlacement, PutPhase, Source, Step, StorePut,
-    Tile, TileIndex, TileSource, VariableRef, View, Want, Writing,
+    Layout, Location, OpenOptions, PhaseForm, Placer, PlacerWork, PreparedPlacement, PutPhase, Source, Step,
+    StorePut, Tile, TileIndex, TileSource, VariableRef, View, Want, Writing,
 };
 use ncirrus_model::{Attributes, CodecSpace, CodecSpec, Region, Storage};
 
@@ -166,7 +166,7 @@ impl Placer for MapPlacer {
         let is_covered = |var: &VarId| model.variable(*var).unwrap().name.starts_with("covered");
         let cover = model.variables().iter().any(is_covered).then(|| vec![document("cover")]);
         let phases = [Some(arrays), cover, Some(vec![document("root")])];
-        Ok(phases.into_iter().flatten().map(|puts| PutPhase { puts, rewrite: false }).collect())
+        Ok(phases.into_iter().flatten().map(|puts| PutPhase { puts, form: PhaseForm::Separate }).collect())
     }
 
     fn committed(&mut self) {}

@@ -2,7 +2,7 @@
 use super::super::cells::ChunkSelection;
 use super::*;
 use bytes::Bytes;
-use ncirrus_layout::{ChunkGrid, PutPhase};
+use ncirrus_layout::{ChunkGrid, PhaseForm, PutPhase};
 use ncirrus_store::LocalStore;
 
 fn output(memory: &MemoryStore, far: bool) -> TargetStore {
@@ -32,7 +32,7 @@ fn a_rewritten_file_takes_the_place_of_the_old_one() {
     ];
     let output = output(&memory, false);
     let session = session(1 << 20);
-    session.block_on(output.run_phase(PutPhase { puts, rewrite: true })).unwrap();
+    session.block_on(output.run_phase(PutPhase { puts, form: PhaseForm::Rewritten })).unwrap();
     assert_eq!(body(&memory, &file).unwrap(), b"HEADHEADABCDEF");
     assert_eq!(memory.keys(), ["dir/file"]);
 }
@@ -43,7 +43,8 @@ fn a_rewriting_that_fails_leaves_the_file_alone() {
     let file = memory.root().child("file");
     LocalStore::put(&memory, &file, b"old", &ncirrus_store::PutCondition::None).unwrap();
     let puts = vec![StorePut::Move { object: file.clone(), from: 100, to: 0, len: 8 }];
-    let done = session(1 << 20).block_on(output(&memory, false).run_phase(PutPhase { puts, rewrite: true }));
+    let done = session(1 << 20)
+        .block_on(output(&memory, false).run_phase(PutPhase { puts, form: PhaseForm::Rewritten }));
     assert_eq!(done.unwrap_err().kind(), ErrorKind::Malformed);
     assert_eq!(body(&memory, &file).unwrap(), b"old");
     assert_eq!(memory.keys(), ["file"]);

@@ -17,7 +17,7 @@ use crate::write::update::MadeFile;
 use crate::write::value::encode_values;
 use bytes::{Bytes, BytesMut};
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, Placer, PlacerWork,
+    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, PhaseForm, Placer, PlacerWork,
     PreparedPlacement, PutPhase, Resolver, Result, Step, StorePut, Tag, View,
 };
 use ncirrus_model::{CodecSpace, Model, Values, VarId};
@@ -185,7 +185,7 @@ impl FileCreation {
         let head = self.put_at(FileAddress(0), superblock(end, image.root));
         self.planned = Some(image.addrs);
         let metadata = self.put_at(image.start, image.bytes);
-        Ok([metadata, head].map(|put| PutPhase { puts: vec![put], rewrite: false }).into())
+        Ok([metadata, head].map(|put| PutPhase { puts: vec![put], form: PhaseForm::Separate }).into())
     }
 
     /// Called when all phases are done: passes on what was made.
