@@ -1,6 +1,7 @@
 //! Bad answers of servers of OPeNDAP, through the command: every row of docs/spec/dap.md 8.3 and every case of 8.4. `dump`
 //! leaves the variable out and says why; `copy` ends with the exit code of the error and leaves nothing.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+use ncirrus_testkit::dap_server::crc32;
 use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
 
 const DDS: &str =
@@ -75,13 +76,6 @@ fn values_of_dap4() -> Vec<u8> {
     let values: Vec<u8> = [1_i32, 2, 3, 4].iter().flat_map(|value| value.to_le_bytes()).collect();
     let sum = crc32(&values);
     [values, sum.to_le_bytes().to_vec()].concat()
-}
-
-/// CRC-32 of ISO 3309.
-fn crc32(bytes: &[u8]) -> u32 {
-    let step = |sum: u32| if sum & 1 == 1 { 0xedb8_8320 ^ (sum >> 1) } else { sum >> 1 };
-    let byte = |sum: u32, byte: &u8| (0..8).fold(sum ^ u32::from(*byte), |sum, _| step(sum));
-    !bytes.iter().fold(!0, byte)
 }
 
 fn dap4(chunks: &[Vec<u8>]) -> Vec<u8> {

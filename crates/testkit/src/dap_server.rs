@@ -11,6 +11,7 @@ mod dap4;
 mod ranges;
 mod tables;
 
+pub use dap4::crc32;
 use ncirrus_layout::Result;
 use ncirrus_model::{Model, Selection, TypeRef, Values, VarId};
 use std::collections::BTreeMap;

@@ -68,7 +68,7 @@ fn parse_pair(text: &str) -> std::result::Result<(String, String), String> {
 /// Reports on standard error what is unusual about a dataset on a server, such as that it had to be read whole, or that its
 /// attributes could not be read.
 pub(crate) fn tell_odd(dataset: &Dataset) {
-    if ["http", "dap2", "dap4", "dods"].iter().any(|scheme| dataset.url().starts_with(scheme)) {
+    if ncirrus::store::Url::parse(dataset.url()).is_ok_and(|url| url.is_http()) {
         crate::message::notes(&dataset.warnings());
     }
 }

@@ -226,7 +226,8 @@ fn serialised(values: &Values, big_endian: bool, data: &mut Vec<u8>) {
     }
 }
 
-fn crc32(bytes: &[u8]) -> u32 {
+/// CRC-32 of ISO 3309.
+pub fn crc32(bytes: &[u8]) -> u32 {
     let of_byte = |byte: u32| (0..8).fold(byte, |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1)));
     let table: Vec<u32> = (0..256).map(of_byte).collect();
     let step = |crc: u32, byte: &u8| table[usize::from(crc.to_le_bytes()[0] ^ byte)] ^ (crc >> 8);
