@@ -2,6 +2,7 @@
 mod answer;
 mod computed;
 mod encoding;
+mod page;
 mod redirects;
 #[cfg(test)]
 mod tests;

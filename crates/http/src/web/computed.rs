@@ -2,7 +2,8 @@
 //! failure is in the body.
 use super::HttpStore;
 use super::encoding::BodyDecoder;
-use super::redirects::RedirectRequest;
+use super::page::PageGuard;
+use super::redirects::{RedirectRequest, RedirectTarget};
 use crate::net::{self, RequestFailure, ResponseHead};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
@@ -49,10 +50,21 @@ impl HttpStore {
         loop {
             let asked = RedirectRequest { range: None, state: None };
             let response = self.reach(&address, &asked).await?;
-            let status = response.status();
+            let (status, target) = (response.status(), RedirectTarget::of(&response).cloned());
             receiver.receive(AnswerPart::Begin).await.map_err(RequestFailure::lasting)?;
             if status.is_success() {
-                match pass_on(response, receiver).await {
+                let passed = match &target {
+                    Some(target) => {
+                        let mut guard = PageGuard::new(receiver, &target.host);
+                        let passed = pass_on(response, &mut guard).await;
+                        match passed {
+                            Ok(()) => guard.finish().await.map_err(RequestFailure::lasting),
+                            failed => failed,
+                        }
+                    }
+                    None => pass_on(response, receiver).await,
+                };
+                match passed {
                     Ok(()) => return Ok(true),
                     // An answer that was interrupted begins anew.
                     Err(failure) => net::again(failure).await?,
@@ -66,7 +78,7 @@ impl HttpStore {
             }
             return match status {
                 StatusCode::NOT_FOUND | StatusCode::GONE if told.trim_ascii().is_empty() => Ok(false),
-                _ => Err(RequestFailure::lasting(refused(status, &told))),
+                _ => Err(RequestFailure::lasting(refused(status, &told, target.as_ref()))),
             };
         }
     }
@@ -147,7 +159,7 @@ fn is_error_document(body: &[u8]) -> bool {
     is_dap2 || (text.starts_with('<') && !text.contains("<html") && text.contains("error"))
 }
 
-fn refused(status: StatusCode, body: &[u8]) -> Error {
+fn refused(status: StatusCode, body: &[u8], target: Option<&RedirectTarget>) -> Error {
     let kind = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ErrorKind::Denied,
         StatusCode::BAD_REQUEST => ErrorKind::Invalid,
@@ -158,11 +170,15 @@ fn refused(status: StatusCode, body: &[u8]) -> Error {
     };
     let told = first_words(&String::from_utf8_lossy(body));
     let told = if told.is_empty() { told } else { format!(": {told}") };
-    Error::new(kind, format!("server answered {status}{told}"))
+    let answered = match target {
+        Some(target) => target.denied(status).unwrap_or_else(|| format!("{} answered {status}", target.host)),
+        None => format!("server answered {status}"),
+    };
+    Error::new(kind, format!("{answered}{told}"))
 }
 
 /// The first words of a body, without tags.
-fn first_words(body: &str) -> String {
+pub(super) fn first_words(body: &str) -> String {
     const MOST: usize = 24;
     let mut text = String::new();
     for (at, part) in body.split('<').enumerate() {
@@ -196,8 +212,11 @@ mod tests {
 
     #[test]
     fn refusals_say_what_the_page_says() {
-        let error =
-            refused(StatusCode::FORBIDDEN, b"<html><title>Request too big</title><p>600 MB > 500 MB</html>");
+        let error = refused(
+            StatusCode::FORBIDDEN,
+            b"<html><title>Request too big</title><p>600 MB > 500 MB</html>",
+            None,
+        );
         assert_eq!(error.kind(), ErrorKind::Denied);
         assert!(error.to_string().contains("403 Forbidden: Request too big 600 MB > 500 MB"), "{error}");
     }

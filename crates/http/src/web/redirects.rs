@@ -90,7 +90,7 @@ impl HttpStore {
                 if at != *first && may_keep && is_good(answer.status()) {
                     self.places.keep(address, at.clone());
                 }
-                return self.admitted(first, &at, answer);
+                return self.admitted(answer);
             };
             may_keep &= !is_unkept(answer.headers());
             drain(answer).await;
@@ -129,8 +129,12 @@ impl HttpStore {
             }
             request.build().map_err(RequestFailure::of)
         };
-        let answer = self.service.send(make).await?;
+        let mut answer = self.service.send(make).await?;
         self.jar.take(&self.who, at, answer.headers());
+        if first.origin() != at.origin() {
+            let login = self.login_at(first, at).map(|login| login.origin.to_string());
+            answer.extensions_mut().insert(RedirectTarget { host: host_of(at), login });
+        }
         Ok(answer)
     }
 
@@ -161,24 +165,48 @@ impl HttpStore {
         cookies
     }
 
-    /// An answer; if the target of a redirect denies access, the error names that server.
-    fn admitted(&self, first: &Url, at: &Url, answer: ResponseHead) -> Result<ResponseHead, RequestFailure> {
-        let status = answer.status();
-        if first.origin() == at.origin()
-            || !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
-        {
-            return Ok(answer);
+    /// An answer; if the target of a redirect denies access, the error names that server. What a server that computes
+    /// its answers says is in the body, which is read first.
+    fn admitted(&self, answer: ResponseHead) -> Result<ResponseHead, RequestFailure> {
+        match RedirectTarget::of(&answer).and_then(|target| target.denied(answer.status())) {
+            Some(message) if !self.computes => {
+                Err(RequestFailure::lasting(Error::new(ErrorKind::Denied, message)))
+            }
+            _ => Ok(answer),
         }
-        let port = at.port().map(|port| format!(":{port}")).unwrap_or_default();
-        let host = format!("{}{port}", at.host_str().unwrap_or_default());
-        let login = match self.login_at(first, at) {
-            Some(login) => format!(" to the login of {}", login.origin),
+    }
+}
+
+/// Another server than that of the address, which a redirect ended at. It is kept with the answer.
+#[derive(Debug, Clone)]
+pub(super) struct RedirectTarget {
+    /// With its port.
+    pub(super) host: String,
+    /// The origin of the credentials that it was sent.
+    login: Option<String>,
+}
+
+impl RedirectTarget {
+    /// The server that sent an answer, unless it is that of the address.
+    pub(super) fn of(answer: &ResponseHead) -> Option<&Self> {
+        answer.extensions().get()
+    }
+
+    /// What an answer with this status says, if it denies access.
+    pub(super) fn denied(&self, status: StatusCode) -> Option<String> {
+        let login = match &self.login {
+            _ if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => return None,
+            Some(login) => format!(" to the login of {login}"),
             None if status == StatusCode::UNAUTHORIZED => ", and no login for it is known".to_owned(),
             None => String::new(),
         };
-        let message = format!("access denied: {host} answered {status}{login}");
-        Err(RequestFailure::lasting(Error::new(ErrorKind::Denied, message)))
+        Some(format!("access denied: {} answered {status}{login}", self.host))
     }
+}
+
+fn host_of(url: &Url) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}{port}", url.host_str().unwrap_or_default())
 }
 
 /// The target of a redirect; a request made over https does not continue over http.

@@ -158,6 +158,48 @@ fn ten_redirections_are_followed_and_no_more() {
     assert_eq!(error.message(), "the redirect was refused: more than 10 redirects");
 }
 
+/// What is told of a response of OPeNDAP that a redirect answers by this page of another server.
+fn told_of_computed(page: ServerPage) -> (String, TestHttpServer) {
+    let (data, other) = (TestHttpServer::start([]), TestHttpServer::start([("/y", page)]));
+    data.add("/d/x.dds", redirect(&other.url("/y"), ""));
+    let address = format!("http://localhost:{}/d/x#dap2", data.address.port());
+    let (store, object) = connect(&address, &context(&TempDir::new().unwrap()));
+    let told = match get(&store, &ObjectId::new(object.store, "x.dds"), &Want::All) {
+        Ok(answer) => String::from_utf8_lossy(&answer.unwrap().bytes).into_owned(),
+        Err(error) => format!("{:?} {}", error.kind(), error.message()),
+    };
+    (told, other)
+}
+
+#[test]
+fn what_the_target_of_a_redirect_says_is_told_with_its_host() {
+    let told = |status: &'static str, body: &str| ServerPage::Told(status, body.as_bytes().to_vec());
+    let page = "<html><title>Earthdata Login</title></html>";
+    let refused = "<html><title>Not for you</title></html>";
+    let cases = [
+        (
+            told("403 Forbidden\r\n", refused),
+            "Denied access denied: HOST answered 403 Forbidden: Not for you",
+        ),
+        (
+            told("401 Unauthorized\r\n", "who are you?"),
+            "Denied access denied: HOST answered 401 Unauthorized, and no login for it is known: who are you?",
+        ),
+        (told("404 Not Found\r\n", "gone"), "NotFound HOST answered 404 Not Found: gone"),
+        (
+            told("200 OK\r\n", page),
+            "Denied access denied: HOST answered with a web page (Earthdata Login) instead of data; is a login needed?",
+        ),
+        // Documents of the protocol are the driver's to read.
+        (told("403 Forbidden\r\n", "Error { code = 403; };"), "Error { code = 403; };"),
+        (told("200 OK\r\n", "Dataset { } d;"), "Dataset { } d;"),
+    ];
+    for (page, expected) in cases {
+        let (told, other) = told_of_computed(page);
+        assert_eq!(told, expected.replace("HOST", &other.address.to_string()));
+    }
+}
+
 #[rstest]
 #[case("https://h.org/a/x", "../y?z=1#f", Ok("https://h.org/y?z=1"))]
 #[case("http://h.org/x", "https://u:p@other.org/", Ok("https://other.org/"))]
