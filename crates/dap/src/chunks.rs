@@ -1,5 +1,6 @@
 //! Answers with data of DAP4: chunks (docs/spec/dap.md 6.2, 6.3).
 use crate::answer::{classify, refuse_error};
+use crate::path::shown_path;
 use crate::serial::{SerialOrder, decode};
 use crate::{AnswerKind, Dmr, DmrVariable};
 use bytes::{Bytes, BytesMut};
@@ -74,8 +75,7 @@ impl DapAnswer {
     /// `Malformed` if the length does not fit the DMR, or a checksum is wrong: the variable is then named; `Limit` for
     /// more rows than are allowed.
     pub fn values(&self, rule: ChecksumRule, limits: &Limits) -> Result<DapValues> {
-        let variables: Vec<&DmrVariable> =
-            self.dmr.variables().into_iter().map(|(_, variable)| variable).collect();
+        let variables = self.dmr.variables();
         let with = decode(&self.data, self.order, &variables, true, limits);
         match with {
             Ok(found)
@@ -89,9 +89,10 @@ impl DapAnswer {
         match (decode(&self.data, self.order, &variables, false, limits), with.map(|found| found.mismatch)) {
             (Ok(found), _) => Ok(DapValues { variables: found.values, checksums: false }),
             (Err(_), Ok(Some(index))) => {
-                let path =
-                    self.dmr.variables().get(index).map(|(groups, variable)| full_path(groups, variable));
-                Err(wrong_checksum(path.unwrap_or_default()))
+                let path = |(groups, variable): &(Vec<&str>, &DmrVariable)| {
+                    shown_path(groups.iter().copied(), [&*variable.name])
+                };
+                Err(wrong_checksum(variables.get(index).map(path).unwrap_or_default()))
             }
             (Err(error), _) => Err(error),
         }
@@ -109,12 +110,6 @@ pub(crate) fn is_wrong_checksum(error: &Error) -> bool {
 }
 
 const WRONG_CHECKSUM: &str = "the checksum of the values is wrong";
-
-/// The path of a variable, as DAP4 writes it.
-pub(crate) fn full_path(groups: &[&str], variable: &DmrVariable) -> String {
-    let names = groups.iter().copied().chain([variable.name.as_str()]);
-    names.map(|name| format!("/{}", crate::path::escaped(name))).collect()
-}
 
 /// Reads chunks one after the other.
 struct ChunkReader<'a> {

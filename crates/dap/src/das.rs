@@ -164,7 +164,7 @@ impl DasParser<'_, '_> {
                     self.counted()?;
                     texts.push(text.to_owned());
                 }
-                _ => return Err(unexpected(token, "a value").at_path(&*name.shown)),
+                _ => return Err(unexpected(token, &format!("a value of {}", name.shown))),
             }
         }
         Ok(DasItem::Attribute(DasAttribute { name, ty, texts }))

@@ -125,9 +125,7 @@ impl DdsVariable {
         let product = self.dims.iter().try_fold(1_u64, |product, dim| product.checked_mul(dim.size));
         // A length of 0 leaves none, whatever the others are.
         let empty = self.dims.iter().any(|dim| dim.size == 0).then_some(0);
-        empty
-            .or(product)
-            .ok_or_else(|| Error::limit("more elements than 64 bits can count").at_path(&*self.name.shown))
+        empty.or(product).ok_or_else(|| Error::limit("more elements than 64 bits can count"))
     }
 
     /// The members of a structure, the columns of a sequence, array and maps of a grid.
@@ -198,7 +196,7 @@ impl DdsParser<'_, '_> {
         while self.tokens.take(b'[')? {
             if dims.len() as u64 >= self.limits.rank {
                 let most = self.limits.rank;
-                return Err(Error::limit(format!("more than {most} dimensions")).at_path(&*variable.shown));
+                return Err(Error::limit(format!("{} has more than {most} dimensions", variable.shown)));
             }
             dims.push(self.dimension()?);
         }

@@ -1,8 +1,8 @@
 //! Answers with data of DAP2 (docs/spec/dap.md 3, 8.4).
+use crate::Dds;
 use crate::answer::{error_within, refuse_error};
 use crate::limit;
 use crate::xdr::{XdrPeculiarities, XdrReader};
-use crate::{Dds, DdsVariable};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Values;
@@ -57,7 +57,7 @@ impl DodsAnswer {
     /// from the first byte of the data.
     pub fn values(&self, peculiarities: XdrPeculiarities, limits: &Limits) -> Result<DodsValues> {
         let mut reader = XdrReader::new(&self.data, peculiarities, limits);
-        let read = |variable: &DdsVariable| reader.variable(variable);
+        let read = |variable| reader.variable(variable);
         let variables: Result<Vec<_>> = self.dds.variables.iter().map(read).collect();
         let position = reader.position();
         match variables {

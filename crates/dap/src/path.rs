@@ -27,9 +27,26 @@ pub(crate) fn escaped(name: &str) -> String {
     out
 }
 
+/// The path of a variable or member as errors tell it, and as the model has it: groups and variable between slashes,
+/// members after dots.
+pub(crate) fn shown_path<'a>(
+    groups: impl IntoIterator<Item = &'a str>,
+    names: impl IntoIterator<Item = &'a str>,
+) -> String {
+    let groups: String = groups.into_iter().map(|name| format!("/{name}")).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    format!("{groups}/{}", names.join("."))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_tell_paths_of_groups_and_members() {
+        assert_eq!(shown_path([], ["x"]), "/x");
+        assert_eq!(shown_path(["g", "h"], ["s", "a b"]), "/g/h/s.a b");
+    }
 
     #[test]
     fn names_survive_paths() {

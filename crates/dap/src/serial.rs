@@ -1,4 +1,5 @@
 //! Values as DAP4 sends them (docs/spec/dap.md 6.4).
+use crate::path::shown_path;
 use crate::{DmrKind, DmrVariable};
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::{Atomic, Values};
@@ -21,16 +22,18 @@ pub(crate) struct Decoded {
 pub(crate) fn decode(
     data: &[u8],
     order: SerialOrder,
-    variables: &[&DmrVariable],
+    variables: &[(Vec<&str>, &DmrVariable)],
     checksums: bool,
     limits: &Limits,
 ) -> Result<Decoded> {
-    let mut reader = SerialReader { data, at: 0, order, limits };
+    let mut reader = SerialReader { data, at: 0, order, limits, failed: Vec::new() };
     let mut decoded = Decoded { values: Vec::new(), mismatch: None };
-    for (index, variable) in variables.iter().enumerate() {
+    for (index, (groups, variable)) in variables.iter().enumerate() {
         let start = reader.at;
         let mut column = empty(variable);
-        reader.append(variable, &mut column)?;
+        if let Err(error) = reader.append(variable, &mut column) {
+            return Err(error.at_path(shown_path(groups.iter().copied(), reader.failed.into_iter().rev())));
+        }
         decoded.values.push(column);
         if checksums {
             let computed = crc32fast::hash(&data[start..reader.at]);
@@ -63,7 +66,7 @@ fn element_count(variable: &DmrVariable) -> Result<u64> {
         return Ok(0);
     }
     let product = variable.dims.iter().try_fold(1_u64, |product, dim| product.checked_mul(dim.size));
-    product.ok_or_else(|| Error::limit("more elements than 64 bits can count").at_path(&*variable.name))
+    product.ok_or_else(|| Error::limit("more elements than 64 bits can count"))
 }
 
 /// The fewest bytes of one element.
@@ -87,15 +90,21 @@ struct SerialReader<'a> {
     at: usize,
     order: SerialOrder,
     limits: &'a Limits,
+    /// The names that lead to what could not be read, innermost first.
+    failed: Vec<&'a str>,
 }
 
 impl<'a> SerialReader<'a> {
-    fn append(&mut self, variable: &DmrVariable, column: &mut Values) -> Result<()> {
+    fn append(&mut self, variable: &'a DmrVariable, column: &mut Values) -> Result<()> {
         let start = self.at as u64;
-        self.append_at(variable, column).map_err(|error| error.at_path(&*variable.name).at_offset(start))
+        let appended = self.append_at(variable, column);
+        appended.map_err(|error| {
+            self.failed.push(&variable.name);
+            error.at_offset(start)
+        })
     }
 
-    fn append_at(&mut self, variable: &DmrVariable, column: &mut Values) -> Result<()> {
+    fn append_at(&mut self, variable: &'a DmrVariable, column: &mut Values) -> Result<()> {
         let count = element_count(variable)?;
         let count = self.enough(count, least(&variable.kind))?;
         match &variable.kind {
@@ -125,7 +134,7 @@ impl<'a> SerialReader<'a> {
             .map_err(|_| Error::limit(format!("{count} elements are too many for this machine")))
     }
 
-    fn members(&mut self, members: &[DmrVariable], column: &mut Values) -> Result<()> {
+    fn members(&mut self, members: &'a [DmrVariable], column: &mut Values) -> Result<()> {
         let Values::Compound { len, fields } = column else {
             return Err(Error::internal("members outside a compound"));
         };
@@ -134,7 +143,7 @@ impl<'a> SerialReader<'a> {
         Ok(())
     }
 
-    fn rows(&mut self, members: &[DmrVariable], column: &mut Values) -> Result<()> {
+    fn rows(&mut self, members: &'a [DmrVariable], column: &mut Values) -> Result<()> {
         let Values::Vlen { ends, elements } = column else {
             return Err(Error::internal("a sequence outside a vlen"));
         };

@@ -1,5 +1,6 @@
 //! Values as DAP2 sends them (docs/spec/dap.md 3).
 use crate::column::{empty_column, grow_column};
+use crate::path::shown_path;
 use crate::{DdsKind, DdsType, DdsVariable};
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Values;
@@ -21,11 +22,13 @@ pub(crate) struct XdrReader<'a> {
     at: usize,
     peculiarities: XdrPeculiarities,
     limits: &'a Limits,
+    /// The names that lead to what could not be read, innermost first.
+    failed: Vec<&'a str>,
 }
 
 impl<'a> XdrReader<'a> {
     pub(crate) fn new(bytes: &'a [u8], peculiarities: XdrPeculiarities, limits: &'a Limits) -> Self {
-        Self { bytes, at: 0, peculiarities, limits }
+        Self { bytes, at: 0, peculiarities, limits, failed: Vec::new() }
     }
 
     /// Where the next variable begins.
@@ -34,19 +37,24 @@ impl<'a> XdrReader<'a> {
     }
 
     /// The values of one variable: one column (`crate::column`).
-    pub(crate) fn variable(&mut self, variable: &DdsVariable) -> Result<Values> {
+    pub(crate) fn variable(&mut self, variable: &'a DdsVariable) -> Result<Values> {
         let mut column = empty_column(variable);
-        self.append(variable, &mut column)?;
-        Ok(column)
+        match self.append(variable, &mut column) {
+            Ok(()) => Ok(column),
+            Err(error) => Err(error.at_path(shown_path([], self.failed.drain(..).rev()))),
+        }
     }
 
-    fn append(&mut self, variable: &DdsVariable, column: &mut Values) -> Result<()> {
-        let start = self.at;
-        self.append_at(variable, column)
-            .map_err(|error| error.at_path(&*variable.name.shown).at_offset(start as u64))
+    fn append(&mut self, variable: &'a DdsVariable, column: &mut Values) -> Result<()> {
+        let start = self.at as u64;
+        let appended = self.append_at(variable, column);
+        appended.map_err(|error| {
+            self.failed.push(&variable.name.shown);
+            error.at_offset(start)
+        })
     }
 
-    fn append_at(&mut self, variable: &DdsVariable, column: &mut Values) -> Result<()> {
+    fn append_at(&mut self, variable: &'a DdsVariable, column: &mut Values) -> Result<()> {
         if let DdsKind::Grid { .. } = variable.kind {
             return self.instance(variable, column);
         }
@@ -108,7 +116,7 @@ impl<'a> XdrReader<'a> {
     }
 
     /// A structure, a grid or a sequence.
-    fn instance(&mut self, variable: &DdsVariable, column: &mut Values) -> Result<()> {
+    fn instance(&mut self, variable: &'a DdsVariable, column: &mut Values) -> Result<()> {
         match (&variable.kind, column) {
             (DdsKind::Sequence(columns), Values::Vlen { ends, elements }) => {
                 while self.another_row()? {
@@ -129,7 +137,7 @@ impl<'a> XdrReader<'a> {
         }
     }
 
-    fn members(&mut self, members: &[DdsVariable], column: &mut Values) -> Result<()> {
+    fn members(&mut self, members: &'a [DdsVariable], column: &mut Values) -> Result<()> {
         let Values::Compound { len, fields } = column else {
             return Err(Error::internal("members outside a compound"));
         };

@@ -47,10 +47,21 @@ fn a_wrong_checksum_names_the_variable() {
     let data = [&[0; 16][..], &[1, 2, 3, 4]].concat();
     let answer = body(&[(4, &dmr(&format!("<Group name='g h'>{INTS}</Group>"))), (5, &data)]);
     let error = values(&answer).unwrap_err();
-    assert_eq!(error.to_string(), r"the checksum of the values is wrong (/g\ h/v)");
+    assert_eq!(error.to_string(), "the checksum of the values is wrong (/g h/v)");
     let limits = Limits::default();
     let ignored = DapAnswer::parse(&answer, &limits).unwrap().values(ChecksumRule::Ignore, &limits).unwrap();
     assert_eq!(ignored.variables, [Values::Int(vec![0; 4])]);
+}
+
+#[test]
+fn errors_tell_the_path_of_the_member_that_cannot_be_read() {
+    let inside =
+        "<Group name='g h'><Structure name='s'><Int16 name='a'/><String name='b.c'/></Structure></Group>";
+    let error =
+        values(&body(&[(0, &dmr(inside)), (1, &[0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])]));
+    assert!(error.unwrap_err().to_string().ends_with("(/g h/s.b.c, at byte 2)"));
+    let error = values(&body(&[(0, &dmr(INTS)), (1, &[0; 3])])).unwrap_err().to_string();
+    assert!(error.ends_with("(/v, at byte 0)"), "{error}");
 }
 
 #[test]

@@ -127,7 +127,8 @@ impl DmrParser<'_> {
         }
         if variable.dims.len() as u64 > self.limits.rank {
             let (rank, most) = (variable.dims.len(), self.limits.rank);
-            return Err(Error::limit(format!("{rank} dimensions, more than {most}")).at_path(variable.name));
+            let message = format!("{} has {rank} dimensions, more than the limit of {most}", variable.name);
+            return Err(Error::limit(message).at_offset(node.at));
         }
         Ok(Some(variable))
     }

@@ -117,6 +117,29 @@ fn a_scalar_byte_is_read_from_its_first_byte_where_the_server_puts_it_there() {
 }
 
 #[test]
+fn errors_tell_the_path_of_the_member_that_cannot_be_read() {
+    let cases = [
+        ("Int32 a; Float64 b;", "00000001 0000", "(/b, at byte 4)"),
+        (
+            "Structure { Int32 a; Structure { Byte b[2]; } t; } s;",
+            "00000001 00000002 00000003",
+            "(/s.t.b, at byte 4)",
+        ),
+        ("Sequence { Int32 i; String n; } q;", "5a000000 00000001 00000009", "(/q.n, at byte 8)"),
+        (
+            "Grid { Array: Byte g[x = 1]; Maps: Byte x[x = 1]; } g;",
+            "00000001 00000001 09000000 00000002",
+            "(/g.x, at byte 12)",
+        ),
+        ("Structure { Int32 a[10000000000][10000000000]; } s;", "00000000", "(/s.a, at byte 0)"),
+    ];
+    for (dds, hex, place) in cases {
+        let error = values(dds, hex).unwrap_err().to_string();
+        assert!(error.ends_with(place), "{dds}: {error}");
+    }
+}
+
+#[test]
 fn sizes_are_refused_before_there_is_memory_for_them() {
     let cases = [
         ("Int32 a[5];", "00000004 00000004", "the count 4 of elements does not match the 5"),
@@ -131,7 +154,7 @@ fn sizes_are_refused_before_there_is_memory_for_them() {
     ];
     for (dds, hex, expected) in cases {
         let error = values(dds, hex).unwrap_err().to_string();
-        assert!(error.contains(expected) && error.contains("(a, at byte 0)"), "{dds}: {error}");
+        assert!(error.contains(expected) && error.contains("(/a, at byte 0)"), "{dds}: {error}");
     }
     let nothing = values("Structure { Structure { } t; } s[4294967295];", "ffffffff").unwrap();
     assert_eq!(nothing, [compound(4_294_967_295, vec![compound(4_294_967_295, Vec::new())])]);

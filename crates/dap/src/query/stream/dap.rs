@@ -3,6 +3,7 @@ use super::AnswerStart;
 use super::elements::{ElementForm, ElementStream};
 use crate::answer::classify;
 use crate::chunks::{ERROR, LAST, LITTLE_ENDIAN, wrong_checksum};
+use crate::path::shown_path;
 use crate::shown::{ShownVariable, WirePath};
 use crate::{AnswerKind, Dmr, DmrKind};
 use ncirrus_layout::{Error, Limits, PutElements, QueryBox, Result};
@@ -185,5 +186,5 @@ fn only_array(dmr: &Dmr, shown: &ShownVariable, wanted: &QueryBox) -> Option<(St
     let lengths = found.dims.iter().map(|axis| axis.size);
     let is_asked = is_it && lengths.eq(wanted.axes.iter().map(|axis| axis.count));
     let size = atomic.byte_len().filter(|_| is_asked && shown.has_bits_of(*atomic))?;
-    Some((crate::chunks::full_path(groups, found), size))
+    Some((shown_path(groups.iter().copied(), [&*found.name]), size))
 }
