@@ -48,9 +48,8 @@ impl DapCatalog {
         let missing = || Error::not_found("no such variable").at_object(self.object());
         let variable = self.model.variable(id).ok_or_else(missing)?;
         let number = *self.numbers.get(&id).ok_or_else(missing)?;
-        if let Some(fault) = &variable.fault {
-            let path = self.model.variable_path(id);
-            return Err(Error::from(fault.clone()).at_object(self.object()).at_path(path));
+        if let Some(fault) = self.source.variables.get(number).and_then(|shown| shown.fault.clone()) {
+            return Err(fault.at_object(self.object()).at_path(self.model.variable_path(id)));
         }
         let zero = self.model.zeros(variable.ty, 1, DEPTH);
         let fill = variable

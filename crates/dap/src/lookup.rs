@@ -64,22 +64,29 @@ fn sum(lengths: impl Iterator<Item = Option<u64>>) -> Option<u64> {
 }
 
 fn exact_len(variable: &DdsVariable) -> Option<u64> {
-    let is_grid = matches!(variable.kind, DdsKind::Grid { .. });
-    let array = !is_grid && !variable.dims.is_empty();
-    let count = if array { variable.element_count().ok()? } else { 1 };
-    let counts = if array { 4 } else { 0 };
-    match &variable.kind {
-        DdsKind::Atomic(DdsType::String | DdsType::Url) if count > 0 => None,
-        DdsKind::Atomic(DdsType::String | DdsType::Url) => Some(counts),
-        DdsKind::Atomic(DdsType::Byte) => count.checked_next_multiple_of(4)?.checked_add(2 * counts),
-        DdsKind::Atomic(DdsType::Float64) => count.checked_mul(8)?.checked_add(2 * counts),
-        DdsKind::Atomic(_) => count.checked_mul(4)?.checked_add(2 * counts),
-        DdsKind::Sequence(_) => None,
-        DdsKind::Structure(_) if count == 0 => Some(counts),
-        DdsKind::Structure(_) | DdsKind::Grid { .. } => {
-            let members = sum(variable.members().into_iter().map(exact_len))?;
-            count.checked_mul(members)?.checked_add(counts)
-        }
+    if variable.dims.is_empty() || matches!(variable.kind, DdsKind::Grid { .. }) {
+        return element_len(&variable.kind);
+    }
+    let (element, counts) = match &variable.kind {
+        // Only in arrays are bytes packed.
+        DdsKind::Atomic(DdsType::Byte) => (Some(1), 8),
+        DdsKind::Atomic(DdsType::String | DdsType::Url) => (None, 4),
+        kind @ DdsKind::Atomic(_) => (element_len(kind), 8),
+        kind => (element_len(kind), 4),
+    };
+    let count = variable.element_count().ok()?;
+    let bytes = if count == 0 { 0 } else { count.checked_mul(element?)? };
+    bytes.checked_next_multiple_of(4)?.checked_add(counts)
+}
+
+/// The bytes of one element that is in no array of its own, if its structure alone tells.
+pub(crate) fn element_len(kind: &DdsKind) -> Option<u64> {
+    match kind {
+        DdsKind::Atomic(DdsType::String | DdsType::Url) | DdsKind::Sequence(_) => None,
+        DdsKind::Atomic(DdsType::Float64) => Some(8),
+        DdsKind::Atomic(_) => Some(4),
+        DdsKind::Structure(members) => sum(members.iter().map(exact_len)),
+        DdsKind::Grid { array, maps } => sum(std::iter::once(&**array).chain(maps).map(exact_len)),
     }
 }
 

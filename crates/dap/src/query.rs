@@ -166,10 +166,12 @@ impl PendingQuery {
     fn with(mut self, source: &DapSource, at: usize, wanted: &QueryBox) -> Result<Self> {
         let variable = source.variable(wanted)?;
         source.project(&mut self.constraint, variable, &wanted.axes)?;
-        let bytes = variable.element_len.unwrap_or(UNKNOWN_LEN).saturating_mul(wanted.count());
+        let counts: Vec<u64> = wanted.axes.iter().map(|axis| axis.count).collect();
+        let bytes = variable.answer_len(&counts);
         self.boxes.push(at);
-        (self.bytes, self.is_exact) =
-            (self.bytes.saturating_add(bytes), self.is_exact && variable.element_len.is_some());
+        self.is_exact &= bytes.is_some();
+        let bytes = bytes.unwrap_or_else(|| UNKNOWN_LEN.saturating_mul(wanted.count()));
+        self.bytes = self.bytes.saturating_add(bytes);
         Ok(self)
     }
 
@@ -275,7 +277,7 @@ impl DapSource {
                 return Err(Error::internal("a path of another protocol"));
             };
             let path: Vec<&WireName> = segments.iter().map(|segment| &segment.name).collect();
-            let absent = || Error::malformed(format!("the answer has no {}", shown_path(segments)));
+            let absent = || Error::malformed(format!("the answer has no /{}", shown_path(segments)));
             let (place, _) = answer.dds.find(&path).ok_or_else(absent)?;
             let column = values.at(&place).ok_or_else(absent)?;
             let shape = answer_shape(&answer.dds, &place, column.len())?;

@@ -33,6 +33,8 @@ pub(crate) struct ShownVariable {
     pub(crate) is_coordinate: bool,
     /// Characters of each string, if they are shown.
     pub(crate) characters: Option<u64>,
+    /// Why its shape is not known.
+    pub(crate) fault: Option<Error>,
 }
 
 impl ShownVariable {
@@ -42,6 +44,31 @@ impl ShownVariable {
             WirePath::Dap2 { segments, rows: Some(names), .. } => segments.get(..*names),
             _ => None,
         }
+    }
+
+    /// Bytes of a box of so many elements along each axis in an answer; `None` if elements differ. What structures or rows
+    /// repeat has its counts each time, and bytes are padded.
+    pub(crate) fn answer_len(&self, counts: &[u64]) -> Option<u64> {
+        let counts = counts.get(..self.shape.len()).unwrap_or(counts);
+        let product = |counts: &[u64]| counts.iter().fold(1_u64, |product, len| product.saturating_mul(*len));
+        let Some((last, outer)) = self.wire.segments().split_last() else {
+            return Some(product(counts).saturating_mul(self.element_len?));
+        };
+        let (rows, mut rest) = counts.split_at(usize::from(self.sequence().is_some()).min(counts.len()));
+        let (mut repeated, mut is_repeated, mut bytes) = (product(rows), !rows.is_empty(), 0_u64);
+        for segment in outer.iter().filter(|segment| segment.rank > 0) {
+            let (own, after) = rest.split_at(segment.rank.min(rest.len()));
+            let len = if is_repeated { COUNT.saturating_mul(repeated) } else { 0 };
+            bytes = bytes.saturating_add(len);
+            (repeated, is_repeated, rest) = (repeated.saturating_mul(product(own)), true, after);
+        }
+        let array = product(rest).saturating_mul(self.element_len?);
+        let each = match self.atomic {
+            _ if last.rank == 0 || !is_repeated => array,
+            Some(_) => array.checked_next_multiple_of(4)?.saturating_add(2 * COUNT),
+            None => array.saturating_add(COUNT),
+        };
+        Some(bytes.saturating_add(each.saturating_mul(repeated)))
     }
 
     /// Whether its elements are numbers whose bits are those of the answer.
@@ -60,6 +87,9 @@ impl ShownVariable {
         self.atomic == Some(shown)
     }
 }
+
+/// Bytes of a count of DAP2.
+const COUNT: u64 = 4;
 
 /// How a variable is asked for.
 #[derive(Debug, Clone)]

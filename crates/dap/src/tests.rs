@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 mod damage;
+mod lengths;
 mod traps;
 mod views;
 

@@ -32,6 +32,8 @@ pub enum Detail {
     Found(Found),
     /// A server could not be reached.
     Unreachable,
+    /// The values that tell the shape of a variable could not be read: its values cannot be read either.
+    ShapeUnread,
 }
 
 /// The kinds of members of a dataset.

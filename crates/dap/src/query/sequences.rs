@@ -74,13 +74,13 @@ impl DapSource {
         let (mut bytes, mut is_exact) = (0_u64, true);
         for (at, column) in columns.iter().enumerate() {
             let column = self.numbered(*column)?;
-            let count = column.shape.iter().fold(1_u64, |count, len| count.saturating_mul(*len));
             let marks =
                 if at == 0 { MARK.saturating_mul(column.shape.first().copied().unwrap_or(0)) } else { 0 };
-            let own = column.element_len.unwrap_or(super::UNKNOWN_LEN).saturating_mul(count);
-            bytes = bytes.saturating_add(own).saturating_add(marks);
-            // In each row an array has its counts, too.
-            is_exact &= column.element_len.is_some() && column.shape.len() == 1;
+            let own = column.answer_len(&column.shape);
+            is_exact &= own.is_some();
+            let count =
+                || column.shape.iter().fold(super::UNKNOWN_LEN, |len, count| len.saturating_mul(*count));
+            bytes = bytes.saturating_add(own.unwrap_or_else(count)).saturating_add(marks);
         }
         Ok((bytes, is_exact))
     }

@@ -8,12 +8,15 @@ pub(crate) use walk::{SequenceColumn, sequence_columns, string_paths};
 use super::types::{self, MemberTree, TypeTree};
 use super::{ShownDataset, ShownVariable, TakenNames, WirePath, atomic_of, is_coordinate, refused};
 use crate::conversion::{ValueConversion, signed_type};
+use crate::lookup;
 use crate::place::{DapPlace, DapView};
 use crate::{Das, Dds, DdsKind, DdsType, DdsVariable};
 use attributes::{OwnAttributes, SharedAttributes};
 use dimensions::DimensionTable;
 use ncirrus_layout::{Error, Limits, Result};
-use ncirrus_model::{Atomic, Attribute, DimId, Dimension, DimensionLen, FillValue, Model, TypeRef, Variable};
+use ncirrus_model::{
+    Atomic, Attribute, Detail, DimId, Dimension, DimensionLen, Fault, FillValue, Model, TypeRef, Variable,
+};
 use std::collections::HashMap;
 use walk::{DdsWalker, FoundVariable};
 
@@ -138,7 +141,8 @@ impl<'a> Dap2Definitions<'a> {
         }
         let is_coordinate = found.rows.is_none() && is_coordinate(model, &name, &dims);
         let mut variable = Variable::new(name, ty, dims);
-        variable.fault = found.fault.as_ref().map(Into::into);
+        let unread = |error: &Error| Fault { detail: Some(Detail::ShapeUnread), ..error.into() };
+        variable.fault = found.fault.as_ref().map(unread);
         let list = variable.attributes.known_mut();
         for attribute in attributes.list {
             let attribute = typed(attribute, ty, &found.name, &mut self.shown.warnings);
@@ -150,13 +154,11 @@ impl<'a> Dap2Definitions<'a> {
         let id = model.insert_variable(root, variable).map_err(|error| refused(&error))?;
         let (segments, rows, map) = (found.segments.clone(), found.rows, found.map);
         let wire = WirePath::Dap2 { segments, rows, map };
-        let element_len = match found.node.kind {
-            // Each row has a word for it.
-            DdsKind::Atomic(DdsType::Byte) if rows.is_some() => Some(4),
-            _ => element_len(found.node),
-        };
+        let element_len = element_len(found.node);
         let atomic = atomic_of(ty);
-        let shown = ShownVariable { wire, shape, conversion, atomic, element_len, is_coordinate, characters };
+        let fault = found.fault.clone();
+        let shown =
+            ShownVariable { wire, shape, conversion, atomic, element_len, is_coordinate, characters, fault };
         self.shown.variables.insert(id, shown);
         Ok(())
     }
@@ -212,20 +214,10 @@ fn typed(attribute: Attribute, ty: TypeRef, variable: &str, warnings: &mut Vec<S
     }
 }
 
-/// Bytes of an element in an answer.
+/// Bytes of an element in an answer: only in arrays are those of `Byte` packed.
 fn element_len(variable: &DdsVariable) -> Option<u64> {
     match &variable.kind {
-        DdsKind::Atomic(DdsType::String | DdsType::Url) | DdsKind::Sequence(_) => None,
-        DdsKind::Atomic(DdsType::Byte) => Some(1),
-        DdsKind::Atomic(DdsType::Float64) => Some(8),
-        DdsKind::Atomic(_) => Some(4),
-        DdsKind::Structure(_) | DdsKind::Grid { .. } => {
-            let mut total = 0_u64;
-            for member in variable.members() {
-                let count = member.element_count().ok()?;
-                total = total.checked_add(element_len(member)?.checked_mul(count)?)?;
-            }
-            Some(total)
-        }
+        DdsKind::Atomic(DdsType::Byte) if !variable.dims.is_empty() => Some(1),
+        kind => lookup::element_len(kind),
     }
 }

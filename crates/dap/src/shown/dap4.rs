@@ -163,6 +163,7 @@ impl Dap4Definitions<'_> {
             element_len: element_len(found),
             is_coordinate,
             characters: None,
+            fault: None,
         };
         self.shown.variables.insert(id, shown);
         Ok(())

@@ -29,7 +29,7 @@ fn opened(place: DapPlace, shown: ShownDataset) -> (Model, DapSource) {
     (shown.model, DapSource::new(Arc::new(place), variables))
 }
 
-fn dap2_with(dds: &str, das: &str, view: DapView, facts: &Dap2Facts) -> (Model, DapSource) {
+pub(super) fn dap2_with(dds: &str, das: &str, view: DapView, facts: &Dap2Facts) -> (Model, DapSource) {
     let place = place(DapProtocol::Dap2, view, None);
     let dds = Dds::parse(format!("Dataset {{ {dds} }} x;").as_bytes(), &limits()).unwrap();
     let das = Das::parse(format!("Attributes {{ {das} }}").as_bytes(), &limits()).unwrap();
@@ -49,7 +49,7 @@ fn dap4(inside: &str) -> (Model, DapSource) {
     opened(place, shown)
 }
 
-fn whole(source: &DapSource, variable: usize) -> QueryBox {
+pub(super) fn whole(source: &DapSource, variable: usize) -> QueryBox {
     let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
     QueryBox { variable, axes: source.variables[variable].shape.iter().map(axis).collect() }
 }
