@@ -57,6 +57,26 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
+def words_of(session: ncirrus.Session) -> tuple[str, str]:
+    """The threads and memory of a session, as they are in the process where this runs."""
+    shown = {row["name"]: row["value"] for row in ncirrus.config_show(session=session)}
+    return shown["threads"], shown["memory"]
+
+
+def test_sessions_take_the_threads_and_memory_of_their_worker(client: Any) -> None:
+    """Else each of four workers would decode with the threads of all processors."""
+
+    def words(**given: Any) -> tuple[str, str]:
+        found: tuple[str, str] = client.submit(words_of, ncirrus.Session(**given), pure=False).result()
+        return found
+
+    worker = next(iter(client.scheduler_info()["workers"].values()))
+    share = str(max(64 << 20, worker["memory_limit"] // 8))
+    assert words(durable=False) == ("1", share)
+    assert words(threads=3, memory="80M") == ("3", str(80 << 20))
+    assert words(settings={"threads": 2}) == ("2", share)
+
+
 def values_of(path: Any, **words: Any) -> Any:
     return ncirrus.open(path, **words)["v"][...]
 

@@ -124,7 +124,7 @@ class Session:
         if self._handle is None:
             with self._lock:
                 if self._handle is None:
-                    handle = _ncirrus.Session(_native_words(self._arguments))
+                    handle = _ncirrus.Session(_native_words({**_of_worker(self._arguments), **self._arguments}))
                     processes.remember(handle)
                     self._handle = handle
         return self._handle
@@ -278,7 +278,7 @@ def default_session() -> Session:
     global _default
     with _lock:
         if _default is None:
-            _default = Session._of({**_of_worker(), **_configured})
+            _default = Session._of(_configured)
             _default._is_default = True
         return _default
 
@@ -309,10 +309,10 @@ def _forked() -> None:
 processes.after_fork(_forked)
 
 
-def _of_worker() -> dict[str, Any]:
-    """Inside of a worker of Dask its threads, and an eighth of its memory."""
+def _of_worker(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Inside of a worker of Dask its threads, and an eighth of its memory, unless the session's settings name others."""
     distributed = sys.modules.get("distributed.worker")
-    if distributed is None:
+    if distributed is None or "config" in arguments:
         return {}
     try:
         worker = distributed.get_worker()
@@ -326,4 +326,4 @@ def _of_worker() -> dict[str, Any]:
     limit = getattr(getattr(worker, "memory_manager", None), "memory_limit", None)
     if limit:
         found["memory"] = max(64 << 20, int(limit) // 8)
-    return found
+    return {name: value for name, value in found.items() if name not in (arguments.get("settings") or {})}
