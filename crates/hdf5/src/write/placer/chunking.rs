@@ -109,24 +109,34 @@ fn as_netcdf_c(axes: &[DimensionLen], element: u64) -> Vec<u64> {
         axes.iter().filter(|axis| !axis.is_unlimited()).map(|axis| axis.current().max(1)).collect();
     match axes {
         [DimensionLen::Unlimited(_)] => return vec![(SERIES_BYTES / element).max(1)],
-        _ if fixed.is_empty() => return vec![root(limit, axes.len()); axes.len()],
+        _ if fixed.is_empty() => return vec![root(CHUNK_BYTES, element, axes.len()); axes.len()],
         _ => {}
     }
     let share = share_of_each(limit, &fixed);
-    let even = |len: u64| len.div_ceil(len.div_ceil(shortened(len, share)).max(1));
-    axes.iter().map(|axis| if axis.is_unlimited() { 1 } else { even(axis.current().max(1)) }).collect()
+    let short =
+        |axis: &DimensionLen| if axis.is_unlimited() { 1 } else { shortened(axis.current().max(1), share) };
+    let mut shape: Vec<u64> = axes.iter().map(short).collect();
+    // An axis that is short already leaves chunks too large for HDF5: all others are halved.
+    while shape.iter().fold(element, |bytes, len| bytes.saturating_mul(*len)) > u64::from(u32::MAX) {
+        shape.iter_mut().for_each(|len| *len = (*len / 2).max(1));
+    }
+    let even = |len: u64, chunk: u64| len.div_ceil(len.div_ceil(chunk).max(1));
+    let whole = |(chunk, axis): (u64, &DimensionLen)| match axis {
+        DimensionLen::Fixed(len) => even((*len).max(1), chunk),
+        DimensionLen::Unlimited(_) => chunk,
+    };
+    shape.into_iter().zip(axes).map(whole).collect()
 }
 
-/// The largest number whose `degree`-th power is at most `value`.
-fn root(value: u64, degree: usize) -> u64 {
-    let degree = u32::try_from(degree).unwrap_or(u32::MAX);
-    let fits = |root: u64| root.checked_pow(degree).is_some_and(|power| power <= value);
-    let (mut low, mut high) = (1, value.max(1));
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        if fits(middle) { low = middle } else { high = middle - 1 }
-    }
-    low
+/// The length of all axes of a chunk with that many bytes, if they are equal.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "netCDF-C cuts off what doubles make of the root: 255 for 256 cubed"
+)]
+fn root(bytes: u64, element: u64, degree: usize) -> u64 {
+    ((bytes as f64 / element as f64).powf(1.0 / degree as f64) as u64).max(1)
 }
 
 /// The factor by which all axes are shortened: the root of the part of the elements that a chunk holds.
@@ -196,6 +206,7 @@ mod tests {
         assert_eq!(as_netcdf_c(&[Unlimited(5)], 4), [1024]);
         assert_eq!(as_netcdf_c(&[Unlimited(5), Fixed(100), Fixed(200)], 4), [1, 100, 200]);
         assert_eq!(as_netcdf_c(&[Unlimited(0), Unlimited(0)], 4), [2048, 2048]);
+        assert_eq!(as_netcdf_c(&[Unlimited(0), Unlimited(0), Unlimited(0)], 1), [255, 255, 255]);
     }
 
     #[test]
@@ -208,6 +219,11 @@ mod tests {
         assert_eq!(
             as_netcdf_c(&[Fixed(1_804_289_383), Fixed(846_930_886), Fixed(1_681_692_777)], 4),
             [211, 99, 197]
+        );
+        // With an axis that is short already, all are halved until HDF5 takes the chunk.
+        assert_eq!(
+            as_netcdf_c(&[Fixed(1_804_289_383), Fixed(846_930_886), Fixed(1)], 4),
+            [31_577, 14_822, 1]
         );
     }
 }
