@@ -18,6 +18,8 @@ pub(crate) struct FileArrangement {
     /// Where the first record begins; equal to `fixed_end` unless it was elsewhere before.
     record_begin: u64,
     record_size: u64,
+    /// Whether the room before the records belongs to the file even without records.
+    has_room: bool,
 }
 
 /// The position of a variable.
@@ -48,10 +50,11 @@ impl VariablePosition {
 
 impl FileArrangement {
     /// Arranges variables after a header of that length. Variables in `held`, which have data, stay in place as far
-    /// as possible; if anything has to move, it moves into an order without gaps.
+    /// as possible; if anything has to move, it moves into an order without gaps, with the room that the definition
+    /// asks for; if it asks for none, with `pad` bytes after the header.
     ///
     /// # Errors
-    /// `Limit` naming the variable that would begin at too large an offset.
+    /// `Limit` naming the variable that would begin at too large an offset, and for a file that would be too long.
     pub(crate) fn plan(
         definition: &FittedModel,
         header_len: u64,
@@ -59,21 +62,30 @@ impl FileArrangement {
         old: &Self,
         held: HeldPlaces,
     ) -> Result<Self> {
-        let keeps = (held.fixed || held.records) && old.data_begin >= header_len;
-        let fresh = header_len.checked_add(pad).and_then(|end| end.checked_next_multiple_of(4));
-        let data_begin = if keeps { Some(old.data_begin) } else { fresh };
+        let kept = (held.fixed || held.records).then_some(old.data_begin);
+        let data_begin = match definition.room {
+            Some(room) => begin_after(kept, header_len, room.header_free, room.variable_align),
+            None if kept.is_some_and(|begin| begin >= header_len) => kept,
+            None => begin_after(None, header_len, pad, 4),
+        };
         let data_begin = data_begin.ok_or_else(|| Error::limit("the room after the header is too large"))?;
-        let mut planned = Self { data_begin, fixed_end: data_begin, ..Self::default() };
+        let keeps = kept == Some(data_begin);
+        let has_room = definition.room.is_some();
+        let mut planned = Self { data_begin, fixed_end: data_begin, has_room, ..Self::default() };
         planned.place_fixed(definition, (keeps && held.fixed).then_some(old))?;
         planned.place_records(definition, held.records.then_some(old))?;
+        if has_room && definition.part(false).next().is_none() && definition.part(true).next().is_some() {
+            planned.data_begin = planned.record_begin;
+        }
         planned.check_begins(definition)?;
+        planned.check_len(definition)?;
         Ok(planned)
     }
 
     /// The existing arrangement of a file: `positions`, and where each part of it begins and ends.
     pub(crate) fn found(positions: HashMap<VarId, VariablePosition>, bounds: FileBounds) -> Self {
         let FileBounds { data_begin, fixed_end, record_begin, record_size } = bounds;
-        Self { positions, data_begin, fixed_end, record_begin, record_size }
+        Self { positions, data_begin, fixed_end, record_begin, record_size, has_room: false }
     }
 
     fn place_fixed(&mut self, definition: &FittedModel, old: Option<&Self>) -> Result<()> {
@@ -87,7 +99,6 @@ impl FileArrangement {
             self.fixed_end = self.fixed_end.max(end);
             self.positions.insert(var.id, VariablePosition { begin, len, record_size: None });
         }
-        self.record_begin = self.fixed_end;
         Ok(())
     }
 
@@ -97,9 +108,11 @@ impl FileArrangement {
         let size =
             record_size(&lens).ok_or_else(|| Error::limit("the size of a record does not fit 64 bits"))?;
         self.record_size = size;
-        let old = old.filter(|old| old.record_begin >= self.fixed_end);
-        self.record_begin = old.map_or(self.record_begin, |old| old.record_begin);
-        let same = old.filter(|old| old.has_records_of(&vars, size));
+        let room = definition.room.unwrap_or_default();
+        let kept = old.map(|old| old.record_begin);
+        let begin = begin_after(kept, self.fixed_end, room.variable_free, room.record_align);
+        self.record_begin = begin.ok_or_else(|| Error::limit("the room before the records is too large"))?;
+        let same = old.filter(|old| old.record_begin == self.record_begin && old.has_records_of(&vars, size));
         let mut begin = self.record_begin;
         for var in vars {
             let kept = same.and_then(|old| old.positions.get(&var.id)).map(|kept| kept.begin);
@@ -140,6 +153,16 @@ impl FileArrangement {
         Ok(())
     }
 
+    /// The file is not longer than its room.
+    fn check_len(&self, definition: &FittedModel) -> Result<()> {
+        let Some(most) = definition.room.and_then(|room| room.max_len) else { return Ok(()) };
+        match self.file_len(definition.records) {
+            Some(len) if len <= most => Ok(()),
+            Some(len) => Err(Error::limit(format!("the file would have {len} bytes, more than {most}"))),
+            None => Err(Error::limit(format!("the file would be longer than 2^64 bytes, more than {most}"))),
+        }
+    }
+
     /// The position of a variable.
     pub(crate) fn position(&self, var: VarId) -> Result<VariablePosition> {
         let missing = || Error::not_found("the variable is not defined in the file");
@@ -164,11 +187,21 @@ impl FileArrangement {
 
     /// Length of a file with that many records; `None` if it does not fit 64 bits.
     pub(crate) fn file_len(&self, records: u64) -> Option<u64> {
-        let has_records = records > 0 && self.record_size > 0;
+        let has_records = self.record_size > 0 && (records > 0 || self.has_room);
         match has_records {
             true => records.checked_mul(self.record_size)?.checked_add(self.record_begin),
             false => Some(self.fixed_end),
         }
+    }
+}
+
+/// Where a part begins that follows `end` with some bytes between them: where it was, if there is room enough and that is
+/// aligned, and never before.
+fn begin_after(kept: Option<u64>, end: u64, free: u64, align: u64) -> Option<u64> {
+    let (least, align) = (end.checked_add(free)?, align.max(1));
+    match kept {
+        Some(begin) if begin >= least && begin.is_multiple_of(align) => Some(begin),
+        _ => Some(least.checked_next_multiple_of(align)?.max(kept.unwrap_or(0))),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::geometry::{SlabSize, padded, slab};
 use crate::order::{element_of, to_big_endian};
 use ncirrus_layout::{Detail, Error, Result, StoredType};
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FillValue, Model, TypeRef, Values,
-    VarId, Variable, check_name,
+    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, FillValue, Model, TypeRef,
+    Values, VarId, Variable, check_name,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -21,6 +21,8 @@ pub(crate) struct FittedModel {
     pub(crate) attributes: Attributes,
     /// Variables in definition order.
     pub(crate) vars: Vec<VariableDefinition>,
+    /// Where the parts of the file begin, if somebody determined it.
+    pub(crate) room: Option<FileRoom>,
     index: HashMap<VarId, usize>,
 }
 
@@ -64,7 +66,12 @@ impl FittedModel {
             return Err(Error::limit(format!("{records} records, more than the {most} of {name}")));
         }
         let index = vars.iter().enumerate().map(|(at, var)| (var.id, at)).collect();
-        let definition = Self { version, records, dims, attributes, vars, index };
+        // There is room only before variables.
+        let room = model.room().map(|room| match vars.is_empty() {
+            true => FileRoom { max_len: room.max_len, ..FileRoom::default() },
+            false => room,
+        });
+        let definition = Self { version, records, dims, attributes, vars, room, index };
         definition.check_sizes()?;
         Ok(definition)
     }

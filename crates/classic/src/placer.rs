@@ -95,8 +95,12 @@ impl ClassicPlacer {
         let definition = FittedModel::new(self.definition.version, model)?;
         self.check_unchanged(&definition)?;
         let header_len = encode(&definition, None, 0)?.len() as u64;
-        let target =
-            FileArrangement::plan(&definition, header_len, self.choices.header_pad, &self.actual, self.held)?;
+        // Room that was determined before is kept although nothing may be in the file yet that needs it.
+        let (old, held) = match definition.room {
+            Some(_) => (&self.target, HeldPlaces { fixed: true, records: true }),
+            None => (&self.actual, self.held),
+        };
+        let target = FileArrangement::plan(&definition, header_len, self.choices.header_pad, old, held)?;
         let mut tracks = HashMap::new();
         for var in &definition.vars {
             tracks.insert(

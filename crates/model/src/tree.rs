@@ -3,7 +3,7 @@
 //! Members have ids that are never reused: the id of a deleted member stays unused, so that a reader with an older
 //! model cannot mistake one variable for another.
 use crate::error::Fault;
-use crate::{AttributeState, Attributes, ModelError, TypeRef, UserType, Variable, check_name};
+use crate::{AttributeState, Attributes, FileRoom, ModelError, TypeRef, UserType, Variable, check_name};
 
 mod edit;
 mod lookup;
@@ -116,6 +116,7 @@ pub struct Model {
     dims: Vec<Option<(GroupId, Dimension)>>,
     types: Vec<Option<(GroupId, UserType)>>,
     vars: Vec<Option<(GroupId, Variable)>>,
+    room: Option<FileRoom>,
 }
 
 impl Default for Model {

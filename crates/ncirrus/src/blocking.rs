@@ -117,6 +117,17 @@ impl Dataset {
         self.open_for_writing().map(|_| answer)
     }
 
+    /// Checks the definitions as they are now, which happens otherwise before the next data are read or written, or at a
+    /// commit.
+    ///
+    /// # Errors
+    /// `Unsupported` or `Limit` naming a member that the format cannot store; `Invalid` if the dataset is not open for
+    /// writing. All edits since the last check are taken back then.
+    pub fn check_definitions(&self) -> Result<()> {
+        let open = self.open_for_writing()?;
+        self.engine().wait(open.writer.check_definitions())
+    }
+
     /// Makes everything written so far durable, and, if the dataset is changed in place, visible to others.
     ///
     /// # Errors

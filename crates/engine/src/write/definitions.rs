@@ -174,6 +174,11 @@ impl WriterDefinitions {
         Err(Error::new(error.kind(), message).because(error.clone()))
     }
 
+    /// The caller is told why edits were rolled back.
+    pub(super) fn forget_refusal(&mut self) {
+        self.refused = None;
+    }
+
     /// Notes that the format refused the model: restores the last accepted one, which will be passed to the format
     /// again.
     pub(super) fn roll_back(&mut self, error: &Error) {

@@ -57,6 +57,20 @@ impl DatasetWriter {
         Ok(answer)
     }
 
+    /// Checks the definitions as they are: the format gets them now, and not before the next data.
+    ///
+    /// # Errors
+    /// Definitions that the format cannot store; all edits since its last check are rolled back then.
+    pub async fn check_definitions(&self) -> Result<()> {
+        let commit = self.committer.commit_lock.share().await;
+        self.check_usable()?;
+        let checked = self.define(&commit).await.map(|_| ());
+        if checked.is_err() {
+            self.definitions().forget_refusal();
+        }
+        checked
+    }
+
     /// The definitions, if the format allows changes now.
     fn redefinable(&self) -> Result<MutexGuard<'_, WriterDefinitions>> {
         let definitions = self.definitions();

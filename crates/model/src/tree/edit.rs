@@ -1,7 +1,7 @@
 //! Changing a model by the rules of netCDF-4.
 use super::{
-    DimId, Dimension, DimensionLen, GroupId, Model, ModelError, TypeId, TypeRef, UserType, VarId, Variable,
-    check_name, new_group, next_id,
+    DimId, Dimension, DimensionLen, FileRoom, GroupId, Model, ModelError, TypeId, TypeRef, UserType, VarId,
+    Variable, check_name, new_group, next_id,
 };
 use crate::{FillValue, Member, UserKind, Values};
 
@@ -13,7 +13,14 @@ impl Model {
             dims: Vec::new(),
             types: Vec::new(),
             vars: Vec::new(),
+            room: None,
         }
+    }
+
+    /// Determines where the parts of a netCDF-3 file begin. Until it is called again, what is in its place stays there
+    /// as far as there is room.
+    pub fn set_room(&mut self, room: FileRoom) {
+        self.room = Some(room);
     }
 
     /// Adds a group.

@@ -1,6 +1,6 @@
 //! Finding members: by id, by name, by path, and by netCDF's scope rules.
 use super::{DimId, Dimension, Group, GroupId, Model, NodeId, TypeId, VarId};
-use crate::{Atomic, AttributeState, Field, TypeRef, UserKind, UserType, Values, Variable};
+use crate::{Atomic, AttributeState, Field, FileRoom, TypeRef, UserKind, UserType, Values, Variable};
 
 impl Model {
     /// The root group.
@@ -21,6 +21,11 @@ impl Model {
     /// A dimension by id.
     pub fn dimension(&self, id: DimId) -> Option<&Dimension> {
         self.dims.get(id.index())?.as_ref().map(|(_, dimension)| dimension)
+    }
+
+    /// Where the parts of a netCDF-3 file begin, if somebody determined it.
+    pub fn room(&self) -> Option<FileRoom> {
+        self.room
     }
 
     /// A user-defined type by id.
