@@ -135,7 +135,7 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
         files::close_at_exit();
         let dataset =
             Dataset::create_with(&url, &options, &session).map_err(|error| of_creating(error, is_hdf5))?;
-        (dataset, FileOrigin::Created { options: Box::new(options), url })
+        (dataset, FileOrigin::Created { url })
     };
     let format = FileFormat { is_hdf5, ..FileFormat::of(&dataset) };
     FileCore::new(dataset, origin, format, place, true).map_err(codes::of_opening)

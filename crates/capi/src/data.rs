@@ -91,7 +91,7 @@ pub(crate) fn get(
     let stamp = files::stamp(ncid);
     let access = slabs::access(handle.group()?, varid, &call)?;
     read(&access, memory, out)?;
-    small_reads::remember(ncid, varid, &access, stamp);
+    small_reads::remember(ncid, varid, &access, memory, stamp);
     Ok(())
 }
 

@@ -5,15 +5,13 @@ use crate::codes::{
     NC_ESTRICTNC3, NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE, Outcome,
 };
 use crate::file_edit::FileEdit;
-use crate::file_state::{FileOrigin, LAST_OFFSET};
-use crate::files::{GLOBAL, edit, number, session};
+use crate::files::{GLOBAL, edit, number};
 use crate::layouts;
 use crate::members::atomic_of;
 use crate::memory::{CText, In, Out};
+use crate::room::room_of;
 use ncirrus::model::{Dimension, Variable, check_name, normalize_name};
-use ncirrus::{
-    Atomic, Dataset, DefaultChunks, DimId, DimensionLen, FillValue, Model, Storage, TypeRef, VarId,
-};
+use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, FillValue, Model, Storage, TypeRef, VarId};
 use std::ffi::c_int;
 
 /// Bytes of a name.
@@ -76,45 +74,28 @@ pub(crate) fn redef(ncid: c_int) -> Outcome<()> {
 
 /// `nc_enddef`.
 pub(crate) fn enddef(ncid: c_int) -> Outcome<()> {
-    enddef_padded(ncid, 0, 4, 0, 4)
+    enddef_padded(ncid, 0, 1, 0, 1)
 }
 
-/// `nc__enddef`: how much is left free after the header and after the variables of a classic file.
+/// `nc__enddef`: how much is left free after the header and after the variables of a classic file, and of what the places of
+/// the variables and of the records are multiples.
 pub(crate) fn enddef_padded(
     ncid: c_int,
     header_free: usize,
-    _align: usize,
-    _free: usize,
-    _record_align: usize,
+    align: usize,
+    free: usize,
+    record_align: usize,
 ) -> Outcome<()> {
     edit(ncid, |edit| {
         if !edit.state.is_defining {
             return Err(Code(NC_ENOTINDEFINE));
         }
-        if edit.is_classic() {
-            check_sizes(edit)?;
-            let is_beyond = edit.file.core.format.number == 1 && header_free as u64 > LAST_OFFSET;
-            if is_beyond {
-                return Err(Code(NC_EVARSIZE));
-            }
-            keep_free(edit, header_free)?;
+        if !edit.is_classic() {
+            return edit.state.end_definitions();
         }
-        edit.state.end_definitions()
+        check_sizes(edit)?;
+        edit.state.end_definitions_in(room_of(header_free, align, free, record_align)?)
     })
-}
-
-/// Creates the file again with bytes left free after the header, before anything is in it.
-fn keep_free(edit: &mut FileEdit<'_>, len: usize) -> Outcome<()> {
-    if len == 0 || edit.state.was_defined {
-        return Ok(());
-    }
-    let FileOrigin::Created { options, url } = &mut edit.state.origin else { return Ok(()) };
-    let wanted = options.clone().header_pad(len as u64);
-    edit.state.dataset.clone().abort()?;
-    **options = wanted;
-    edit.state.dataset = Dataset::create_with(url, options, &session()?)?;
-    edit.state.has_pending = true;
-    Ok(())
 }
 
 /// Variables that the format has no room for.

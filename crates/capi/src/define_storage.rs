@@ -110,12 +110,12 @@ fn ensure_chunks(edit: &mut FileEdit<'_>, var: VarId) -> Outcome<()> {
     Ok(())
 }
 
-/// Numbers of filters, with places: shuffle is first, the checksum last.
+/// Numbers of filters, with places: as by the reference, the checksum is first, then shuffle.
 fn rank_of(id: u32) -> u8 {
     match id {
-        SHUFFLE => 0,
-        FLETCHER32 => 2,
-        _ => 1,
+        FLETCHER32 => 0,
+        SHUFFLE => 1,
+        _ => 2,
     }
 }
 
@@ -137,11 +137,8 @@ fn add_filter(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) 
     });
 }
 
-fn remove_filter(edit: &mut FileEdit<'_>, var: VarId, id: u32) {
-    change(edit, var, |variable| variable.filters.retain(|other| id_of(other) != id));
-}
-
-/// `nc_def_var_deflate`.
+/// `nc_def_var_deflate`. What an earlier call chose stays: as by the reference, nothing is taken back, and level 0 stands for no
+/// compression.
 pub(crate) fn deflate(
     ncid: c_int,
     varid: c_int,
@@ -151,45 +148,39 @@ pub(crate) fn deflate(
 ) -> Outcome<()> {
     edit(ncid, |edit| {
         let var = open_for_storage(edit, varid)?;
-        let wanted = u32::try_from(level).ok().filter(|level| *level <= 9);
-        if deflate != 0 && wanted.is_none() {
-            return Err(Code(NC_EINVAL));
-        }
-        if deflate != 0 {
-            check_without(edit, var, SZIP)?;
-        }
-        if variable(edit, var)?.rank() == 0 {
-            return Ok(());
-        }
+        let is_scalar = variable(edit, var)?.rank() == 0;
         if shuffle != 0 {
+            if is_scalar {
+                return Err(Code(NC_EINVAL));
+            }
             ensure_chunks(edit, var)?;
             add_filter(edit, var, SHUFFLE, &[]);
-        } else {
-            remove_filter(edit, var, SHUFFLE);
         }
-        if deflate != 0 {
-            ensure_chunks(edit, var)?;
-            add_filter(edit, var, DEFLATE, &[wanted.unwrap_or(0)]);
-        } else {
-            remove_filter(edit, var, DEFLATE);
+        if deflate == 0 || level == 0 {
+            return Ok(());
         }
+        // What was chosen before the level was looked at stays.
+        let level = u32::try_from(level).ok().filter(|level| *level <= 9 && !is_scalar);
+        let level = level.ok_or(Code(NC_EINVAL))?;
+        check_without(edit, var, SZIP)?;
+        ensure_chunks(edit, var)?;
+        add_filter(edit, var, DEFLATE, &[level]);
         Ok(())
     })
 }
 
-/// `nc_def_var_fletcher32`.
+/// `nc_def_var_fletcher32`: a checksum that was chosen stays.
 pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: c_int) -> Outcome<()> {
     edit(ncid, |edit| {
         let var = open_for_storage(edit, varid)?;
+        if is_set == 0 {
+            return Ok(());
+        }
         if variable(edit, var)?.rank() == 0 {
-            return if is_set == 0 { Ok(()) } else { Err(Code(NC_EINVAL)) };
+            return Err(Code(NC_EINVAL));
         }
-        if is_set != 0 {
-            ensure_chunks(edit, var)?;
-            add_filter(edit, var, FLETCHER32, &[]);
-        } else {
-            remove_filter(edit, var, FLETCHER32);
-        }
+        ensure_chunks(edit, var)?;
+        add_filter(edit, var, FLETCHER32, &[]);
         Ok(())
     })
 }
@@ -222,7 +213,7 @@ fn add(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) -> Outc
         _ => {}
     }
     if variable(edit, var)?.rank() == 0 {
-        return Ok(());
+        return Err(Code(NC_EINVAL));
     }
     ensure_chunks(edit, var)?;
     add_filter(edit, var, id, parameters);

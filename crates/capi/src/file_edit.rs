@@ -5,7 +5,6 @@ use crate::handles::OpenFile;
 use crate::members::FileMembers;
 use ncirrus::{GroupId, Model};
 use std::ffi::c_int;
-use std::sync::Arc;
 
 /// Definitions of a file in an exclusive call.
 pub(crate) struct FileEdit<'a> {
@@ -28,8 +27,7 @@ impl FileEdit<'_> {
 
     /// The definitions, to be changed: the dataset will get them.
     pub(crate) fn members_mut(&mut self) -> &mut FileMembers {
-        self.state.has_pending = true;
-        Arc::make_mut(&mut self.state.members)
+        self.state.members_mut()
     }
 
     /// The model, to be changed.

@@ -5,7 +5,8 @@
 use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_EVARSIZE, Outcome};
 use crate::members::FileMembers;
 use crate::process::session;
-use ncirrus::{CreateOptions, Dataset, ErrorKind, Model, OpenOptions, UserKind, VarId};
+use crate::small_puts::CollectedPuts;
+use ncirrus::{Dataset, ErrorKind, Model, OpenOptions, UserKind, VarId};
 use std::collections::HashSet;
 use std::ffi::c_int;
 use std::ops::{Deref, DerefMut};
@@ -38,6 +39,8 @@ pub(crate) struct FileCore {
     serial: u64,
     /// How often something was changed.
     changes: AtomicU64,
+    /// Values that were put and are not written yet.
+    pub(crate) puts: CollectedPuts,
 }
 
 /// The state of a file while no other call has it or its values.
@@ -62,7 +65,7 @@ impl DerefMut for ExclusiveState<'_> {
 /// What changes of a file.
 #[derive(Debug)]
 pub(crate) struct FileState {
-    format: FileFormat,
+    pub(crate) format: FileFormat,
     pub(crate) dataset: Dataset,
     pub(crate) members: Arc<FileMembers>,
     pub(crate) origin: FileOrigin,
@@ -82,6 +85,8 @@ pub(crate) struct FileState {
     pub(crate) unused: HashSet<VarId>,
     /// Whether there may be elements that nobody wrote and that are not filled yet.
     may_lack_values: bool,
+    /// Bytes of the program's memory that the file is in and stays in.
+    pub(crate) locked_len: Option<u64>,
 }
 
 /// Where the dataset comes from, which says how its changes become permanent.
@@ -91,8 +96,6 @@ pub(crate) enum FileOrigin {
     Reading,
     /// New, and not at its path yet.
     Created {
-        /// With which it can be created again.
-        options: Box<CreateOptions>,
         /// The address.
         url: String,
     },
@@ -127,7 +130,7 @@ impl FileFormat {
 }
 
 impl FileFormat {
-    fn code_of(self, error: ncirrus::Error) -> Code {
+    pub(crate) fn code_of(self, error: ncirrus::Error) -> Code {
         let is_refusal = error.kind() == ErrorKind::Unsupported && error.detail().is_none();
         let is_too_large = error.kind() == ErrorKind::Limit;
         let code = error.into();
@@ -166,6 +169,7 @@ impl FileCore {
             stored_types: members.type_count(),
             unused: HashSet::new(),
             may_lack_values: false,
+            locked_len: None,
             members: Arc::new(members),
             has_pending: false,
             is_defining: is_new,
@@ -183,6 +187,7 @@ impl FileCore {
             is_broken: AtomicBool::new(false),
             serial: SERIALS.fetch_add(1, Ordering::Relaxed),
             changes: AtomicU64::new(0),
+            puts: CollectedPuts::default(),
         })
     }
 
@@ -225,6 +230,7 @@ impl FileCore {
 
     /// The state, for one call alone.
     pub(crate) fn state(&self) -> RwLockWriteGuard<'_, FileState> {
+        self.write_collected();
         let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         self.note_change();
         state
@@ -255,6 +261,8 @@ impl FileCore {
     /// # Errors
     /// Those of a format that cannot hold what was defined.
     pub(crate) fn settled(&self) -> Outcome<Dataset> {
+        self.write_collected();
+        self.check_collected()?;
         let ready = self.look(|state| (!state.has_pending).then(|| state.dataset.clone()));
         if let Some(dataset) = ready {
             return Ok(dataset);
@@ -310,6 +318,12 @@ impl FileState {
         if self.has_pending { check_types(&self.members.model) } else { Ok(()) }
     }
 
+    /// The definitions, to be changed: the dataset will get them.
+    pub(crate) fn members_mut(&mut self) -> &mut FileMembers {
+        self.has_pending = true;
+        Arc::make_mut(&mut self.members)
+    }
+
     /// Gives changed definitions to the dataset.
     ///
     /// # Errors
@@ -363,23 +377,6 @@ impl FileState {
         Ok(())
     }
 
-    /// Leaves define mode.
-    ///
-    /// # Errors
-    /// As [`pass_on`](Self::pass_on).
-    pub(crate) fn end_definitions(&mut self) -> Outcome<()> {
-        if self.format.number == 1 && self.has_pending {
-            check_offsets(&self.members.model)?;
-        }
-        self.pass_on()?;
-        self.is_defining = false;
-        self.was_defined = true;
-        self.stored_types = self.members.type_count();
-        self.stored = self.members.model.variables().into_iter().collect();
-        self.unused.clear();
-        Ok(())
-    }
-
     /// Makes permanent what was written. A new file appears at its path and is changed in place from then on.
     ///
     /// # Errors
@@ -389,7 +386,7 @@ impl FileState {
         match &self.origin {
             FileOrigin::Reading | FileOrigin::Memory => Ok(()),
             FileOrigin::Updating => self.dataset.sync().map_err(|error| self.format.code_of(error)),
-            FileOrigin::Created { url, .. } => {
+            FileOrigin::Created { url } => {
                 self.dataset.clone().close().map_err(|error| self.format.code_of(error))?;
                 let updated = Dataset::update_with(url, &OpenOptions::default(), &session()?);
                 self.replace(updated?)?;
@@ -439,29 +436,6 @@ impl FileState {
         }
     }
 }
-
-/// A file of CDF-1 has variables that begin within its offsets; what is in the way before them, the header, is not counted here
-/// but when the file is written.
-fn check_offsets(model: &Model) -> Outcome<()> {
-    let fixed = model.variables().into_iter().filter(|id| !model.growing(*id).contains(&true));
-    let mut start = 0u64;
-    for id in fixed {
-        if start > LAST_OFFSET {
-            return Err(Code(NC_EVARSIZE));
-        }
-        let element = model
-            .variable(id)
-            .and_then(|variable| model.base_atomic(variable.ty))
-            .and_then(|ty| ty.byte_len());
-        let element = element.map_or(1, |len| len as u64);
-        let len = model.shape(id).into_iter().fold(element, u64::saturating_mul);
-        start = start.saturating_add(len.saturating_add(3) & !3);
-    }
-    Ok(())
-}
-
-/// The last offset of CDF-1.
-pub(crate) const LAST_OFFSET: u64 = 0x7fff_ffff;
 
 /// Compounds and enums have members.
 fn check_types(model: &Model) -> Outcome<()> {

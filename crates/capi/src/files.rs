@@ -247,6 +247,11 @@ pub(crate) fn group_of(ncid: c_int) -> Outcome<FileGroup> {
 }
 
 impl CallHandle {
+    /// The number of the group that its id says.
+    pub(crate) fn group_number(&self) -> usize {
+        self.group
+    }
+
     /// The group, with the definitions as they are now.
     ///
     /// # Errors

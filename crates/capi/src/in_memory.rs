@@ -51,6 +51,9 @@ fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -
     let format = FileFormat::of(&dataset);
     let origin = if writes { FileOrigin::Memory } else { FileOrigin::Reading };
     let core = FileCore::new(dataset, origin, format, None, false).map_err(codes::of_opening)?;
+    if writes && !block.is_ours && format.is_classic() {
+        core.state().locked_len = Some(block.len as u64);
+    }
     let id = files::insert(OpenFile::new(Arc::new(core), mode | INMEMORY, path, writes))?;
     opened_blocks::insert(id, block);
     ncid.set(id);

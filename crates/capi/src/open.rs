@@ -103,18 +103,27 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
         return Ok(());
     }
     let mut state = file.core.alone();
-    match (is_last, file.writes) {
+    let collected = file.core.check_collected();
+    let ended = match (is_last, file.writes) {
         (true, _) => state.close(),
         (false, true) => state.publish(),
         (false, false) => Ok(()),
-    }
+    };
+    collected.and(ended)
 }
 
 /// Closes a dataset without what was defined since `nc_redef`; a new one that was never in data mode does not appear.
 pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
+    crate::storage::forget_caches(ncid);
     let file = files::remove(ncid)?;
+    let ended = end_without_definitions(&file);
+    crate::in_memory::forget(ncid);
+    ended
+}
+
+fn end_without_definitions(file: &OpenFile) -> Outcome<()> {
     if file.is_inherited() {
-        return end(&file);
+        return end(file);
     }
     let mut state = file.core.alone();
     if file.writes && state.is_defining {
@@ -125,13 +134,14 @@ pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
         state.forget_pending()?;
     }
     drop(state);
-    end(&file)
+    end(file)
 }
 
 /// Makes permanent what was written so far.
 pub(crate) fn sync(ncid: c_int) -> Outcome<()> {
     let file = group_of(ncid)?.file;
     let mut state = file.core.alone();
+    file.core.check_collected()?;
     if state.is_defining {
         if file.core.format.is_strict() {
             return Err(Code(NC_EINDEFINE));

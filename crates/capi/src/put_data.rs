@@ -6,6 +6,7 @@ use crate::layouts;
 use crate::memory::{Bytes, In};
 use crate::modes::SHARE;
 use crate::slabs::{self, CSlab, SlabAccess, SlabCall};
+use crate::small_puts;
 use crate::user_calls;
 use crate::user_formats::table_of;
 use ncirrus::{Atomic, TypeRef, Values};
@@ -52,11 +53,21 @@ impl SlabAccess {
 
     fn put(&self, write: impl FnOnce(&ncirrus::Variable) -> ncirrus::Result<()>) -> Outcome<()> {
         let core = &self.at.file.core;
+        if core.look(|state| state.locked_len.is_some()) {
+            core.state().make_room(self.id, &self.slab.selection)?;
+        }
         write(&core.settled()?.variable_by_id(self.id)).map_err(|error| core.code_of(error))?;
-        if self.growing.contains(&true) {
+        if self.growing.contains(&true) && self.extends() {
             core.state().refresh()?;
         }
         Ok(())
+    }
+
+    /// Whether elements are written that were not there when the call began.
+    fn extends(&self) -> bool {
+        let shape = self.at.model().shape(self.id);
+        let extent = self.slab.selection.extent();
+        extent.is_none_or(|extent| extent.iter().zip(&shape).any(|(end, len)| end > len))
     }
 }
 
@@ -85,9 +96,19 @@ pub(crate) fn put(
     if let Some(table) = table_of(ncid) {
         return user_calls::put(&table, (ncid, varid), slab, memory, data);
     }
-    let call = SlabCall { slab, is_mapped: false, memory, writes: true };
     let handle = files::handle_of(ncid)?;
-    write_with(&handle, || slabs::access(handle.group()?, varid, &call)?.write(memory, data))
+    if let Some(slab) = &slab
+        && small_puts::collected(&handle, varid, slab, memory, &data)?
+    {
+        return Ok(());
+    }
+    let call = SlabCall { slab, is_mapped: false, memory, writes: true };
+    write_with(&handle, || {
+        let access = slabs::access(handle.group()?, varid, &call)?;
+        access.write(memory, data)?;
+        small_puts::remember(&handle, varid, &access, memory);
+        Ok(())
+    })
 }
 
 /// Writes a slab whose elements stand in memory at distances of their own, counted in elements.

@@ -53,14 +53,30 @@ pub(crate) fn copied(ncid: c_int, varid: c_int, slab: &CSlab, memory: Option<Ato
         let blocks = blocks.try_borrow().ok()?;
         let block = blocks.blocks.iter().find(|block| block.ncid == ncid && block.varid == varid)?;
         let is_current = !block.bytes.is_empty() && files::stamp(ncid) == Some(block.stamp);
-        let is_plain = memory.is_none_or(|memory| memory == block.ty);
-        (is_current && is_plain).then(|| block.copy(slab, out)).flatten()
+        (is_current && can_copy(block.ty, memory)).then(|| block.copy(slab, memory, out)).flatten()
     });
     found.ok().flatten().is_some()
 }
 
+/// Whether values of a block are answered as a type: as they are, or as numbers that have every value of theirs.
+fn can_copy(ty: Atomic, memory: Option<Atomic>) -> bool {
+    let is_narrow = matches!(ty, Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Float);
+    memory.is_none_or(|memory| memory == ty || memory == Atomic::Double && is_narrow)
+}
+
+/// The double that is equal to a number.
+fn widened(ty: Atomic, bytes: &[u8]) -> Option<f64> {
+    match ty {
+        Atomic::Byte => Some(f64::from(i8::from_ne_bytes(bytes.try_into().ok()?))),
+        Atomic::Short => Some(f64::from(i16::from_ne_bytes(bytes.try_into().ok()?))),
+        Atomic::Int => Some(f64::from(i32::from_ne_bytes(bytes.try_into().ok()?))),
+        Atomic::Float => Some(f64::from(f32::from_ne_bytes(bytes.try_into().ok()?))),
+        _ => None,
+    }
+}
+
 impl SmallBlock {
-    fn copy(&self, slab: &CSlab, out: BytesOut) -> Option<()> {
+    fn copy(&self, slab: &CSlab, memory: Option<Atomic>, out: BytesOut) -> Option<()> {
         let rank = self.counts.len();
         let start = slab.start.read(rank).ok()?;
         let counts = match &slab.count {
@@ -80,15 +96,29 @@ impl SmallBlock {
             len = count;
         }
         let from = at.checked_mul(self.element)?;
-        out.write(self.bytes.get(from..from.checked_add(len * self.element)?)?).ok()
+        let found = self.bytes.get(from..from.checked_add(len * self.element)?)?;
+        if memory.is_none_or(|memory| memory == self.ty) {
+            return out.write(found).ok();
+        }
+        for (index, bytes) in found.chunks_exact(self.element).enumerate() {
+            out.write_at(index * size_of::<f64>(), &widened(self.ty, bytes)?.to_ne_bytes()).ok()?;
+        }
+        Some(())
     }
 
-    fn contains(&self, start: &[usize]) -> bool {
+    /// Whether an element is in the block, or where the next one would be when it is used up.
+    fn is_near(&self, start: &[usize]) -> bool {
+        let reach = if self.bytes.is_empty() { 1 } else { 2 };
+        let is_along = |(at, (first, count)): (&usize, (&usize, &usize))| {
+            at.checked_sub(*first).is_some_and(|within| within < count.saturating_mul(reach))
+        };
         let axes = start.iter().zip(self.start.iter().zip(&self.counts));
-        start.len() == self.start.len()
-            && axes
-                .into_iter()
-                .all(|(at, (first, count))| at.checked_sub(*first).is_some_and(|within| within < *count))
+        let wraps = |at: &usize, first: &usize| at < first;
+        // Along the last axes the next block begins at their start again.
+        let is_next_row = !self.bytes.is_empty()
+            && start.iter().zip(&self.start).any(|(at, first)| at > first)
+            && axes.clone().all(|(at, (first, count))| wraps(at, first) || is_along((at, (first, count))));
+        start.len() == self.start.len() && (axes.clone().all(is_along) || is_next_row)
     }
 }
 
@@ -96,8 +126,15 @@ impl SmallBlock {
 ///
 /// # Errors
 /// None: what cannot be read as a block is read as it is asked for.
-pub(crate) fn remember(ncid: c_int, varid: c_int, access: &SlabAccess, stamp: Option<FileStamp>) {
-    let Some(stamp) = stamp else { return };
+pub(crate) fn remember(
+    ncid: c_int,
+    varid: c_int,
+    access: &SlabAccess,
+    memory: Option<Atomic>,
+    stamp: Option<FileStamp>,
+) {
+    let can_copy = matches!(access.ty, TypeRef::Atomic(ty) if can_copy(ty, memory));
+    let Some(stamp) = stamp.filter(|_| can_copy) else { return };
     let Some((start, is_second)) = near(ncid, varid, access, stamp) else { return };
     let _ = OF_THREAD.try_with(|blocks| {
         let Ok(mut blocks) = blocks.try_borrow_mut() else { return };
@@ -131,8 +168,7 @@ fn near(ncid: c_int, varid: c_int, access: &SlabAccess, stamp: FileStamp) -> Opt
     let is_second = OF_THREAD.try_with(|blocks| {
         let blocks = blocks.try_borrow().ok()?;
         let known = blocks.blocks.iter().find(|block| block.ncid == ncid && block.varid == varid)?;
-        // The next block of one that was used up is near, too.
-        (known.stamp == stamp && (!known.bytes.is_empty() || known.contains(&start))).then_some(())
+        (known.stamp == stamp && known.is_near(&start)).then_some(())
     });
     Some((start, is_second.ok().flatten().is_some()))
 }

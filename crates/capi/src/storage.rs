@@ -1,5 +1,5 @@
 //! How variables are stored: chunks, filters, byte order, fill value.
-use crate::codes::{Code, NC_EBADTYPE, NC_EINVAL, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, Outcome};
+use crate::codes::{Code, NC_EBADTYPE, NC_EINVAL, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome};
 use crate::files::{FileGroup, group_of, session, size};
 use crate::layouts;
 use crate::memory::{BytesOut, Out};
@@ -95,14 +95,13 @@ pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: Out<c_int>) -> Outco
     Ok(())
 }
 
-/// The filters other than shuffle and the checksum, which have functions of their own.
+/// The filters, in their order.
 fn listed(at: &FileGroup, varid: c_int) -> Outcome<Vec<(u32, Vec<u32>)>> {
     if at.file.is_classic() {
         return Ok(Vec::new());
     }
     let mut list = filters(stored(at, varid)?)?;
     if at.file.is_hdf5() {
-        list.retain(|(id, _)| ![SHUFFLE, FLETCHER32].contains(id));
         list.iter_mut().filter(|(id, _)| *id == SZIP).for_each(|(_, list)| keep_chosen(list));
     }
     Ok(list)
@@ -449,10 +448,14 @@ pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: Out<c_int>, lens: O
     let mut of = 0;
     chunking(ncid, varid, Out::of(&mut of), sizes_out)?;
     kind.set(of);
-    if of == CHUNKED {
-        lens.set_all(&sizes.into_iter().map(crate::files::number).collect::<Vec<_>>());
+    if of != CHUNKED {
+        return Ok(());
     }
-    Ok(())
+    // What does not fit is cut off, as by the reference.
+    let cut = |len: &usize| u32::try_from(*len & 0xffff_ffff).unwrap_or(0).cast_signed();
+    lens.set_all(&sizes.iter().map(cut).collect::<Vec<_>>());
+    let fits = sizes.iter().all(|len| c_int::try_from(*len).is_ok());
+    if fits || lens.is_null() { Ok(()) } else { Err(Code(NC_ERANGE)) }
 }
 
 /// What the whole process has of it, which no other thread changes meanwhile.

@@ -98,6 +98,53 @@ fn locked_memory_has_the_changes_of_its_file() {
 }
 
 #[test]
+fn what_locked_memory_has_no_room_for_is_refused() {
+    assert_alike("locked_room", &[]);
+}
+
+#[test]
+fn filters_stay_and_stand_in_the_order_of_debians_library() {
+    assert_alike("filters", &["filters0.nc", "filters1.nc"]);
+}
+
+#[test]
+fn default_chunks_are_those_of_debians_library() {
+    assert_alike("default_chunks", &[]);
+}
+
+#[test]
+fn small_puts_are_there_for_whoever_reads_next() {
+    let files: Vec<String> = (0..4).map(|kind| format!("small{kind}.nc")).collect();
+    assert_alike("small_puts", &files.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_four_sizes_of_enddef_shape_classic_files_as_by_debians_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "enddef_sizes");
+    let mut said = Vec::new();
+    for (library, place) in [(Library::Debian, "debian"), (Library::Own, "own")] {
+        std::fs::create_dir(folder.path().join(place)).unwrap();
+        said.push(printed(library, folder.path(), &program, &[place, "23"]));
+    }
+    assert!(said[0].lines().count() > 1000, "{}", said[0]);
+    for (debian, own) in said[0].lines().zip(said[1].lines()) {
+        assert_eq!(own, debian);
+    }
+    assert_eq!(said[0].lines().count(), said[1].lines().count());
+    // What was defined once is equal byte for byte; after data were moved, what is between the variables is not looked at.
+    let once =
+        std::fs::read_dir(folder.path().join("debian")).unwrap().map(|entry| entry.unwrap().file_name());
+    let once: Vec<_> = once.filter(|name| !name.to_str().unwrap().starts_with("again")).collect();
+    assert_eq!(once.len(), 252);
+    for name in once {
+        let [debian, own] =
+            ["debian", "own"].map(|place| std::fs::read(folder.path().join(place).join(&name)).unwrap());
+        assert!(own == debian, "{name:?}");
+    }
+}
+
+#[test]
 fn what_is_beyond_the_limits_is_answered_as_by_debians_library() {
     assert_alike("limits", &[]);
 }

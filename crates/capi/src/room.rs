@@ -1,0 +1,101 @@
+//! The end of define mode: where the parts of a classic file begin, and whether there is room for them.
+use crate::codes::{Code, NC_EINMEMORY, NC_EINVAL, Outcome};
+use crate::file_state::FileState;
+use ncirrus::model::FileRoom;
+use ncirrus::{AxisSelection, ErrorKind, Selection, VarId};
+
+/// `NC_ALIGN_CHUNK`: a multiple of the blocks in which netCDF-C writes.
+const BY_BLOCKS: usize = usize::MAX;
+/// Bytes of such a block, where no program chose another size.
+const BLOCK: u64 = 8192;
+
+/// The room that the sizes of `nc__enddef` describe.
+///
+/// # Errors
+/// `NC_EINVAL` for multiples of 0.
+pub(crate) fn room_of(
+    header_free: usize,
+    variable_align: usize,
+    variable_free: usize,
+    record_align: usize,
+) -> Outcome<FileRoom> {
+    let multiple = |of: usize| match of {
+        0 => Err(Code(NC_EINVAL)),
+        BY_BLOCKS => Ok(BLOCK),
+        of => Ok(of as u64),
+    };
+    Ok(FileRoom {
+        header_free: header_free as u64,
+        variable_align: multiple(variable_align)?,
+        variable_free: variable_free as u64,
+        record_align: multiple(record_align)?,
+        max_len: None,
+    })
+}
+
+impl FileState {
+    /// Leaves define mode, without room for later definitions.
+    ///
+    /// # Errors
+    /// As [`end_definitions_in`](Self::end_definitions_in).
+    pub(crate) fn end_definitions(&mut self) -> Outcome<()> {
+        self.end_definitions_in(FileRoom::default())
+    }
+
+    /// Leaves define mode. A classic file is arranged now, in that room.
+    ///
+    /// # Errors
+    /// As [`pass_on`](Self::pass_on); for a classic file, too, `NC_EVARSIZE` if the format has no offsets for it, and
+    /// `NC_EINMEMORY` if it does not fit the memory that it is in. It stays in define mode then.
+    pub(crate) fn end_definitions_in(&mut self, room: FileRoom) -> Outcome<()> {
+        if self.format.is_classic() && self.is_defining {
+            self.arrange(room)?;
+        }
+        self.pass_on()?;
+        self.is_defining = false;
+        self.was_defined = true;
+        self.stored_types = self.members.type_count();
+        self.stored = self.members.model.variables().into_iter().collect();
+        self.unused.clear();
+        Ok(())
+    }
+
+    fn arrange(&mut self, room: FileRoom) -> Outcome<()> {
+        let max_len = self.locked_len;
+        self.members_mut().model_mut().set_room(FileRoom { max_len, ..room });
+        self.pass_on()?;
+        if let Err(error) = self.dataset.check_definitions() {
+            // The dataset is as it was before; what was defined is still to come.
+            self.has_pending = true;
+            return Err(self.code_of_room(error));
+        }
+        // The sizes are those of this call only.
+        self.members_mut().model_mut().set_room(FileRoom { max_len, ..FileRoom::default() });
+        self.pass_on()
+    }
+
+    /// Before values of a variable are written: records have room in the memory that the file is in.
+    ///
+    /// # Errors
+    /// `NC_EINMEMORY`.
+    pub(crate) fn make_room(&mut self, var: VarId, selection: &Selection) -> Outcome<()> {
+        let Some(AxisSelection::Slice { start, count, .. }) = selection.axes().first() else { return Ok(()) };
+        let (end, max_len) = (start.saturating_add(*count), self.locked_len);
+        let model = &self.members.model;
+        let dim = model.variable(var).and_then(|variable| variable.dims.first().copied());
+        let is_beyond = |len: u64| max_len.is_some() && *count > 0 && end > len;
+        let grows = dim.and_then(|dim| model.dimension(dim)).is_some_and(|dim| is_beyond(dim.len.current()));
+        let Some(dim) = dim.filter(|_| grows) else { return Ok(()) };
+        self.dataset.edit(|model| {
+            model.set_room(FileRoom { max_len, ..model.room().unwrap_or_default() });
+            Ok(model.grow(dim, end)?)
+        })?;
+        self.dataset.check_definitions().map_err(|error| self.code_of_room(error))
+    }
+
+    fn code_of_room(&self, error: ncirrus::Error) -> Code {
+        let is_limit = error.kind() == ErrorKind::Limit;
+        let code = self.format.code_of(error);
+        if is_limit && self.locked_len.is_some() { Code(NC_EINMEMORY) } else { code }
+    }
+}
