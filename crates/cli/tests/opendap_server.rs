@@ -139,7 +139,7 @@ fn four_requests_are_in_flight_at_most() {
 }
 
 /// Everything after the first line, without blanks.
-fn words(text: &[u8]) -> String {
+pub(crate) fn words(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let text = text.split_once('{').map_or(&*text, |(_, rest)| rest);
     text.split_whitespace().collect()

@@ -1,5 +1,5 @@
 //! A server of OPeNDAP for tests, over any dataset that a test can read (docs/spec/dap.md 9): DAP2 and DAP4 of variables of
-//! atomic types, one request per connection, on loopback.
+//! atomic types, and of compounds of these, one request per connection, on loopback.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -10,10 +10,11 @@ mod dap2;
 mod dap4;
 mod ranges;
 mod tables;
+mod tree;
 
 pub use dap4::crc32;
 use ncirrus_layout::Result;
-use ncirrus_model::{Model, Selection, TypeRef, Values, VarId};
+use ncirrus_model::{Atomic, GroupId, Model, Selection, TypeRef, UserKind, Values, VarId};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -72,6 +73,22 @@ pub struct DapBehaviour {
     pub sequences: bool,
     /// After so many answers with data, sequences have lost their last row.
     pub rows_lost_after: Option<usize>,
+    /// DAP2: which variables are grids.
+    pub grids: ServedGrids,
+    /// Variables of compound types are structures; in DAP2 groups are structures, too.
+    pub structures: bool,
+}
+
+/// Which variables are grids of DAP2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ServedGrids {
+    /// None: they are arrays.
+    #[default]
+    None,
+    /// Those with a coordinate for each dimension, which are variables of their own, too.
+    Beside,
+    /// The same, and their coordinates are maps alone.
+    MapsAlone,
 }
 
 /// How a body is compressed.
@@ -270,7 +287,7 @@ impl ServerState {
                     let made = dap4::dap(dataset, &query, &self.behaviour).map(|reply| self.damage(reply));
                     return made.unwrap_or_else(dap4::refused);
                 }
-                _ => return dap4::dmr(dataset, &query).unwrap_or_else(dap4::refused),
+                _ => return dap4::dmr(dataset, &query, &self.behaviour).unwrap_or_else(dap4::refused),
             };
             return made.map_or_else(dap2::refused, |body| ("200 OK", body));
         }
@@ -311,12 +328,24 @@ fn encoded(encoding: BodyEncoding, body: &[u8]) -> (&'static str, Vec<u8>) {
 /// A refusal: a status and why.
 type Refusal = (&'static str, String);
 
-/// The atomic variables of a group, and their names.
-fn atomic_variables(model: &Model, group: ncirrus_model::GroupId) -> Vec<VarId> {
+/// The variables of a group that are served: of atomic types, and as structures of compounds of these.
+fn served_variables(model: &Model, group: GroupId, behaviour: &DapBehaviour) -> Vec<VarId> {
     let vars = model.group(group).map(|group| group.vars.clone()).unwrap_or_default();
-    let is_atomic =
-        |id: &VarId| model.variable(*id).is_some_and(|variable| matches!(variable.ty, TypeRef::Atomic(_)));
-    vars.into_iter().filter(is_atomic).collect()
+    let is_served = |id: &VarId| match model.variable(*id).map(|variable| variable.ty) {
+        Some(TypeRef::Atomic(_)) => true,
+        Some(ty) => behaviour.structures && is_structure(model, ty),
+        None => false,
+    };
+    vars.into_iter().filter(is_served).collect()
+}
+
+/// Whether values of a type are structures of numbers and strings. Characters are not: they are no type of members.
+fn is_structure(model: &Model, ty: TypeRef) -> bool {
+    let TypeRef::User(id) = ty else { return ty != TypeRef::Atomic(Atomic::Char) };
+    match model.user_type(id).map(|ty| &ty.kind) {
+        Some(UserKind::Compound(fields)) => fields.iter().all(|field| is_structure(model, field.ty)),
+        _ => false,
+    }
 }
 
 /// Text with `%HH` resolved.

@@ -1,7 +1,8 @@
 //! Documents and answers of DAP2.
-use super::ranges::{parts, selection};
+use super::ranges::path_of;
 use super::tables::{TableQuery, select, tables_of};
-use super::{DapBehaviour, Refusal, Reply, ServedDataset, atomic_variables};
+use super::tree::{self, Declared, declared};
+use super::{DapBehaviour, Refusal, Reply, ServedDataset};
 use ncirrus_model::{Atomic, Attribute, Model, Selection, TypeRef, Values, VarId};
 use std::fmt::Write as _;
 
@@ -50,7 +51,7 @@ pub(super) fn shape(model: &Model, id: VarId) -> Vec<u64> {
 
 /// What a query asks for, in the order of the dataset.
 struct Projection {
-    arrays: Vec<(VarId, Selection)>,
+    declared: Vec<Declared>,
     tables: Vec<TableQuery>,
 }
 
@@ -65,48 +66,35 @@ impl Projection {
         } else if !selections.is_empty() {
             return Err(("400 Bad Request", format!("nothing can be selected by {selections}")));
         }
-        let is_column = |id: &VarId| tables.iter().any(|table| table.has(*id));
-        let all: Vec<VarId> =
-            atomic_variables(model, model.root()).into_iter().filter(|id| !is_column(id)).collect();
-        let whole = |id: &VarId| Selection::all(&shape(model, *id));
-        let mut wanted: Vec<Option<Selection>> =
-            all.iter().map(|id| clauses.is_empty().then(|| whole(id))).collect();
+        let is_column = |id: VarId| tables.iter().any(|table| table.has(id));
+        let mut declared = declared(model, model.root(), behaviour, &is_column);
+        if clauses.is_empty() {
+            declared.iter_mut().for_each(Declared::want_all);
+        }
         for clause in clauses.split(',').filter(|clause| !clause.is_empty()) {
-            let (asked, ranges) = parts(clause);
-            let names: Vec<&str> = asked.split('.').collect();
-            if let Some(table) = tables.iter_mut().find(|table| table.is_called(names[0])) {
-                table.project(model, &names[1..], &ranges)?;
+            let path = path_of(clause);
+            if let Some(table) = tables.iter_mut().find(|table| table.is_called(&path[0].name)) {
+                table.project(model, &path)?;
                 continue;
             }
-            let is_it = |id: &VarId| is_called(model, *id, &asked);
-            let at = all.iter().position(is_it);
-            let at = at.ok_or_else(|| ("404 Not Found", format!("variable '{asked}' was not found")))?;
-            wanted[at] = Some(selection(&ranges, &shape(model, all[at]))?);
+            tree::want(&mut declared, &path)?;
         }
         for clause in selections.split('&').filter(|clause| !clause.is_empty()) {
             select(model, &mut tables, clause)?;
         }
-        let arrays = all.into_iter().zip(wanted).filter_map(|(id, wanted)| Some((id, wanted?))).collect();
         tables.retain(|table| !table.columns.is_empty());
-        Ok(Self { arrays, tables })
+        Ok(Self { declared, tables })
     }
 
     /// Number of variables and columns.
     fn len(&self) -> usize {
-        self.arrays.len() + self.tables.iter().map(|table| table.columns.len()).sum::<usize>()
+        self.declared.iter().map(Declared::len).sum::<usize>()
+            + self.tables.iter().map(|table| table.columns.len()).sum::<usize>()
     }
 
     fn dds(&self, model: &Model) -> String {
         let mut text = "Dataset {\n".to_owned();
-        for (id, selection) in &self.arrays {
-            let variable = model.variable(*id).unwrap();
-            let _ = write!(text, "    {} {}", type_of(atomic(model, *id)), wire(&variable.name));
-            for (dim, len) in variable.dims.iter().zip(selection.shape()) {
-                let name = model.dimension(*dim).map(|dim| wire(&dim.name)).unwrap_or_default();
-                let _ = write!(text, "[{name} = {len}]");
-            }
-            text.push_str(";\n");
-        }
+        self.declared.iter().for_each(|declared| declared.dds("    ", &mut text));
         self.tables.iter().for_each(|table| text.push_str(&table.dds(model)));
         text + "} served;\n"
     }
@@ -132,20 +120,20 @@ pub(super) fn das(dataset: &ServedDataset, behaviour: &DapBehaviour) -> Vec<u8> 
     let mut text = "Attributes {\n".to_owned();
     for table in &tables {
         let _ = writeln!(text, "  {} {{", wire(&table.name));
-        table.columns.iter().for_each(|id| text.push_str(&container(model, *id)));
+        table.columns.iter().for_each(|id| text.push_str(&container(model, *id, "")));
         text.push_str("  }\n");
     }
-    let is_column = |id: &VarId| tables.iter().any(|table| table.columns.contains(id));
-    let others = atomic_variables(model, model.root()).into_iter().filter(|id| !is_column(id));
-    others.for_each(|id| text.push_str(&container(model, id)));
+    let is_column = |id: VarId| tables.iter().any(|table| table.columns.contains(&id));
+    let others = declared(model, model.root(), behaviour, &is_column);
+    others.iter().for_each(|declared| text.push_str(&declared.das(model, behaviour)));
     text.push_str("  NC_GLOBAL {\n");
     let root = model.group(model.root()).and_then(|root| root.attributes.known());
     root.into_iter().flat_map(|list| list.iter()).for_each(|attribute| text.push_str(&line(attribute)));
     (text + "  }\n}\n").into_bytes()
 }
 
-/// The attributes of a variable.
-fn container(model: &Model, id: VarId) -> String {
+/// The attributes of a variable, and the containers of its members.
+pub(super) fn container(model: &Model, id: VarId, members: &str) -> String {
     let variable = model.variable(id).unwrap();
     let mut text = format!("  {} {{\n", wire(&variable.name));
     match variable.ty {
@@ -155,7 +143,7 @@ fn container(model: &Model, id: VarId) -> String {
     }
     let attributes = variable.attributes.known().into_iter().flat_map(|list| list.iter());
     attributes.for_each(|attribute| text.push_str(&line(attribute)));
-    text + "  }\n"
+    text + members + "  }\n"
 }
 
 fn line(attribute: &Attribute) -> String {
@@ -206,8 +194,8 @@ pub(super) fn dods(
         }
         _ => Ok(()),
     };
-    for (id, selection) in &wanted.arrays {
-        values(dataset, *id, selection, &mut body)?;
+    for declared in &wanted.declared {
+        declared.values(dataset, &mut body)?;
         check(&body)?;
     }
     for table in &wanted.tables {
@@ -238,21 +226,14 @@ pub(super) fn read(dataset: &ServedDataset, id: VarId, selection: &Selection) ->
     read.map_err(|error| ("500 Internal Server Error", error.to_string()))
 }
 
-fn values(
-    dataset: &ServedDataset,
-    id: VarId,
-    selection: &Selection,
-    body: &mut Vec<u8>,
-) -> Result<(), Refusal> {
-    let values = read(dataset, id, selection)?;
-    let count = selection.element_count().unwrap_or(0);
-    let is_array = selection.rank() > 0;
+/// Values of `count` elements, with their counts if they are an array.
+pub(super) fn write_values(values: &Values, count: u64, is_array: bool, body: &mut Vec<u8>) {
     let counts = |body: &mut Vec<u8>, times: usize| {
         (0..times)
             .filter(|_| is_array)
             .for_each(|_| body.extend(u32::try_from(count).unwrap().to_be_bytes()));
     };
-    match &values {
+    match values {
         Values::Byte(_) | Values::UByte(_) if is_array => {
             counts(body, 2);
             let bytes = values.as_bytes().unwrap_or_default();
@@ -264,7 +245,6 @@ fn values(
             elements(values, usize::try_from(count).unwrap()).into_iter().for_each(|one| body.extend(one));
         }
     }
-    Ok(())
 }
 
 /// The bytes of each of `count` elements, as they stand alone: characters are as many strings.

@@ -1,8 +1,10 @@
 //! Documents and answers of DAP4.
 use super::dap2::number;
 use super::ranges::{parts, selection};
-use super::{DapBehaviour, Refusal, Reply, ServedDataset, atomic_variables};
-use ncirrus_model::{Atomic, Attribute, Attributes, GroupId, Model, Selection, TypeRef, Values, VarId};
+use super::{DapBehaviour, Refusal, Reply, ServedDataset, served_variables};
+use ncirrus_model::{
+    Atomic, Attribute, Attributes, Field, GroupId, Model, Selection, TypeRef, UserKind, Values, VarId,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -36,9 +38,9 @@ struct Projection {
 }
 
 impl Projection {
-    fn new(dataset: &ServedDataset, query: &str) -> Result<Self, Refusal> {
+    fn new(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour) -> Result<Self, Refusal> {
         let model = &dataset.model;
-        let all = model.walk().into_iter().flat_map(|group| atomic_variables(model, group));
+        let all = model.walk().into_iter().flat_map(|group| served_variables(model, group, behaviour));
         let by_path: BTreeMap<String, VarId> = all.map(|id| (model.variable_path(id), id)).collect();
         let field =
             |name: &str| query.split('&').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -61,6 +63,7 @@ impl Projection {
 struct DmrWriter<'a> {
     model: &'a Model,
     projection: &'a Projection,
+    behaviour: &'a DapBehaviour,
     /// Of each variable, where they are told.
     checksums: &'a BTreeMap<VarId, u32>,
     text: String,
@@ -85,7 +88,7 @@ impl DmrWriter<'_> {
             let (name, len) = (xml(&dim.name), dim.len.current());
             let _ = writeln!(self.text, "<Dimension name=\"{name}\" size=\"{len}\"{unlimited}/>");
         }
-        for id in atomic_variables(model, id) {
+        for id in served_variables(model, id, self.behaviour) {
             if let Some(part) = self.projection.wanted.get(&id) {
                 self.variable(id, part.as_ref());
             }
@@ -101,9 +104,7 @@ impl DmrWriter<'_> {
 
     fn variable(&mut self, id: VarId, part: Option<&Selection>) {
         let variable = self.model.variable(id).unwrap();
-        let TypeRef::Atomic(atomic) = variable.ty else { return };
-        let ty = type_of(atomic);
-        let _ = writeln!(self.text, "<{ty} name=\"{}\">", xml(&variable.name));
+        let ty = self.begin(&variable.name, variable.ty);
         match part {
             Some(part) => {
                 part.shape().iter().for_each(|len| _ = writeln!(self.text, "<Dim size=\"{len}\"/>"));
@@ -121,6 +122,26 @@ impl DmrWriter<'_> {
             );
         }
         let _ = writeln!(self.text, "</{ty}>");
+    }
+
+    /// Begins a variable or member, and declares its members; the name of its element.
+    fn begin(&mut self, name: &str, ty: TypeRef) -> &'static str {
+        let (element, fields) = match ty {
+            TypeRef::Atomic(atomic) => (type_of(atomic), &[][..]),
+            TypeRef::User(id) => match self.model.user_type(id).map(|ty| &ty.kind) {
+                Some(UserKind::Compound(fields)) => ("Structure", fields.as_slice()),
+                _ => ("Structure", &[][..]),
+            },
+        };
+        let _ = writeln!(self.text, "<{element} name=\"{}\">", xml(name));
+        fields.iter().for_each(|field| self.member(field));
+        element
+    }
+
+    fn member(&mut self, field: &Field) {
+        let element = self.begin(&field.name, field.ty);
+        field.dims.iter().for_each(|len| _ = writeln!(self.text, "<Dim size=\"{len}\"/>"));
+        let _ = writeln!(self.text, "</{element}>");
     }
 
     fn attributes(&mut self, attributes: Option<&Attributes>) {
@@ -147,15 +168,15 @@ fn texts(attribute: &Attribute) -> Vec<String> {
     }
 }
 
-pub(super) fn dmr(dataset: &ServedDataset, query: &str) -> DocumentOrRefusal {
-    let projection = Projection::new(dataset, query)?;
+pub(super) fn dmr(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour) -> DocumentOrRefusal {
+    let projection = Projection::new(dataset, query, behaviour)?;
     let (model, checksums) = (&*dataset.model, &BTreeMap::new());
-    let writer = DmrWriter { model, projection: &projection, checksums, text: String::new() };
+    let writer = DmrWriter { model, projection: &projection, behaviour, checksums, text: String::new() };
     Ok(("200 OK", writer.document()))
 }
 
 pub(super) fn dap(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour) -> DocumentOrRefusal {
-    let projection = Projection::new(dataset, query)?;
+    let projection = Projection::new(dataset, query, behaviour)?;
     let has_checksums = projection.checksums && !behaviour.no_checksums;
     let model = &*dataset.model;
     if behaviour.refuses_batches && projection.wanted.len() > 1 {
@@ -163,7 +184,7 @@ pub(super) fn dap(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour
     }
     let (mut data, mut checksums) = (Vec::new(), BTreeMap::new());
     // Variables of a group come before those of its groups.
-    for id in in_order(model, model.root()) {
+    for id in in_order(model, model.root(), behaviour) {
         let Some(part) = projection.wanted.get(&id) else { continue };
         let selection = part.clone().unwrap_or_else(|| Selection::all(&model.shape(id)));
         let values = (dataset.read)(id, &selection)
@@ -179,7 +200,8 @@ pub(super) fn dap(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour
             data.extend(if behaviour.big_endian { checksum.to_be_bytes() } else { checksum.to_le_bytes() });
         }
     }
-    let writer = DmrWriter { model, projection: &projection, checksums: &checksums, text: String::new() };
+    let (projection, checksums) = (&projection, &checksums);
+    let writer = DmrWriter { model, projection, behaviour, checksums, text: String::new() };
     let document = [writer.document(), b"\r\n".to_vec()].concat();
     let order = if behaviour.big_endian { 0 } else { 0x0400_0000 };
     let mut body = Vec::new();
@@ -198,14 +220,23 @@ pub(super) fn dap(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour
     Ok(("200 OK", body))
 }
 
-fn in_order(model: &Model, group: GroupId) -> Vec<VarId> {
-    let mut all = atomic_variables(model, group);
+fn in_order(model: &Model, group: GroupId, behaviour: &DapBehaviour) -> Vec<VarId> {
+    let mut all = served_variables(model, group, behaviour);
     let inner = model.group(group).map(|group| group.groups.clone()).unwrap_or_default();
-    inner.into_iter().for_each(|group| all.extend(in_order(model, group)));
+    inner.into_iter().for_each(|group| all.extend(in_order(model, group, behaviour)));
     all
 }
 
 fn serialised(values: &Values, big_endian: bool, data: &mut Vec<u8>) {
+    if let Values::Compound { len, fields } = values {
+        for at in 0..*len {
+            for field in fields {
+                let each = field.len() / len;
+                serialised(&field.slice(at * each..(at + 1) * each), big_endian, data);
+            }
+        }
+        return;
+    }
     if let Values::String(strings) = values {
         for text in strings.iter().map(Option::unwrap_or_default) {
             let len = text.len() as u64;

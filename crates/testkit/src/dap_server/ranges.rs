@@ -9,6 +9,30 @@ pub(super) fn parts(clause: &str) -> (String, Vec<String>) {
     (name.to_owned(), ranges.map(str::to_owned).collect())
 }
 
+/// A name of a path, and its ranges as text.
+pub(super) struct PathPart {
+    pub(super) name: String,
+    pub(super) ranges: Vec<String>,
+}
+
+/// The parts of a path of DAP2: dots inside ranges do not separate.
+pub(super) fn path_of(clause: &str) -> Vec<PathPart> {
+    let mut texts = vec![String::new()];
+    let mut is_inside = false;
+    for letter in clause.chars() {
+        is_inside = if letter == ']' { false } else { is_inside || letter == '[' };
+        match texts.last_mut() {
+            Some(text) if letter != '.' || is_inside => text.push(letter),
+            _ => texts.push(String::new()),
+        }
+    }
+    let part = |text: &String| {
+        let (name, ranges) = parts(text);
+        PathPart { name, ranges }
+    };
+    texts.iter().map(part).collect()
+}
+
 /// The selection of a variable of that shape; no ranges are all of it.
 pub(super) fn selection(ranges: &[String], shape: &[u64]) -> Result<Selection, Refusal> {
     if ranges.is_empty() {

@@ -1,6 +1,7 @@
 //! Sequences of DAP2, as servers of tables have them (docs/spec/dap.md 3.3, 9).
 use super::dap2::{atomic, elements, is_called, read, shape, type_of, wire};
-use super::{Refusal, ServedDataset, atomic_variables};
+use super::ranges::PathPart;
+use super::{DapBehaviour, Refusal, ServedDataset, served_variables};
 use ncirrus_model::{Model, Selection, Values, VarId};
 
 /// The variables along one dimension alone.
@@ -13,7 +14,7 @@ pub(super) struct Table {
 /// The tables of a dataset, in the order of its dimensions.
 pub(super) fn tables_of(model: &Model) -> Vec<Table> {
     let Some(root) = model.group(model.root()) else { return Vec::new() };
-    let all = atomic_variables(model, model.root());
+    let all = served_variables(model, model.root(), &DapBehaviour::default());
     let table = |dim| {
         let is_along = |id: &VarId| {
             let first = model.variable(*id).and_then(|variable| variable.dims.first());
@@ -59,16 +60,12 @@ impl TableQuery {
     }
 
     /// Asks for all columns, or for the one of that name.
-    pub(super) fn project(
-        &mut self,
-        model: &Model,
-        names: &[&str],
-        ranges: &[String],
-    ) -> Result<(), Refusal> {
-        if !ranges.is_empty() {
+    pub(super) fn project(&mut self, model: &Model, path: &[PathPart]) -> Result<(), Refusal> {
+        if path.iter().any(|part| !part.ranges.is_empty()) {
             return Err(("400 Bad Request", "the rows of a sequence have no numbers".to_owned()));
         }
-        let wanted: Vec<VarId> = match names {
+        let names: Vec<&str> = path.iter().skip(1).map(|part| part.name.as_str()).collect();
+        let wanted: Vec<VarId> = match names.as_slice() {
             [] => self.table.columns.clone(),
             names => vec![self.column(model, &names.join("."))?],
         };
