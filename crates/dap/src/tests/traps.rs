@@ -228,6 +228,30 @@ fn queries_stay_below_four_thousand_bytes() {
 }
 
 #[test]
+fn a_sequence_whose_columns_do_not_fit_an_address_is_requested_whole() {
+    let columns: String = (0..400).map(|at| format!("Int32 a_rather_long_name_{at};")).collect();
+    let facts = Dap2Facts { rows: [(vec![0], Ok(2))].into(), ..Dap2Facts::default() };
+    let dds = format!("Sequence {{ {columns} }} q;");
+    let (_, source) = dap2_with(&dds, "", DapView::Native, &facts);
+    let plan = |count: usize| {
+        let boxes: Vec<QueryBox> = (0..count).map(|at| whole(&source, at)).collect();
+        let [query] = source.plan(&boxes).unwrap().try_into().unwrap();
+        assert_eq!(query.boxes, (0..count).collect::<Vec<_>>(), "all of them come in one answer");
+        (boxes, query)
+    };
+    let (_, few) = plan(3);
+    let names = "q.a_rather_long_name_0,q.a_rather_long_name_1,q.a_rather_long_name_2";
+    assert_eq!((few.object.query(), few.bytes), (Some(names), 2 * (4 + 3 * 4)));
+    let (boxes, query) = plan(300);
+    // All columns are sent then, also those that are not read.
+    assert_eq!((query.object.query(), query.bytes, query.is_exact), (Some("q"), 2 * (4 + 400 * 4), true));
+    let row = |first: u32| [vec![0x5a00_0000], (first..first + 400).collect()].concat();
+    let answer = dods(&dds, &[row(0), row(1000), vec![0xa500_0000]].concat());
+    let values = source.decode_answer(&boxes, &answer, &limits()).unwrap();
+    assert_eq!((values.len(), &values[299]), (300, &Values::Int(vec![299, 1299])));
+}
+
+#[test]
 fn variables_of_a_group_come_before_those_of_its_groups() {
     let document = "<Dataset name=\"x\"><Group name=\"g\"><Int8 name=\"b\"/><Group name=\"h\"><Int8 name=\"c\"/></Group>\
                     <Int8 name=\"d\"/></Group><Int8 name=\"a\"/></Dataset>\r\n\0\0 ";
