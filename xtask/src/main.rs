@@ -81,7 +81,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "stress",
-        about: "sixteen threads on one handle: [SECONDS], ten minutes by default",
+        about: "sixteen threads on one handle, of files and of OPeNDAP servers: [SECONDS] each, ten minutes by default",
         run: stress,
     },
     Task {
@@ -212,8 +212,11 @@ fn stress(arguments: &[String]) -> Outcome {
     let python = peers::python();
     let environment =
         [("NCIRRUS_STRESS_SECONDS", seconds), ("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())];
-    let test = ["test", "--profile", "checked", "--workspace", "--test", "network", "hdf5_stress::"];
-    run::command("cargo", &test, &environment)
+    for (target, tests) in [("network", "hdf5_stress::"), ("command", "opendap_threads::")] {
+        let test = ["test", "--profile", "checked", "--workspace", "--test", target, tests];
+        run::command("cargo", &test, &environment)?;
+    }
+    Ok(())
 }
 
 /// The tests do the same for some seconds.
