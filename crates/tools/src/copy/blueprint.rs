@@ -6,8 +6,8 @@ use ncirrus::{AxisSelection, CreateOptions, Dataset, Kind, LeftOut, Result, Sele
 use ncirrus_engine::ValueTreatment;
 use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimensionLen, Group, GroupId, Model, NodeId, Storage,
-    TypeRef, Values, VarId,
+    Atomic, Attribute, AttributeState, Attributes, Detail, DimensionLen, Group, GroupId, Model, NodeId,
+    Storage, TypeRef, Values, VarId,
 };
 
 /// The definitions of a copy, and which values are copied where.
@@ -60,12 +60,14 @@ impl CopyBlueprint {
 
     /// Records what is not copied because it cannot be read, among the members that are copied.
     fn leave_out(&mut self, source: &Dataset, choice: &CopyChoice) -> Result<()> {
+        let whole = source.model()?;
         for (node, left_out) in source.left_out_members()? {
             let is_wanted = match node {
                 NodeId::Variable(var) => choice.variables.contains(&var),
                 NodeId::Group(group) => self.model.group(group).is_some(),
             };
             if is_wanted {
+                check_values(source, &whole, node)?;
                 self.left_out.push(left_out);
             }
         }
@@ -211,6 +213,17 @@ impl CopyBlueprint {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses a variable of which not the definition is at fault, but the values that tell its shape: as any values that cannot
+/// be read, they end the copy.
+fn check_values(source: &Dataset, model: &Model, node: NodeId) -> Result<()> {
+    let NodeId::Variable(var) = node else { return Ok(()) };
+    let fault = model.variable(var).and_then(|variable| variable.fault.as_ref());
+    match fault.and_then(|fault| fault.detail.as_ref()) {
+        Some(Detail::ShapeUnread) => source.source(&source.variable(&model.variable_path(var))?).map(|_| ()),
+        _ => Ok(()),
     }
 }
 
