@@ -41,6 +41,8 @@ pub(crate) fn install() -> Outcome {
         ("nc-config", "libnetcdf-dev"),
         ("gfortran", "gfortran"),
         ("nf-config", "libnetcdff-dev"),
+        ("ncxx4-config", "libnetcdf-c++4-dev"),
+        ("cdo", "cdo"),
         ("udunits2", "udunits-bin"),
         ("npm", "npm"),
         ("chromium", "chromium"),

@@ -5,7 +5,9 @@
 mod calls;
 mod dumps;
 mod headers;
+mod languages;
 mod nulls;
+mod operators;
 mod symbols;
 mod threads;
 mod writing;

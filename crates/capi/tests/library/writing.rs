@@ -35,22 +35,26 @@ fn calls_return_and_files_hold_what_they_do_on_debians_library() {
     }
 }
 
-/// Runs a program on both libraries, each in a folder of its own: what it printed and the dumps of its files are equal.
+/// Compiles a program of `tests/c` and runs it as [`assert_alike_on`] does.
 fn assert_alike(name: &str, files: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
-    let program = compiled(folder.path(), name);
+    assert_alike_on(folder.path(), &compiled(folder.path(), name), files);
+}
+
+/// Runs a program on both libraries, each in a folder of its own: what it printed and the dumps of its files are equal.
+pub(super) fn assert_alike_on(folder: &Path, program: &str, files: &[&str]) {
     let mut said = Vec::new();
     for (library, place) in [(Library::Debian, "debian"), (Library::Own, "own")] {
-        std::fs::create_dir(folder.path().join(place)).unwrap();
-        said.push(printed(library, folder.path(), &program, &[place]));
+        std::fs::create_dir(folder.join(place)).unwrap();
+        said.push(printed(library, folder, program, &[place]));
     }
     assert!(said[0].lines().count() > 30, "{}", said[0]);
     for (number, (debian, own)) in said[0].lines().zip(said[1].lines()).enumerate() {
-        assert_eq!(own, debian, "line {number} of {name}");
+        assert_eq!(own, debian, "line {number} of {program}");
     }
     assert_eq!(said[0].lines().count(), said[1].lines().count());
     for file in files {
-        let dumps = ["debian", "own"].map(|place| dumped(folder.path(), &format!("{place}/{file}")));
+        let dumps = ["debian", "own"].map(|place| dumped(folder, &format!("{place}/{file}")));
         assert_eq!(dumps[1], dumps[0], "{file}");
     }
 }
@@ -226,71 +230,6 @@ fn debians_nccopy_writes_the_same_on_both_libraries() {
                 printed(library, folder.path(), "nccopy", &arguments);
             }
             assert_eq!(dumped(folder.path(), "own.nc"), dumped(folder.path(), "debian.nc"), "{options:?}");
-        }
-    }
-}
-
-/// What NCO works on.
-const SERIES: &str = r#"netcdf t {
-dimensions:
-	time = UNLIMITED ;
-	lat = 3 ;
-	lon = 4 ;
-variables:
-	double time(time) ;
-		time:units = "days since 2000-01-01" ;
-	float lat(lat) ;
-	float v(time, lat, lon) ;
-		v:units = "K" ;
-		v:_FillValue = -9.f ;
-	short p(time, lat) ;
-		p:scale_factor = 0.5 ;
-	int k(lat) ;
-	char name(lat, lon) ;
-data:
- time = 1, 2 ;
- lat = 10, 20, 30 ;
- v = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 2, 3, 4, _, 6, 7, 8, 9, 10, 11, 12, 13 ;
- p = 1, 2, 3, 4, 5, 6 ;
- k = 7, 8, 9 ;
- name = "ab", "cdef", "g" ;
-}
-"#;
-
-/// Programs of NCO with their options, before the source and the target.
-const OPERATIONS: &[&[&str]] = &[
-    &["ncks", "-O"],
-    &["ncks", "-O", "-d", "time,1", "-d", "lat,0,2,2"],
-    &["ncks", "-O", "-4", "-L", "1"],
-    &["ncks", "-O", "-3"],
-    &["ncks", "-O", "--fix_rec_dmn", "time"],
-    &["ncra", "-O"],
-    &["ncwa", "-O", "-a", "lat"],
-    &["ncpdq", "-O", "-a", "lon,lat"],
-    &["ncrename", "-O", "-v", "v,w", "-d", "lat,y"],
-    &["ncap2", "-O", "-s", "z=v*2"],
-    &["ncatted", "-O", "-a", "new,global,c,d,1.5"],
-];
-
-#[test]
-fn nco_does_the_same_on_both_libraries() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("text.cdl"), SERIES).unwrap();
-    for kind in ["classic", "netCDF-4"] {
-        printed(Library::Debian, folder.path(), "ncgen", &["-k", kind, "-o", "from.nc", "text.cdl"]);
-        for operation in OPERATIONS {
-            let (program, options) = operation.split_first().unwrap();
-            for (library, target) in [(Library::Debian, "debian.nc"), (Library::Own, "own.nc")] {
-                let arguments: Vec<&str> = options.iter().copied().chain(["from.nc", target]).collect();
-                printed(library, folder.path(), program, &arguments);
-            }
-            let [debian, own] = ["debian.nc", "own.nc"].map(|file| {
-                let text = printed(Library::Debian, folder.path(), "ncdump", &["-n", "x", file]);
-                // The command line, which names the target.
-                let lines = text.lines().filter(|line| !line.contains(":history"));
-                lines.map(|line| format!("{line}\n")).collect::<String>()
-            });
-            assert_eq!(own, debian, "{kind}: {operation:?}");
         }
     }
 }
