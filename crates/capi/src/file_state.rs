@@ -5,7 +5,7 @@
 use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_EVARSIZE, Outcome};
 use crate::members::FileMembers;
 use crate::process::session;
-use crate::small_puts::CollectedPuts;
+use crate::put_run::CollectedPuts;
 use ncirrus::{Dataset, ErrorKind, Model, OpenOptions, UserKind, VarId};
 use std::collections::HashSet;
 use std::ffi::c_int;

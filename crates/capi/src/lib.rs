@@ -49,6 +49,7 @@ mod plugin_paths;
 mod process;
 mod put_attributes;
 mod put_data;
+mod put_run;
 mod records;
 mod refusals;
 mod room;
