@@ -19,12 +19,20 @@ pub(crate) fn with_rules(format: FileFormat, values: &Values, to: Atomic) -> Out
     Ok((values, if report.is_clean() { Ok(()) } else { Err(Code(NC_ERANGE)) }))
 }
 
-/// As [`with_rules`], of an open file.
+/// As [`with_rules`], of an open file: of netCDF-3, doubles beyond the floats reach memory as the largest of those.
 ///
 /// # Errors
 /// As [`with_rules`].
 pub(crate) fn to_memory(file: &OpenFile, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
-    with_rules(file.core.format, values, to)
+    let (mut converted, ended) = with_rules(file.core.format, values, to)?;
+    if let (Values::Double(_), Values::Float(floats)) = (values, &mut converted)
+        && file.is_classic()
+    {
+        for float in floats.iter_mut().filter(|float| float.is_infinite()) {
+            *float = f32::MAX.copysign(*float);
+        }
+    }
+    Ok((converted, ended))
 }
 
 /// Which numbers reach the program's memory: of netCDF-3, fractions that do not fit an integer leave there what was before.

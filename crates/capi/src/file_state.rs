@@ -225,6 +225,7 @@ impl FileCore {
 
     /// The definitions as they are.
     pub(crate) fn members(&self) -> Arc<FileMembers> {
+        self.write_records();
         Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner).members)
     }
 
@@ -234,6 +235,14 @@ impl FileCore {
         let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         self.note_change();
         state
+    }
+
+    /// Takes over lengths that grew by writing, while values are collected.
+    ///
+    /// # Errors
+    /// None that a dataset that is written has.
+    pub(crate) fn refresh(&self) -> Outcome<()> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner).refresh()
     }
 
     /// Something was changed: what was read before may be out of date.

@@ -54,6 +54,7 @@ mod records;
 mod refusals;
 mod room;
 mod slabs;
+mod small_casts;
 mod small_puts;
 mod small_reads;
 mod storage;

@@ -9,6 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct CollectedPuts {
     pub(crate) run: Mutex<PutRun>,
     pub(crate) is_there: AtomicBool,
+    /// Whether it may add records.
+    pub(crate) is_growing: AtomicBool,
     /// The code with which values that were collected could not be written, until somebody is told.
     pub(crate) failure: AtomicI32,
 }
@@ -28,7 +30,9 @@ pub(crate) struct RunPlace {
     pub(crate) var: VarId,
     pub(crate) ty: Atomic,
     pub(crate) element: usize,
+    /// The lengths of its dimensions; records without end, if they are added.
     pub(crate) shape: Vec<usize>,
+    pub(crate) is_growing: bool,
     /// Which element its bytes begin with, counted row by row.
     pub(crate) first: usize,
     /// The element that continues it.

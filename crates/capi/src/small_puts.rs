@@ -1,8 +1,9 @@
 //! Writes of a few values, one after the other: they are collected in the file and written together.
 //!
-//! A run begins after a small write that was done as it was asked for; what continues it is copied to its end. It is written when it is
-//! long, and before anything else looks at values or at the state of the file. Records that are not there yet, and values of another
-//! type, are not collected; with `NC_SHARE` nothing is.
+//! A run begins after a small write that was done as it was asked for; what continues it is copied to its end, records that are not
+//! there yet as well. It is written when it is long, and before anything else looks at values or at the state of the file; one that adds
+//! records before their number is asked for, too. Numbers of another type are collected if they are in the range of the variable's; with
+//! `NC_SHARE` nothing is.
 use crate::codes::{Code, Outcome};
 use crate::file_state::FileCore;
 use crate::files::CallHandle;
@@ -10,6 +11,7 @@ use crate::memory::Bytes;
 use crate::modes::SHARE;
 use crate::put_run::{PutRun, RunPlace};
 use crate::slabs::{CSlab, SlabAccess};
+use crate::small_casts::{can_cast, cast};
 use ncirrus::{Atomic, AxisSelection, TypeRef};
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
@@ -39,12 +41,11 @@ pub(crate) fn collected(
     }
     let _in_use = core.in_use();
     let mut run = core.puts.lock();
-    let Some(bytes) = run.continued(handle.group_number(), varid, slab, memory, data) else {
+    if run.extend(handle.group_number(), varid, slab, memory, data).is_none() {
         return Ok(false);
-    };
-    run.bytes.extend_from_slice(bytes);
+    }
     if run.bytes.len() >= LONGEST {
-        run.write(&core.look(|state| state.dataset.clone())).map_err(|error| core.code_of(error))?;
+        core.write_run(&mut run)?;
     }
     drop(run);
     // After the values are there: who reads now and sees the old number reads again.
@@ -60,6 +61,7 @@ pub(crate) fn remember(handle: &CallHandle, varid: c_int, access: &SlabAccess, m
     };
     let mut run = file.core.puts.lock();
     if run.bytes.is_empty() {
+        file.core.puts.is_growing.store(place.is_growing, Ordering::Release);
         run.place = Some(place);
         file.core.puts.is_there.store(true, Ordering::Release);
     }
@@ -74,15 +76,12 @@ fn place_of(
     let TypeRef::Atomic(ty) = access.ty else { return None };
     let element = ty.byte_len()?;
     let counts = &access.slab.counts;
-    if counts.is_empty()
-        || memory.is_some_and(|memory| memory != ty)
-        || counts.iter().product::<usize>() > SMALL
-    {
+    let can_take = memory.is_none_or(|memory| memory == ty || can_cast(memory, ty));
+    if counts.is_empty() || !can_take || counts.iter().product::<usize>() > SMALL {
         return None;
     }
-    let shape: Vec<usize> = handle
-        .file
-        .core
+    let core = &handle.file.core;
+    let mut shape: Vec<usize> = core
         .members()
         .model
         .shape(access.id)
@@ -97,6 +96,11 @@ fn place_of(
     let start = access.slab.selection.axes().iter().map(first).collect::<Option<Vec<_>>>()?;
     let (at, len) = row_place(&start, Some(counts), &shape)?;
     let next = at + len;
+    // In memory that stays where it is, each record first makes room.
+    let is_growing = access.growing.first() == Some(&true) && core.look(|state| state.locked_len.is_none());
+    if let Some(records) = shape.first_mut().filter(|_| is_growing) {
+        *records = usize::MAX;
+    }
     Some(RunPlace {
         group: handle.group_number(),
         varid,
@@ -104,6 +108,7 @@ fn place_of(
         ty,
         element,
         shape,
+        is_growing,
         first: next,
         next,
     })
@@ -125,19 +130,16 @@ fn row_place(start: &[usize], counts: Option<&[usize]>, shape: &[usize]) -> Opti
 }
 
 impl PutRun {
-    /// The bytes of values that continue the run, which ends after them then.
-    fn continued<'a>(
+    /// Takes values that continue the run, which ends after them then. `None`: they do not continue it, or not all fit.
+    fn extend(
         &mut self,
         group: usize,
         varid: c_int,
         slab: &CSlab,
         memory: Option<Atomic>,
-        data: &'a Bytes,
-    ) -> Option<&'a [u8]> {
+        data: &Bytes,
+    ) -> Option<()> {
         let place = self.place.as_mut().filter(|place| place.varid == varid && place.group == group)?;
-        if memory.is_some_and(|memory| memory != place.ty) {
-            return None;
-        }
         let rank = place.shape.len();
         let start = slab.start.read(rank).ok()?;
         let counts = match &slab.count {
@@ -148,9 +150,21 @@ impl PutRun {
         if at != place.next || len > SMALL {
             return None;
         }
-        let bytes = data.read(len * place.element).ok()?;
+        match memory.filter(|memory| *memory != place.ty) {
+            None => self.bytes.extend_from_slice(data.read(len * place.element).ok()?),
+            Some(memory) => {
+                let (before, element) = (self.bytes.len(), memory.byte_len()?);
+                for number in data.read(len * element).ok()?.chunks_exact(element) {
+                    let Some(number) = cast(memory, place.ty, number) else {
+                        self.bytes.truncate(before);
+                        return None;
+                    };
+                    self.bytes.extend_from_slice(number.as_slice());
+                }
+            }
+        }
         place.next += len;
-        Some(bytes)
+        Some(())
     }
 }
 
@@ -162,12 +176,24 @@ impl FileCore {
         }
         let mut run = self.puts.lock();
         if !run.bytes.is_empty()
-            && let Err(error) = run.write(&self.look(|state| state.dataset.clone()))
+            && let Err(code) = self.write_run(&mut run)
         {
-            self.puts.failure.store(self.code_of(error).0, Ordering::Release);
+            self.puts.failure.store(code.0, Ordering::Release);
         }
         run.place = None;
         self.puts.is_there.store(false, Ordering::Release);
+    }
+
+    /// Before the number of records is asked for: a run that adds some is written.
+    pub(crate) fn write_records(&self) {
+        if self.puts.is_there.load(Ordering::Acquire) && self.puts.is_growing.load(Ordering::Acquire) {
+            self.write_collected();
+        }
+    }
+
+    fn write_run(&self, run: &mut PutRun) -> Outcome<()> {
+        run.write(&self.look(|state| state.dataset.clone())).map_err(|error| self.code_of(error))?;
+        if run.place.as_ref().is_some_and(|place| place.is_growing) { self.refresh() } else { Ok(()) }
     }
 
     /// Whether all that was collected could be written: the next call is told.

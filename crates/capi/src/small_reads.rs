@@ -2,11 +2,13 @@
 //! hold for long and without new memory.
 //!
 //! A block is what one chunk holds, or some rows of a variable that has no chunks. It is read when a thread asks for values near those
-//! that it asked for before, and it is valid as long as nothing was changed through any handle of the file (`FileStamp`).
+//! that it asked for before, and it is valid as long as nothing was changed through any handle of the file (`FileStamp`). A variable that
+//! is read here and there is read whole, if it is not large.
 use crate::codes::Outcome;
 use crate::files::{self, FileStamp};
 use crate::memory::BytesOut;
 use crate::slabs::{CSlab, SlabAccess};
+use crate::small_casts::{can_cast, cast};
 use ncirrus::{Atomic, AxisSelection, Selection, TypeRef, model::Storage};
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -17,6 +19,11 @@ const BLOCKS: usize = 8;
 const LARGEST: usize = 1 << 20;
 /// A block of a variable without chunks.
 const ROWS: usize = 64 << 10;
+/// The largest variable that is read whole; a thread has one at a time.
+const LARGEST_WHOLE: usize = 8 << 20;
+/// Bytes of a variable for which it waits for one more read that is far from the one before: what it costs to read them ahead is less
+/// than what was spent by then.
+const BYTES_PER_FAR_READ: usize = 64 << 10;
 /// Reads of at most as many values are small.
 const SMALL: usize = 64;
 
@@ -31,6 +38,8 @@ struct SmallBlock {
     start: Vec<usize>,
     counts: Vec<usize>,
     bytes: Vec<u8>,
+    /// Reads of the variable that were not near the one before.
+    far_reads: usize,
 }
 
 #[derive(Debug)]
@@ -58,50 +67,59 @@ pub(crate) fn copied(ncid: c_int, varid: c_int, slab: &CSlab, memory: Option<Ato
     found.ok().flatten().is_some()
 }
 
-/// Whether values of a block are answered as a type: as they are, or as numbers that have every value of theirs.
+/// Whether values of a block are answered as a type: as they are, or as numbers of another one.
 fn can_copy(ty: Atomic, memory: Option<Atomic>) -> bool {
-    let is_narrow = matches!(ty, Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Float);
-    memory.is_none_or(|memory| memory == ty || memory == Atomic::Double && is_narrow)
-}
-
-/// The double that is equal to a number.
-fn widened(ty: Atomic, bytes: &[u8]) -> Option<f64> {
-    match ty {
-        Atomic::Byte => Some(f64::from(i8::from_ne_bytes(bytes.try_into().ok()?))),
-        Atomic::Short => Some(f64::from(i16::from_ne_bytes(bytes.try_into().ok()?))),
-        Atomic::Int => Some(f64::from(i32::from_ne_bytes(bytes.try_into().ok()?))),
-        Atomic::Float => Some(f64::from(f32::from_ne_bytes(bytes.try_into().ok()?))),
-        _ => None,
-    }
+    memory.is_none_or(|memory| memory == ty || can_cast(ty, memory))
 }
 
 impl SmallBlock {
     fn copy(&self, slab: &CSlab, memory: Option<Atomic>, out: BytesOut) -> Option<()> {
         let rank = self.counts.len();
         let start = slab.start.read(rank).ok()?;
-        let counts = match &slab.count {
-            Some(count) => Some(count.read(rank).ok()?),
-            None => None,
-        };
-        let (mut at, mut len) = (0usize, 1usize);
-        for axis in 0..rank {
-            let within = start[axis].checked_sub(self.start[axis])?;
-            let count = counts.map_or(1, |counts| counts[axis]);
-            let is_row = axis + 1 == rank;
-            let is_inside = within < self.counts[axis] && count <= self.counts[axis] - within;
-            if !is_inside || count == 0 || count > 1 && !is_row {
-                return None;
+        let Some(count) = &slab.count else { return self.copy_row(self.place_of(start)?, 1, memory, out, 0) };
+        let counts = count.read(rank).ok()?;
+        let ends = start.iter().zip(counts).map(|(start, count)| start.checked_add(*count)?.checked_sub(1));
+        let last = ends.collect::<Option<Vec<_>>>()?;
+        let (first, _) = (self.place_of(start)?, self.place_of(&last)?);
+        let (row, outer) = counts.split_last()?;
+        let rows = outer.iter().try_fold(1usize, |rows, count| rows.checked_mul(*count))?;
+        for number in 0..rows {
+            // Which row of the box it is, and how far it is from the first one in the block.
+            let (mut rest, mut from, mut unit) = (number, first, *self.counts.last()?);
+            for (count, len) in outer.iter().zip(&self.counts).rev() {
+                from += rest % count * unit;
+                (rest, unit) = (rest / count, unit * len);
             }
-            at = at * self.counts[axis] + within;
-            len = count;
+            self.copy_row(from, *row, memory, out, number * row)?;
         }
-        let from = at.checked_mul(self.element)?;
-        let found = self.bytes.get(from..from.checked_add(len * self.element)?)?;
-        if memory.is_none_or(|memory| memory == self.ty) {
-            return out.write(found).ok();
-        }
+        Some(())
+    }
+
+    /// The number of an element in the block. `None` if it is outside.
+    fn place_of(&self, at: &[usize]) -> Option<usize> {
+        at.iter().zip(self.start.iter().zip(&self.counts)).try_fold(0usize, |place, (at, (start, count))| {
+            let within = at.checked_sub(*start).filter(|within| within < count)?;
+            Some(place * count + within)
+        })
+    }
+
+    /// Copies elements that are one after the other, behind those that are there.
+    fn copy_row(
+        &self,
+        from: usize,
+        len: usize,
+        memory: Option<Atomic>,
+        out: BytesOut,
+        behind: usize,
+    ) -> Option<()> {
+        let begin = from.checked_mul(self.element)?;
+        let found = self.bytes.get(begin..begin.checked_add(len.checked_mul(self.element)?)?)?;
+        let Some(memory) = memory.filter(|memory| *memory != self.ty) else {
+            return out.write_at(behind * self.element, found).ok();
+        };
         for (index, bytes) in found.chunks_exact(self.element).enumerate() {
-            out.write_at(index * size_of::<f64>(), &widened(self.ty, bytes)?.to_ne_bytes()).ok()?;
+            let number = cast(self.ty, memory, bytes)?;
+            out.write_at((behind + index) * number.as_slice().len(), number.as_slice()).ok()?;
         }
         Some(())
     }
@@ -135,27 +153,46 @@ pub(crate) fn remember(
 ) {
     let can_copy = matches!(access.ty, TypeRef::Atomic(ty) if can_copy(ty, memory));
     let Some(stamp) = stamp.filter(|_| can_copy) else { return };
-    let Some((start, is_second)) = near(ncid, varid, access, stamp) else { return };
+    let Some(at) = start_of(access) else { return };
     let _ = OF_THREAD.try_with(|blocks| {
         let Ok(mut blocks) = blocks.try_borrow_mut() else { return };
-        let Some(mut block) = block_around(ncid, varid, access, stamp, &start) else { return };
-        if is_second && block.fill(access).is_err() {
+        let known = blocks.blocks.iter().position(|old| old.ncid == ncid && old.varid == varid);
+        let before = known.and_then(|place| blocks.blocks.get(place)).filter(|block| block.stamp == stamp);
+        let is_near = before.is_some_and(|block| block.is_near(&at));
+        let far_reads = before.map_or(0, |block| block.far_reads + usize::from(!is_near));
+        let Some((mut block, is_wanted)) = block_for(ncid, varid, access, stamp, &at, (far_reads, is_near))
+        else {
+            return;
+        };
+        let is_there = before.is_some_and(|old| !old.bytes.is_empty() && old.is_of_same_place(&block));
+        if is_there || is_wanted && block.fill(access).is_err() {
             return;
         }
-        let known = blocks.blocks.iter().position(|old| old.ncid == ncid && old.varid == varid);
-        let place = known.unwrap_or(blocks.oldest);
-        match blocks.blocks.get_mut(place) {
-            Some(old) => *old = block,
-            None => blocks.blocks.push(block),
-        }
-        if known.is_none() {
-            blocks.oldest = (place + 1) % BLOCKS;
-        }
+        blocks.keep(known, block);
     });
 }
 
-/// Where a small read began, and whether another one was near it before.
-fn near(ncid: c_int, varid: c_int, access: &SlabAccess, stamp: FileStamp) -> Option<(Vec<usize>, bool)> {
+impl ThreadBlocks {
+    /// Keeps a block instead of that of the same variable, or of the oldest one.
+    fn keep(&mut self, known: Option<usize>, block: SmallBlock) {
+        if block.bytes.len() > LARGEST
+            && let Some(other) = self.blocks.iter_mut().find(|old| old.bytes.len() > LARGEST)
+        {
+            other.bytes = Vec::new();
+        }
+        let place = known.unwrap_or(self.oldest);
+        match self.blocks.get_mut(place) {
+            Some(old) => *old = block,
+            None => self.blocks.push(block),
+        }
+        if known.is_none() {
+            self.oldest = (place + 1) % BLOCKS;
+        }
+    }
+}
+
+/// Where a small read began. `None` if it was not small.
+fn start_of(access: &SlabAccess) -> Option<Vec<usize>> {
     let slab = &access.slab;
     if slab.counts.is_empty() || slab.element_count().ok()? > SMALL {
         return None;
@@ -164,30 +201,46 @@ fn near(ncid: c_int, varid: c_int, access: &SlabAccess, stamp: FileStamp) -> Opt
         AxisSelection::Slice { start, .. } => usize::try_from(*start).ok(),
         _ => None,
     };
-    let start = slab.selection.axes().iter().map(first).collect::<Option<Vec<_>>>()?;
-    let is_second = OF_THREAD.try_with(|blocks| {
-        let blocks = blocks.try_borrow().ok()?;
-        let known = blocks.blocks.iter().find(|block| block.ncid == ncid && block.varid == varid)?;
-        (known.stamp == stamp && known.is_near(&start)).then_some(())
-    });
-    Some((start, is_second.ok().flatten().is_some()))
+    slab.selection.axes().iter().map(first).collect()
 }
 
-/// The block that has an element: its chunk, or rows from it on. `None` if it is too large or not of plain numbers.
-fn block_around(
+/// The block to keep after a read, and whether it is to be read now: the whole variable, if it is not large and was read here and
+/// there, or what is around the element. `None` if it is not of plain numbers.
+fn block_for(
     ncid: c_int,
     varid: c_int,
     access: &SlabAccess,
     stamp: FileStamp,
     at: &[usize],
-) -> Option<SmallBlock> {
+    (far_reads, is_near): (usize, bool),
+) -> Option<(SmallBlock, bool)> {
     let TypeRef::Atomic(ty) = access.ty else { return None };
     let element = ty.byte_len()?;
-    let model = access.at.model();
     let shape: Vec<usize> =
-        model.shape(access.id).into_iter().map(usize::try_from).collect::<Result<_, _>>().ok()?;
+        access.at.model().shape(access.id).into_iter().map(usize::try_from).collect::<Result<_, _>>().ok()?;
+    let whole = shape.iter().try_fold(element, |len, count| len.checked_mul(*count));
+    let is_wanted_whole =
+        whole.is_some_and(|len| len <= LARGEST_WHOLE && far_reads > len / BYTES_PER_FAR_READ);
+    let around = place_around(access, &shape, element, at);
+    let (start, counts, is_wanted) = match around {
+        _ if is_wanted_whole => (vec![0; shape.len()], shape, true),
+        Some((start, counts)) => (start, counts, is_near),
+        // Its chunk is too large: only that it was read is remembered.
+        None => (at.to_vec(), vec![1; at.len()], false),
+    };
+    let block = SmallBlock { ncid, varid, stamp, ty, element, start, counts, bytes: Vec::new(), far_reads };
+    Some((block, is_wanted))
+}
+
+/// The place of the block that has an element: its chunk, or rows from it on. `None` if it is too large.
+fn place_around(
+    access: &SlabAccess,
+    shape: &[usize],
+    element: usize,
+    at: &[usize],
+) -> Option<(Vec<usize>, Vec<usize>)> {
     let (mut start, mut counts) = (at.to_vec(), vec![1; at.len()]);
-    match &model.variable(access.id)?.storage {
+    match &access.at.model().variable(access.id)?.storage {
         Storage::Chunked(chunks) => {
             for (axis, chunk) in chunks.iter().enumerate().take(at.len()) {
                 let chunk = usize::try_from(*chunk).ok().filter(|chunk| *chunk > 0)?;
@@ -207,11 +260,14 @@ fn block_around(
         }
     }
     let len = counts.iter().try_fold(element, |len, count| len.checked_mul(*count))?;
-    let block = SmallBlock { ncid, varid, stamp, ty, element, start, counts, bytes: Vec::new() };
-    (len <= LARGEST && len > 0).then_some(block)
+    (len <= LARGEST && len > 0).then_some((start, counts))
 }
 
 impl SmallBlock {
+    fn is_of_same_place(&self, other: &Self) -> bool {
+        self.start == other.start && self.counts == other.counts
+    }
+
     fn fill(&mut self, access: &SlabAccess) -> Outcome<()> {
         let axes = self.start.iter().zip(&self.counts).map(|(start, count)| AxisSelection::Slice {
             start: *start as u64,

@@ -34,6 +34,70 @@ static void read_back(int ncid, int id, const char *how) {
     printf("%s %zu %zu: %d %.9g\n", how, row, column, code, sum);
 }
 
+/* Records that are added one value at a time, as numbers of every type; some are outside the range of the variable's. */
+static void add_records(const char *folder, int kind) {
+    enum { WIDTH = 3, VARIABLES = 5 };
+    static const nc_type types[VARIABLES] = {NC_SHORT, NC_INT, NC_FLOAT, NC_DOUBLE, NC_BYTE};
+    static short seen[WIDTH * 4096];
+    char path[4096], name[8];
+    int ncid, dims[2], ids[VARIABLES * 2];
+    size_t next[VARIABLES * 2] = {0};
+    snprintf(path, sizeof path, "%s/records%d.nc", folder, kind);
+    if (nc_create(path, modes[kind], &ncid)) exit(1);
+    nc_def_dim(ncid, "t", NC_UNLIMITED, dims);
+    nc_def_dim(ncid, "x", WIDTH, dims + 1);
+    for (int i = 0; i < VARIABLES * 2; i++) {
+        snprintf(name, sizeof name, "v%d", i);
+        nc_def_var(ncid, name, types[i % VARIABLES], 1 + i / VARIABLES, dims, ids + i);
+    }
+    if (nc_enddef(ncid)) exit(1);
+    for (int step = 0; step < 600; step++) {
+        int of = any(VARIABLES * 2), is_wide = of >= VARIABLES, as = any(5);
+        for (unsigned many = any(60); many > 0; many--) {
+            size_t at[2] = {is_wide ? next[of] / WIDTH : next[of], next[of] % WIDTH};
+            double number = (double)any(70000) - 35000.5;
+            if (any(50) == 0) number *= 1e300;
+            int code;
+            switch (as) {
+            case 0: { double value = number; code = nc_put_var1_double(ncid, ids[of], at, &value); break; }
+            case 1: { float value = number > 1e30 ? 9e37f : number < -1e30 ? -9e37f : (float)number; code = nc_put_var1_float(ncid, ids[of], at, &value); break; }
+            case 2: { int value = (int)any(200000) - 100000; code = nc_put_var1_int(ncid, ids[of], at, &value); break; }
+            case 3: { short value = (short)any(30000); code = nc_put_var1_short(ncid, ids[of], at, &value); break; }
+            default: { signed char value = (signed char)any(200); code = nc_put_var1_schar(ncid, ids[of], at, &value); }
+            }
+            if (code) printf("%d of %d as %d: %d\n", step, of, as, code);
+            next[of]++;
+        }
+        size_t len = 0, start[2] = {0, 0}, count[2] = {4, WIDTH};
+        int code;
+        switch (any(6)) {
+        case 0: nc_inq_dimlen(ncid, dims[0], &len); printf("records %zu\n", len); break;
+        case 1: printf("sync %d\n", nc_sync(ncid)); break;
+        case 2:
+            code = nc_get_vara_short(ncid, ids[of], start, count, seen);
+            printf("read %d: %d %d\n", code, seen[0], seen[3]);
+            break;
+        case 3: next[of] = any(next[of] + 1); break;
+        case 4: next[of] += any(4); break;
+        default: break;
+        }
+    }
+    printf("close %d\n", nc_close(ncid));
+    if (nc_open(path, NC_NOWRITE, &ncid)) exit(1);
+    /* Numbers of one type, read one by one as those of another. */
+    for (int of = 0; of < VARIABLES; of++)
+        for (size_t at = 0; at < 200; at++) {
+            int whole = -7;
+            float broken = -7;
+            short narrow = -7;
+            double wide = -7;
+            int codes[4] = {nc_get_var1_int(ncid, ids[of], &at, &whole), nc_get_var1_float(ncid, ids[of], &at, &broken),
+                            nc_get_var1_short(ncid, ids[of], &at, &narrow), nc_get_var1_double(ncid, ids[of], &at, &wide)};
+            printf("%d: %d %d, %d %g, %d %d, %d %g\n", of, codes[0], whole, codes[1], broken, codes[2], narrow, codes[3], wide);
+        }
+    nc_close(ncid);
+}
+
 static void run(const char *folder, int kind) {
     char path[4096];
     int ncid, dims[3], ids[3];
@@ -95,6 +159,6 @@ static void run(const char *folder, int kind) {
 
 int main(int count, char **arguments) {
     if (count < 2) return 2;
-    for (int kind = 0; kind < 4; kind++) run(arguments[1], kind);
+    for (int kind = 0; kind < 4; kind++) run(arguments[1], kind), add_records(arguments[1], kind);
     return 0;
 }

@@ -118,8 +118,16 @@ fn default_chunks_are_those_of_debians_library() {
 
 #[test]
 fn small_puts_are_there_for_whoever_reads_next() {
-    let files: Vec<String> = (0..4).map(|kind| format!("small{kind}.nc")).collect();
+    let names = ["small", "records"].into_iter();
+    let files: Vec<String> =
+        names.flat_map(|name| (0..4).map(move |kind| format!("{name}{kind}.nc"))).collect();
     assert_alike("small_puts", &files.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn doubles_beyond_the_floats_are_answered_as_by_debians_library() {
+    let files: Vec<String> = (0..5).map(|kind| format!("narrowing{kind}.nc")).collect();
+    assert_alike("narrowing", &files.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 #[test]
