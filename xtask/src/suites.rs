@@ -52,7 +52,8 @@ pub(crate) fn corpus(arguments: &[String]) -> Outcome {
 }
 
 const TEST: [&str; 3] = ["test", "--profile", "checked"];
-const NEXTEST: [&str; 5] = ["nextest", "run", "--workspace", "--cargo-profile", "checked"];
+// One run tells all that fails.
+const NEXTEST: [&str; 6] = ["nextest", "run", "--workspace", "--cargo-profile", "checked", "--no-fail-fast"];
 
 /// It runs tests of all binaries concurrently; it is optional.
 fn has_nextest() -> bool {
