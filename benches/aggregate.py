@@ -1,7 +1,8 @@
 """Measures a peer on an aggregation of many files; prints the same line of JSON as ncirrus-bench.
 
 usage: aggregate.py PEER CASE FOLDER RUNS, with PEER one of cfdm, cfapyx, xarray (open_mfdataset), kerchunk (a reference
-file made before, read through fsspec), and CASE as in `aggregate.rs`; exit code 3 when the peer cannot.
+file made before, read through fsspec), s3Dataset-0.4 and s3Dataset-0.5 (a master of as many partitions made before), and CASE
+as in `aggregate.rs`; exit code 3 when the peer cannot.
 """
 import glob
 import json
@@ -66,10 +67,36 @@ def kerchunk():
     return array[MIDDLE:MIDDLE + 1] if case == "step" else array[...]
 
 
-work = {"cfdm": cfdm, "cfapyx": cfapyx, "xarray": with_xarray, "kerchunk": kerchunk}[peer]
+def master():
+    return f"{peer}.nca"
+
+
+def partitions():
+    """A master of S3netCDF4 with as many partitions, of which the middle one is there: made once, not measured."""
+    from ncirrus.s3netcdf4 import s3Dataset
+
+    with s3Dataset(master(), "w", cfa_version=peer.split("-")[1]) as made:
+        made.createDimension("time", len(paths))
+        values = made.createVariable("v", "f8", ("time",), subarray_shape=(1,))
+        values[MIDDLE] = MIDDLE % 100_000
+        values.partitions_written([(at,) for at in range(len(paths))])
+
+
+def s3dataset():
+    from ncirrus.s3netcdf4 import s3Dataset
+
+    if case != "step":
+        lacks("one step is there")
+    with s3Dataset(master()) as found:
+        return found["v"][MIDDLE:MIDDLE + 1]
+
+
+work = {"cfdm": cfdm, "cfapyx": cfapyx, "xarray": with_xarray, "kerchunk": kerchunk}.get(peer, s3dataset)
 try:
     if peer == "kerchunk" and not os.path.exists("refs.json"):
         references()
+    if work is s3dataset and not os.path.exists(master()):
+        partitions()
     best = float("inf")
     for _ in range(int(runs)):
         start = time.perf_counter()

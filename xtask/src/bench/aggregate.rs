@@ -1,4 +1,5 @@
-//! An aggregation of 20,000 files compared with cfdm, CFAPyX, xarray and kerchunk, and one of a million.
+//! An aggregation of 20,000 files compared with cfdm, CFAPyX, xarray and kerchunk, as masters of S3netCDF4, too, and one of a
+//! million.
 use super::Figures;
 use crate::peers;
 use crate::run::{Outcome, project};
@@ -6,13 +7,15 @@ use std::path::Path;
 use std::process::Command;
 
 const CASES: [&str; 2] = ["step", "whole"];
-const PROGRAMS: [&str; 6] = ["limit", "ncirrus", "cfdm", "cfapyx", "xarray", "kerchunk"];
+const PROGRAMS: [&str; 8] =
+    ["limit", "ncirrus", "s3Dataset-0.4", "s3Dataset-0.5", "cfdm", "cfapyx", "xarray", "kerchunk"];
 const COUNT: &str = "20000";
 const MANY: &str = "1000000";
 
 /// Measures everything several times, alternating between programs, and prints tables in Markdown. There is no bare
 /// loop.
 pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
+    crate::python::build()?;
     let (few, many) = (folder.join("few"), folder.join("many"));
     make(&few, COUNT)?;
     make(&many, MANY)?;

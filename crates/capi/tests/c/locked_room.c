@@ -1,29 +1,5 @@
 /* Memory that stays the program's: definitions and records that it has no room for are refused. */
-#include <netcdf.h>
-#include <netcdf_mem.h>
-#include <stdio.h>
-#include <string.h>
-
-#define SHOW(call) printf("%s = %d\n", #call, (call))
-
-static char memory[16384];
-
-static size_t filled(const char *path, int mode) {
-    const int values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    const size_t start = 0, count = 8;
-    int n, t, v;
-    nc_create(path, mode, &n);
-    nc_def_dim(n, "t", NC_UNLIMITED, &t);
-    nc_def_var(n, "v", NC_INT, 1, &t, &v);
-    nc_enddef(n);
-    nc_put_vara_int(n, v, &start, &count, values);
-    nc_close(n);
-    memset(memory, 0, sizeof memory);
-    FILE *file = fopen(path, "rb");
-    size_t len = file ? fread(memory, 1, sizeof memory, file) : 0;
-    if (file) fclose(file);
-    return len;
-}
+#include "locked_memory.h"
 
 int main(int count, char **arguments) {
     const int modes[] = {0, NC_64BIT_OFFSET, NC_CDF5};
