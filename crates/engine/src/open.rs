@@ -1,5 +1,6 @@
 //! Finding out what is at an address.
 mod found;
+mod protocol;
 
 use found::FoundInstead;
 pub(crate) use found::is_zip;
@@ -53,8 +54,8 @@ pub(crate) fn named(hints: &AddressHints, drivers: &[Arc<dyn Driver>]) -> Result
     driver.cloned().ok_or_else(absent).map(Some)
 }
 
-/// The modes that name a protocol: what is at such an address cannot be told by its first bytes.
-const PROTOCOLS: [&str; 2] = ["dap2", "dap4"];
+/// The modes that name a protocol, the preferred one first: what is at such an address cannot be told by its first bytes.
+const PROTOCOLS: [&str; 2] = ["dap4", "dap2"];
 
 /// Probes with all drivers, one after the other, and collects what they need. A driver that is certain ends the search,
 /// and so does the object at the address itself if it leaves no doubt: what drivers still need from below it is not

@@ -3,6 +3,7 @@
 mod block_on;
 mod box_cache;
 mod chunk_cache;
+mod host_protocols;
 mod in_flight;
 mod memory;
 mod network;
@@ -17,6 +18,7 @@ pub use statistics::SessionStatistics;
 pub(crate) use block_on::{between_parts, block_on, may_block, wait};
 pub(crate) use box_cache::{BoxCache, Noting, holds_box};
 pub(crate) use chunk_cache::{CachedChunk, ChunkCache, ChunkKey};
+pub(crate) use host_protocols::HostProtocols;
 pub(crate) use in_flight::{FirstRequest, InFlight};
 pub(crate) use memory::{MemoryBudget, MemoryPermit};
 pub(crate) use network::{NetworkRuntime, PendingAnswer, PendingRequest};
@@ -47,6 +49,7 @@ pub(crate) struct SharedResources {
     pub(crate) boxes: BoxCache,
     pub(crate) index: Option<Arc<CacheFolder>>,
     pub(crate) network: NetworkRuntime,
+    pub(crate) protocols: HostProtocols,
     pub(crate) workers: WorkerPool,
     pub(crate) overlays: Vec<Arc<dyn Overlay>>,
     pub(crate) stores: StoreContext,
@@ -128,6 +131,7 @@ impl SharedResources {
             boxes: BoxCache::new(options.chunk_cache),
             index: options.index.map(|(folder, most)| Arc::new(CacheFolder::of_indexes(folder, most))),
             network: NetworkRuntime::default(),
+            protocols: HostProtocols::default(),
             workers: WorkerPool::default(),
             overlays: options.overlays,
             stores: options.stores,

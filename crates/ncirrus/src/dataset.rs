@@ -3,7 +3,6 @@ mod asynchronous;
 mod ending;
 mod in_memory;
 pub(crate) mod joint;
-mod protocol;
 
 use crate::create::{CreateOptions, StringLengths};
 use crate::{Attribute, Error, Group, Member, Result, Session, Variable};
@@ -15,7 +14,7 @@ use ncirrus_engine::DatasetWriter;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
 use ncirrus_model::{AttributeState, Fault, Model, NodeId, VarId};
-use ncirrus_store::{Opened, StagedDataset, Store};
+use ncirrus_store::{Opened, StagedDataset, Store, Url};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -96,18 +95,18 @@ impl Dataset {
     /// As [`open`](Self::open); `Changed` naming both states if the dataset is not in the state that the options
     /// expect.
     pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
-        let error = match Self::open_at(url, url, options, session) {
+        let plain = Url::parse(url)?;
+        let error = match Self::open_at(&plain, url, options, session) {
             Err(error) => error,
             opened => return opened,
         };
-        let others = protocol::addresses(url, &error);
-        let found = others.iter().find_map(|address| Self::open_at(address, url, options, session).ok());
-        found.ok_or(error)
+        let open = |address| Self::open_at_async(address, url, options, session);
+        session.wait_at(url, session.engine.open_computed(&plain, error, open))
     }
 
     /// Opens what is at an address, for one that is shown.
-    fn open_at(address: &str, url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
-        let opened = session.wait_at(address, ncirrus_store::open(address, &session.stores))?;
+    fn open_at(address: &Url, url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
+        let opened = session.wait_at(url, ncirrus_store::open_url(address, &session.stores))?;
         let options = substituted(options, &opened, session);
         let dataset = session.engine.wait(session.engine.open_opened(&opened, &session.drivers, &options))?;
         Self::reading(session, url, opened.name, dataset, &options)

@@ -1,7 +1,8 @@
 //! Futures: opening and reading without a blocked thread, and several reads at once.
-use super::{Dataset, DatasetState, protocol, substituted};
+use super::{Dataset, DatasetState, substituted};
 use crate::{Error, OpenOptions, PointSelection, Result, Selection, Session, Values, VarId, Variable};
 use futures_util::future::join_all;
+use ncirrus_store::Url;
 
 impl Dataset {
     /// As [`open_with`](Self::open_with), as a future for any executor; dropping it cancels its requests.
@@ -15,29 +16,26 @@ impl Dataset {
     ) -> impl Future<Output = Result<Self>> + Send + 'static {
         let (url, session) = (url.into(), session.clone());
         async move {
-            let error = match Self::open_at_async(url.clone(), &url, &options, &session).await {
+            let plain = Url::parse(&url)?;
+            let error = match Self::open_at_async(plain.clone(), &url, &options, &session).await {
                 Err(error) => error,
                 opened => return opened,
             };
-            for address in protocol::addresses(&url, &error) {
-                if let Ok(opened) = Self::open_at_async(address, &url, &options, &session).await {
-                    return Ok(opened);
-                }
-            }
-            Err(error)
+            let open = |address| Self::open_at_async(address, &url, &options, &session);
+            session.engine.open_computed(&plain, error, open).await
         }
     }
 
     /// Opens what is at an address, for one that is shown.
-    async fn open_at_async(
-        address: String,
+    pub(super) async fn open_at_async(
+        address: Url,
         url: &str,
         options: &OpenOptions,
         session: &Session,
     ) -> Result<Self> {
         let stores = session.stores.clone();
         // Stores may need the network in which they are opened.
-        let opening = session.spawn(async move { ncirrus_store::open(&address, &stores).await })?;
+        let opening = session.spawn(async move { ncirrus_store::open_url(&address, &stores).await })?;
         let opened = opening.await?;
         let options = substituted(options, &opened, session);
         let dataset = session.engine.open_opened(&opened, &session.drivers, &options).await?;

@@ -8,6 +8,13 @@ impl Url {
         Self { path: path.into(), query: None, whole: None, ..self.clone() }
     }
 
+    /// The same address, which also says that its dataset is of a mode.
+    #[must_use]
+    pub fn with_mode(&self, word: &str) -> Self {
+        let modes = UrlModes::infer(self.fragment.modes().iter().chain([word]));
+        Self { fragment: UrlFragment { modes, ..self.fragment.clone() }, ..self.clone() }
+    }
+
     /// The address of another dataset beside this one: as [`with_path`](Self::with_path), with the same settings
     /// (profile, region), but without the modes for the kind of this one.
     #[must_use]

@@ -8,7 +8,7 @@ mod tests;
 use super::address::{candidates, is_local};
 use crate::dataset::Dataset;
 use crate::drive::ReadDepth;
-use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentVariable, Result};
+use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentVariable, OpenOptions, Result};
 use ncirrus_model::{GroupId, Model, VarId};
 use ncirrus_store::Url;
 use std::collections::VecDeque;
@@ -87,17 +87,29 @@ impl Dataset {
 
     /// The dataset at an address, opened as this one was.
     async fn beside(&self, url: &Url, nesting: &ReadDepth) -> Result<Self> {
-        let shared = &self.session().shared;
         let kept = self.session().open_datasets();
         let kept =
             kept.ok_or_else(|| Error::internal("a fragment outlives the dataset that it is part of"))?;
-        let options = self.options().clone().name(None::<String>);
-        if let Some(dataset) = kept.find(url, &options) {
+        let options = &self.options().clone().name(None::<String>);
+        if let Some(dataset) = kept.find(url, options) {
             if dataset.is_current()? {
                 return Ok(dataset);
             }
-            kept.forget(url, &options);
+            kept.forget(url, options);
         }
+        let dataset = match self.open_beside(url, options, nesting).await {
+            Err(error) => {
+                let open = |address: Url| async move { self.open_beside(&address, options, nesting).await };
+                self.session().open_computed(url, error, open).await?
+            }
+            opened => opened?,
+        };
+        kept.keep(url, options, &dataset);
+        Ok(dataset)
+    }
+
+    async fn open_beside(&self, url: &Url, options: &OpenOptions, nesting: &ReadDepth) -> Result<Self> {
+        let shared = &self.session().shared;
         let opened = match is_local(url) {
             true => ncirrus_store::open_url(url, &shared.stores).await?,
             false => {
@@ -106,10 +118,7 @@ impl Dataset {
             }
         };
         let named = options.clone().name(opened.name.clone());
-        let session = self.session().of_others();
-        let dataset = session.open_fragment(opened, self.drivers(), &named, nesting).await?;
-        kept.keep(url, &options, &dataset);
-        Ok(dataset)
+        self.session().of_others().open_fragment(opened, self.drivers(), &named, nesting).await
     }
 
     /// Forgets the dataset of a fragment that changed: the next read opens it anew.
