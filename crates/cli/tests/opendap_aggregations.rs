@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use crate::opendap_server::served;
 use ncirrus_testkit::dap_server::{DapBehaviour, DapServer};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Output;
 
@@ -53,11 +55,33 @@ impl ServedParts {
     /// What the aggregation of the files themselves shows.
     fn expected(&self) -> String {
         let master = self.path("local.nca");
-        let files: Vec<&str> = self.parts.iter().map(|(_, path)| path.as_str()).collect();
-        done(&[&["aggregate", "-q", "--axis", "time", &master], files.as_slice()].concat());
-        data(&done(&["dump", "-v", "sst,time", &master]))
+        let files: Vec<String> = self.parts.iter().map(|(_, path)| path.clone()).collect();
+        aggregate(&["--axis", "time", &master], &files);
+        shown(&master)
+    }
+
+    /// A response of the server.
+    fn response(&self, target: &str) -> Vec<u8> {
+        let (host, start) = (self.server.url(""), "http://".len());
+        let mut stream = TcpStream::connect(host[start..].trim_end_matches('/')).unwrap();
+        write!(stream, "GET /{target} HTTP/1.0\r\n\r\n").unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let head = answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
+        answer.split_off(head)
     }
 }
+
+fn aggregate(options: &[&str], addresses: &[String]) {
+    let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+    done(&[&["aggregate", "-q"], options, addresses.as_slice()].concat());
+}
+
+fn shown(master: &str) -> String {
+    data(&done(&["dump", "-v", "sst,time", master]))
+}
+
+const CONVENTIONS: [&str; 4] = ["cfa-0.4", "cfa-0.5", "cfa-0.6", "cf-1.13"];
 
 fn data(cdl: &str) -> String {
     cdl.split_once("data:").unwrap().1.to_owned()
@@ -89,7 +113,7 @@ fn fragments_of_servers_are_read_in_every_generation() {
     let served = serve();
     let expected = served.expected();
     let plain = served.addresses("dods").remove(0);
-    for convention in ["cfa-0.4", "cfa-0.5", "cfa-0.6", "cf-1.13"] {
+    for convention in CONVENTIONS {
         for scheme in ["dods", "dap2", "dap4", "http"] {
             let (master, addresses) = (served.path("m.nca"), served.addresses(scheme));
             let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
@@ -104,4 +128,70 @@ fn fragments_of_servers_are_read_in_every_generation() {
     let reference = ncirrus(&["reference", &plain, &served.path("r.json")]);
     let error = String::from_utf8_lossy(&reference.stderr);
     assert!(!reference.status.success() && error.contains("no bytes to refer to"), "{error}");
+}
+
+#[test]
+fn plain_addresses_of_fragments_are_found_to_be_datasets_of_a_server() {
+    let served = serve();
+    let expected = served.expected();
+    let files: Vec<String> = served.parts.iter().map(|(_, path)| path.clone()).collect();
+    for convention in CONVENTIONS {
+        let master = served.path(&format!("{convention}.nca"));
+        aggregate(&["--convention", convention, "--axis", "time", &master], &files);
+        done(&["relocate", "--prefix", served.server.url("").trim_end_matches('/'), &master]);
+        let names = done(&["fragments", &master]);
+        assert!(names.contains(&served.server.url("part2.nc")), "{names}");
+        served.server.take_requests();
+        assert_eq!(shown(&master), expected, "{convention}");
+        // What is at the address itself goes before the protocols.
+        let requests = served.server.take_requests();
+        let asked = |end: &str| requests.iter().filter(|target| target.ends_with(end)).count();
+        assert_eq!((asked("part0.nc"), asked("part0.nc.dmr.xml"), asked(".dds")), (1, 1, 0), "{requests:#?}");
+    }
+}
+
+#[test]
+fn fragments_may_be_responses_in_files() {
+    let served = serve();
+    let expected = served.expected();
+    for (protocol, endings) in [("dap2", &["dds", "das", "dods"][..]), ("dap4", &["dmr", "dap"])] {
+        let mut addresses = Vec::new();
+        for (name, path) in &served.parts {
+            let path = format!("{path}.responses");
+            for ending in endings {
+                let response = served.response(&format!("{name}.{ending}"));
+                std::fs::write(format!("{path}.{ending}"), response).unwrap();
+            }
+            addresses.push(format!("file://{path}#{protocol}"));
+        }
+        for convention in CONVENTIONS {
+            let master = served.path(&format!("{convention}-{protocol}.nca"));
+            aggregate(&["--convention", convention, "--axis", "time", &master], &addresses);
+            assert_eq!(shown(&master), expected, "{convention} {protocol}");
+        }
+    }
+}
+
+#[test]
+fn datasets_of_a_server_are_added_once_whatever_protocol_is_named() {
+    let served = serve();
+    let expected = served.expected();
+    let schemes = ["http", "dap2", "dap4"];
+    for first in schemes {
+        for second in schemes {
+            let master = served.path(&format!("{first}-{second}.nca"));
+            aggregate(&["--axis", "time", &master], &served.addresses(first)[..2]);
+            let addresses = served.addresses(second);
+            let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+            let added = ncirrus(&[&["aggregate", "--add", &master], addresses.as_slice()].concat());
+            let notes = String::from_utf8_lossy(&added.stderr);
+            assert!(added.status.success(), "{first} {second}: {notes}");
+            assert_eq!(notes.matches("already in the aggregation").count(), 2, "{first} {second}: {notes}");
+            assert_eq!(shown(&master), expected, "{first} {second}");
+        }
+    }
+    let twice = [served.addresses("http").remove(0), served.addresses("dap2").remove(0)];
+    let twice = ncirrus(&["aggregate", "--axis", "time", &served.path("twice.nca"), &twice[0], &twice[1]]);
+    let told = String::from_utf8_lossy(&twice.stderr);
+    assert!(!twice.status.success() && told.contains("given twice"), "{told}");
 }

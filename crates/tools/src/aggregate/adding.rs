@@ -2,7 +2,7 @@
 //! had been given at once.
 use super::AggregateOptions;
 use super::existing::ExistingFragments;
-use super::names::resolve;
+use super::names::{address, resolve};
 use super::parts::FilePart;
 use super::shape::{FirstFile, JoinAxis, axis, likely_axis};
 use super::split::place;
@@ -222,7 +222,7 @@ impl AddedPieces<'_> {
         }
         let first = fragments.values().find_map(|array| array.cells.iter().flatten().next());
         let url = first.map(|cell| resolve(self.master.url(), &self.existing.whole_name(&cell.file)));
-        part.url = url.transpose()?.map_or_else(|| self.master.url().to_string(), |url| url.to_string());
+        part.url = url.transpose()?.map_or_else(|| Ok(self.master.url().to_string()), |url| address(&url))?;
         part.fragments = Some(fragments);
         Ok(part)
     }

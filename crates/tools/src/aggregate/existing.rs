@@ -1,7 +1,7 @@
 //! The fragments of an existing aggregation.
 mod marks;
 
-use super::names::{absolute, resolve};
+use super::names::{identities, resolve};
 use super::relocate::terms;
 use crate::opened::tiles;
 use marks::FragmentMarks;
@@ -74,17 +74,18 @@ impl ExistingFragments {
 
     /// The files that it does not have yet, and those that it has.
     pub(super) fn without_known(&self, target: &str, files: &[String]) -> Result<(Vec<String>, Vec<String>)> {
-        let whole = |file: &String| absolute(&Url::parse(file)?);
-        let wanted = files.iter().map(whole).collect::<Result<BTreeSet<String>>>()?;
+        let texts = |file: &String| identities(&Url::parse(file)?);
+        let wanted = files.iter().map(texts).collect::<Result<Vec<_>>>()?;
+        let all: BTreeSet<&String> = wanted.iter().flatten().collect();
         let mut there = BTreeSet::new();
         for cell in self.arrays.values().flat_map(|array| array.cells.iter().flatten()) {
-            let place = absolute(&resolve(target, &self.whole_name(&cell.file))?)?;
-            if wanted.contains(&place) {
-                there.insert(place);
-            }
+            let place = identities(&resolve(target, &self.whole_name(&cell.file))?)?;
+            there.extend(place.into_iter().filter(|text| all.contains(text)));
         }
+        let is_known = |texts: &[String]| texts.iter().any(|text| there.contains(text));
+        let mut texts = wanted.iter();
         let (known, new): (Vec<_>, Vec<_>) =
-            files.iter().cloned().partition(|file| whole(file).is_ok_and(|place| there.contains(&place)));
+            files.iter().cloned().partition(|_| texts.next().is_some_and(|texts| is_known(texts)));
         Ok((new, known))
     }
 

@@ -80,11 +80,33 @@ pub(super) fn relative(master: &Url, fragment: &Url) -> Result<Option<String>> {
 
 /// The whole URL of a dataset.
 pub(super) fn absolute(url: &Url) -> Result<String> {
-    if url.is_computed() && url.is_http() {
-        // The query is a constraint: it says which dataset this is.
-        let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
-        let protocol = if url.fragment().modes().contains("dap4") { "dap4" } else { "dap2" };
-        return Ok(format!("{url}{query}#{protocol}"));
+    let place = without_protocol(url)?;
+    if !url.is_computed() {
+        return Ok(place);
+    }
+    let protocol = if url.fragment().modes().contains("dap4") { "dap4" } else { "dap2" };
+    Ok(format!("{place}#{protocol}"))
+}
+
+/// Texts of which the addresses of one dataset share one: a plain address may turn out to be that of a dataset that a
+/// server computes, whichever protocol is spoken, and its query a constraint.
+pub(super) fn identities(url: &Url) -> Result<Vec<String>> {
+    if url.is_computed() {
+        return Ok(vec![format!("computed {}", without_protocol(url)?)]);
+    }
+    let computed = url.is_http().then(|| format!("computed {}", with_query(url)));
+    Ok([absolute(url)?].into_iter().chain(computed).collect())
+}
+
+/// The address at which a dataset is opened.
+pub(super) fn address(url: &Url) -> Result<String> {
+    if url.is_computed() { absolute(url) } else { Ok(url.to_string()) }
+}
+
+/// The whole URL of a dataset, without the protocol that its server speaks.
+fn without_protocol(url: &Url) -> Result<String> {
+    if url.is_computed() && url.scheme() != Scheme::File {
+        return Ok(with_query(url));
     }
     if url.scheme() != Scheme::File {
         return Ok(url.to_string());
@@ -101,6 +123,12 @@ pub(super) fn absolute(url: &Url) -> Result<String> {
         }
     }
     Ok(text)
+}
+
+/// An address with its query. That of a dataset that a server computes is a constraint: it says which dataset this is.
+fn with_query(url: &Url) -> String {
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{url}{query}")
 }
 
 /// Path from the root of the store, with `/` between its parts and without `.` and `..`.
@@ -140,7 +168,10 @@ pub(super) fn join(folder: &str, name: &str) -> String {
 pub(super) fn resolve(master: &str, name: &str) -> Result<Url> {
     if let Some(path) = name.strip_prefix("file:") {
         let path = path.strip_prefix("//").unwrap_or(path);
-        return Ok(Url::of_path(&unescaped(path)));
+        // A protocol at the end says how responses in files are read; any other `#` is part of the name.
+        let url = Url::parse(path)?;
+        let url = if url.is_computed() { url } else { Url::of_path(path) };
+        return Ok(url.with_path(unescaped(url.path())));
     }
     if name.contains("://") {
         return Url::parse(name);
@@ -198,6 +229,36 @@ mod tests {
         assert_eq!(name("/d/m.nca", "dap4://host:80/a.nc"), "http://host:80/a.nc#dap4");
         assert_eq!(name("/d/m.nca", "https://host/a?t[0:3]#dap2"), "https://host/a?t[0:3]#dap2");
         assert_eq!(name("https://host/m.nca", "https://host/a.nc#dap4"), "https://host/a.nc#dap4");
+        assert_eq!(name("/d/m.nca", "file:///d/a b#dap2"), "file:///d/a%20b#dap2");
+    }
+
+    #[test]
+    fn plain_addresses_are_those_of_servers_datasets_too() {
+        let is_same = |one: &str, other: &str| {
+            let of = |address| identities(&Url::parse(address).unwrap()).unwrap();
+            of(one).iter().any(|text| of(other).contains(text))
+        };
+        let whole = ["https://host/a", "https://host/a#dap2", "dap4://host/a", "dods://host/a"];
+        let part = ["https://host/a?t[0:3]#dap2", "dap4://host/a?t[0:3]"];
+        for (at, one) in whole.iter().enumerate() {
+            assert!(whole[at..].iter().all(|other| is_same(one, other)), "{one}");
+            assert!(part.iter().all(|other| !is_same(one, other)), "{one}");
+        }
+        assert!(is_same(part[0], part[1]) && is_same(part[0], "https://host/a?t[0:3]"));
+        // What is signed anew each time is a file.
+        assert!(is_same("https://host/a?X-Signature=1", "https://host/a?X-Signature=2"));
+        assert!(!is_same("https://host/a#dap2", "https://host/b"));
+        assert!(is_same("/d/a#dap2", "file:///d/a#dap4") && !is_same("/d/a", "/d/a#dap2"));
+    }
+
+    #[test]
+    fn names_that_were_written_are_resolved_again() {
+        for address in ["/d/a b", "/d/a#dap2", "file:///d/a b#dap4", "https://host/a?t[0:3]#dap2", "s3://b/a"]
+        {
+            let written = Naming::Absolute.name("/d/m.nca", address).unwrap();
+            let found = resolve("/d/m.nca", &written).unwrap();
+            assert_eq!(absolute(&found).unwrap(), written, "{address}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::each::each;
 use super::existing::ExistingFragments;
 use super::fills::give_free_fill;
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
-use super::names::absolute;
+use super::names::identities;
 use super::parts::FilePart;
 use super::relocate::single_file_kind;
 use super::shape::{FirstFile, FirstVariable, VariableRole};
@@ -179,10 +179,11 @@ impl PreparedAggregation {
     fn find_twice(&mut self) {
         let mut seen = BTreeSet::new();
         for part in self.parts.iter().filter(|part| part.fragments.is_none()) {
-            let place = Url::parse(&part.url).and_then(|url| absolute(&url)).unwrap_or_default();
-            if !place.is_empty() && !seen.insert(place) {
+            let place = Url::parse(&part.url).and_then(|url| identities(&url)).unwrap_or_default();
+            if place.iter().any(|text| seen.contains(text)) {
                 self.report.problems.push(format!("{}: given twice", part.url));
             }
+            seen.extend(place);
         }
     }
 

@@ -48,7 +48,12 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
             let path = rest.strip_prefix("//").unwrap_or(rest);
             let path = path.strip_prefix("localhost/").map_or(path.to_owned(), |path| format!("/{path}"));
             match path.starts_with('/') {
-                true => each([decoded(&path), path], |path| Ok(Url::of_path(path))),
+                true => {
+                    // A protocol at the end says how responses in files are read; any other `#` is part of the name.
+                    let url = Url::parse(&path)?;
+                    let url = if url.is_computed() { url } else { Url::of_path(&path) };
+                    each([decoded(url.path()), url.path().to_owned()], |path| Ok(url.with_path(path)))
+                }
                 // There is no host to contact: as in netCDF-C, it is a path.
                 false => relative(&path, base),
             }

@@ -1,7 +1,7 @@
 //! Aggregations that are opened for writing.
 use super::super::existing::ExistingFragments;
 use super::super::master::copy_values;
-use super::super::names::resolve;
+use super::super::names::{address, resolve};
 use super::super::relocate::single_file_kind;
 use super::super::split::place;
 use super::{AggregationWriter, FragmentStorage, GrowingVariable, WriterOptions, WrittenFragment};
@@ -87,7 +87,7 @@ impl AggregationWriter {
                 all.iter().zip(&at).filter_map(|(along, at)| along.get(*at).copied()).collect()
             };
             let (shape, start) = (pick(&array.sizes), pick(&starts));
-            let url = resolve(&self.target, &cell.file)?.to_string();
+            let url = address(&resolve(&self.target, &cell.file)?)?;
             // Many places share a file of fill values: what is written to one of them is not for the others.
             if url == self.names.of_fill(&path, &shape) {
                 continue;

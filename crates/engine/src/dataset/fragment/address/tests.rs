@@ -54,6 +54,26 @@ fn datasets_of_opendap_are_absolute() {
 }
 
 #[test]
+fn responses_in_files_keep_their_protocol() {
+    let found = |name: &str| {
+        let base = Url::parse("/data/m.nca")?;
+        let urls = candidates(name, Some(&base), false)?;
+        let mode = |url: &Url| url.fragment().modes().iter().map(str::to_owned).collect::<Vec<_>>();
+        Result::Ok(urls.iter().map(|url| (url.path().to_owned(), mode(url))).collect::<Vec<_>>())
+    };
+    let at = |path: &str, modes: &[&str]| {
+        (path.to_owned(), modes.iter().map(|mode| (*mode).to_owned()).collect::<Vec<_>>())
+    };
+    let dap2 = [at("/d/a b", &["dap2"]), at("/d/a%20b", &["dap2"])];
+    assert_eq!(found("file:///d/a%20b#dap2").unwrap_or_default(), dap2);
+    assert_eq!(found("file:/d/x#mode=dap4").unwrap_or_default(), [at("/d/x", &["dap4"])]);
+    // Other marks are letters of names.
+    let named = [at("/d/a#dap2", &[]), at("/d/a%23dap2", &[])];
+    assert_eq!(found("file:///d/a%23dap2").unwrap_or_default(), named);
+    assert_eq!(found("file:///d/a#1.nc").unwrap_or_default(), [at("/d/a#1.nc", &[])]);
+}
+
+#[test]
 fn file_names_that_are_not_absolute_lie_beside_the_master() {
     is("file:a%20b.nc", "/data/m.nca", &["/data/a%20b.nc", "/data/a b.nc"]);
     is("file://f/a.nc", "/data/m.nca", &["/data/f/a.nc"]);
