@@ -66,11 +66,19 @@ fn opened(variables: &[(&str, &[u64])], mode: &'static str, latency: u64) -> Ope
 }
 
 fn opened_all(variables: &[(String, Vec<u64>)], mode: &'static str, latency: u64) -> Opened {
+    opened_in(&Session::new().unwrap(), variables, mode, latency)
+}
+
+fn opened_in(
+    session: &Session,
+    variables: &[(String, Vec<u64>)],
+    mode: &'static str,
+    latency: u64,
+) -> Opened {
     let behaviour = DapBehaviour { latency: Duration::from_millis(latency), ..DapBehaviour::default() };
     let server = DapServer::start([("x".to_owned(), made(variables, values))], behaviour);
-    let session = Session::new().unwrap();
     let address = format!("{}#{mode}", server.url("x"));
-    let dataset = Dataset::open_with(&address, &OpenOptions::default(), &session).unwrap();
+    let dataset = Dataset::open_with(&address, &OpenOptions::default(), session).unwrap();
     let requests = server.take_requests().len();
     assert_eq!(requests, if mode == "dap2" { 2 } else { 1 }, "opening by {mode}");
     Opened { server, dataset, mode }
@@ -112,6 +120,63 @@ fn a_loop_over_five_thousand_rows_is_two_requests() {
     let opened = opened(&[("v", &[5000, 3])], "dap4", 0);
     let rows = (0..5000).map(|row| opened.read("v", &Selection::slab(&[row, 0], &[1, 3])));
     assert_eq!(rows.sum::<usize>(), 2);
+}
+
+#[test]
+fn threads_that_loop_over_rows_fetch_the_whole_once() {
+    const THREADS: usize = 8;
+    for mode in ["dap2", "dap4"] {
+        let opened = opened(&[("v", &[800, 30])], mode, 20);
+        let barrier = std::sync::Barrier::new(THREADS);
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS as u64 {
+                let (opened, barrier) = (&opened, &barrier);
+                scope.spawn(move || {
+                    // Each has rows of its own, and some of its neighbour's.
+                    for row in thread * 90..thread * 90 + 150 {
+                        let part = Selection::slab(&[row, 0], &[1, 30]);
+                        if row < thread * 90 + 2 {
+                            barrier.wait();
+                        }
+                        let read = opened.dataset.variable("v").unwrap().values(&part).unwrap();
+                        assert_eq!(read, values(&part));
+                    }
+                });
+            }
+        });
+        let requests = opened.server.take_requests();
+        let whole = requests.iter().filter(|target| !target.contains("%5B")).count();
+        // And the first row of each.
+        assert_eq!((whole, requests.len()), (1, 1 + THREADS), "{requests:#?}");
+    }
+}
+
+#[test]
+fn nothing_is_fetched_ahead_that_is_not_kept() {
+    let names: Vec<(String, Vec<u64>)> = (0..40).map(|at| (format!("c{at}"), vec![90])).collect();
+    for (mode, bytes) in [("dap2", 0), ("dap4", 0), ("dap2", 1000), ("dap4", 40 * 90 * 4)] {
+        let session = Session::builder().chunk_cache(bytes).build().unwrap();
+        let opened = opened_in(&session, &names, mode, 0);
+        let before = opened.server.sent();
+        let all = Selection::all(&[90]);
+        let requests: Vec<usize> = names.iter().map(|(name, _)| opened.read(name, &all)).collect();
+        // At last the rest fits.
+        let least = if bytes < 4000 { 40 } else { 31 };
+        assert_eq!(requests.iter().sum::<usize>(), least, "{requests:?} by {mode} with {bytes} bytes");
+        let sent = opened.server.sent() - before;
+        assert!(sent < 40 * (90 * 4 + 2000), "{sent} bytes by {mode}");
+        // Row after row.
+        let part = |at: u64| Selection::slab(&[at], &[10]);
+        let before = opened.server.sent();
+        let requests: usize = (0..9).map(|at| opened.read("c0", &part(10 * at))).sum();
+        let sent = opened.server.sent() - before;
+        if bytes == 0 {
+            assert!(
+                requests == 9 && sent < 9 * (10 * 4 + 2000),
+                "{requests} requests, {sent} bytes by {mode}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -221,6 +286,27 @@ fn answers_are_never_held_beside_what_they_decode_to() {
     eprintln!("{}", copied_within(64).join("\n"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_whole_read_takes_the_array_and_sixteen_mib() {
+    const MIB: u64 = 64;
+    let variables = [("v".to_owned(), vec![MIB / 4, 1024, 1024])];
+    let server = DapServer::start([("x".to_owned(), made(&variables, ones))], DapBehaviour::default());
+    for mode in ["dap2", "dap4"] {
+        let address = format!("{}#{mode}", server.url("x"));
+        let definitions = peak_of(&["dump", "-h", &address]);
+        // One block, which is read whole.
+        let whole = peak_of(&["dump", "-v", "v", &address]);
+        let taken = whole.saturating_sub(definitions) >> 20;
+        eprintln!("{MIB} MiB by {mode} take {taken} MiB besides {} MiB", definitions >> 20);
+        assert!(taken <= MIB + 16, "{taken} MiB by {mode}");
+    }
+}
+
+fn ones(selection: &Selection) -> Values {
+    Values::Float(vec![1.0; usize::try_from(selection.element_count().unwrap()).unwrap()])
+}
+
 /// `cargo test --profile checked -p ncirrus-cli --test command -- --ignored four_gibibytes --nocapture`
 #[cfg(target_os = "linux")]
 #[test]
@@ -232,9 +318,6 @@ fn four_gibibytes_are_copied_within_128_mib() {
 /// Copies a variable of so many times 4 MiB to netCDF-4 with a memory of 128 MiB; what that takes, in words.
 #[cfg(target_os = "linux")]
 fn copied_within(planes: u64) -> Vec<String> {
-    let ones = |selection: &Selection| {
-        Values::Float(vec![1.0; usize::try_from(selection.element_count().unwrap()).unwrap()])
-    };
     let variables = [("v".to_owned(), vec![planes, 1024, 1024])];
     let server = DapServer::start([("x".to_owned(), made(&variables, ones))], DapBehaviour::default());
     let made = tempfile::tempdir().unwrap();

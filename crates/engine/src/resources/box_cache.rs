@@ -2,7 +2,7 @@
 use hashlink::LinkedHashMap;
 use ncirrus_layout::{LockExt, QueryAxis, QueryBox};
 use ncirrus_model::Values;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 /// Boxes of variables, up to a number of bytes. Servers tell no state of a dataset: what is kept is as old as its opening
@@ -43,7 +43,10 @@ type VariableKey = (u64, usize);
 #[derive(Default)]
 struct VariableBoxes {
     numbers: Vec<u64>,
-    last: Option<QueryBox>,
+    /// The last boxes that were read, by any thread; the least recent one first.
+    last: VecDeque<QueryBox>,
+    /// Held while all of it is fetched.
+    whole: Arc<WholeFetch>,
     /// Whether the server refuses to send all of it.
     refused: bool,
 }
@@ -57,8 +60,13 @@ struct CachedBox {
     answer: u64,
 }
 
+/// Held while all of a variable is fetched.
+pub(crate) type WholeFetch = tokio::sync::Mutex<()>;
+
 /// Boxes of one variable that are searched.
 const SEARCHED: usize = 64;
+/// Reads of one variable that are remembered: those of about as many threads.
+const REMEMBERED: usize = 32;
 
 impl BoxCache {
     /// An empty cache of `budget` bytes.
@@ -77,15 +85,29 @@ impl BoxCache {
         Some((entry.held.clone(), Arc::clone(&entry.values)))
     }
 
-    /// Whether a box is the next one after that which was read before.
+    /// Whether a box is the next one after one that was read before, or all of its variable is being fetched anyway.
     pub(crate) fn is_next(&self, opening: u64, wanted: &QueryBox, noting: Noting) -> bool {
         let mut state = self.state.guard();
         let boxes = state.variables.entry((opening, wanted.variable)).or_default();
-        let is_next = boxes.last.as_ref().is_some_and(|last| is_next(last, wanted));
+        let before = boxes.last.iter().position(|last| is_next(last, wanted));
         if noting == Noting::Read {
-            boxes.last = Some(wanted.clone());
+            let is_full = boxes.last.len() == REMEMBERED;
+            if let Some(read) = before.or(is_full.then_some(0)) {
+                boxes.last.remove(read);
+            }
+            boxes.last.push_back(wanted.clone());
         }
-        is_next && !boxes.refused
+        (before.is_some() || boxes.whole.try_lock().is_err()) && !boxes.refused
+    }
+
+    /// What is held while all of a variable is fetched: others that need it wait for the same answer.
+    pub(crate) fn whole_fetch(&self, opening: u64, variable: usize) -> Arc<WholeFetch> {
+        Arc::clone(&self.state.guard().variables.entry((opening, variable)).or_default().whole)
+    }
+
+    /// Whether the whole of a variable was asked for in vain.
+    pub(crate) fn is_refused(&self, opening: u64, variable: usize) -> bool {
+        self.state.guard().variables.get(&(opening, variable)).is_some_and(|boxes| boxes.refused)
     }
 
     /// Notes that the whole of a variable was asked for in vain.
@@ -309,6 +331,15 @@ mod tests {
         assert!(!read(&[(3, 1), (0, 9)]));
         assert!(!read(&[(4, 1), (0, 8)]));
         assert!(!read(&[(4, 1), (0, 8)]));
+        // Another thread reads elsewhere.
+        assert!(!read(&[(50, 1), (0, 9)]) && read(&[(4, 1), (0, 9)]) && read(&[(51, 1), (0, 9)]));
+        (0..100).for_each(|at| assert!(!read(&[(1000 + 2 * at, 1), (0, 9)])));
+        assert!(!read(&[(52, 1), (0, 9)]), "forgotten");
+        let whole = cache.whole_fetch(1, 3);
+        let fetching = whole.try_lock().unwrap();
+        assert!(read(&[(70, 1), (0, 9)]) && !cache.is_next(2, &asked(&[(70, 1), (0, 9)]), Noting::Nothing));
+        drop(fetching);
+        assert!(!read(&[(80, 1), (0, 9)]));
         let is_first = |opening, noting| cache.is_first_batch(opening, noting);
         assert!(is_first(1, Noting::Nothing) && is_first(1, Noting::Read) && !is_first(1, Noting::Read));
         assert!(!is_first(1, Noting::Nothing) && is_first(2, Noting::Read));

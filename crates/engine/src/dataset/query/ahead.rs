@@ -1,6 +1,6 @@
 //! What is fetched before it is asked for, since that saves requests.
 use super::together::{TOGETHER_BYTES, group_len};
-use super::{AHEAD_BYTES, ELEMENT, QueryRead, UNDER_WAY};
+use super::{ELEMENT, QueryRead, UNDER_WAY};
 use crate::resources::Noting;
 use ncirrus_layout::{QueryAxis, QueryBox};
 
@@ -39,14 +39,25 @@ impl QueryRead<'_> {
         }
         let is_new = |companion: &QueryBox| cache.find(opening, companion).is_none();
         let companions: Vec<_> = self.source.companions(self.variable).into_iter().filter(is_new).collect();
-        if companions.len() > 1 && may_batch && cache.is_first_batch(opening, noting) {
+        if companions.len() > 1
+            && may_batch
+            && self.are_kept(&companions)
+            && cache.is_first_batch(opening, noting)
+        {
             return ReadAhead::Companions(companions);
         }
         let whole = self.whole();
-        match is_next && whole != *asked && self.bytes_of(&whole) <= AHEAD_BYTES {
+        match is_next && whole != *asked && self.are_kept(std::slice::from_ref(&whole)) {
             true => ReadAhead::Whole(whole),
             false => ReadAhead::Nothing,
         }
+    }
+
+    /// Whether boxes that are fetched ahead are kept until they are read.
+    fn are_kept(&self, boxes: &[QueryBox]) -> bool {
+        let bytes = boxes.iter().map(|asked| self.bytes_of(asked)).fold(0, u64::saturating_add);
+        bytes <= self.reading.context.shared.boxes.most_at_once()
+            && boxes.iter().all(|asked| self.kept_len(asked).is_some())
     }
 
     /// How many announced boxes are fetched now: as many answers as are in flight at once.

@@ -67,7 +67,11 @@ impl QueryRead<'_> {
                 }
             }
             ReadAhead::Whole(whole) => {
-                if self.fetch_all(&[whole]).await.is_err() {
+                let fetch = cache.whole_fetch(opening, self.variable);
+                let _fetching = fetch.lock().await;
+                let is_done =
+                    cache.find(opening, &whole).is_some() || cache.is_refused(opening, self.variable);
+                if !is_done && self.fetch_all(&[whole]).await.is_err() {
                     cache.note_refused(opening, self.variable);
                 }
             }
