@@ -5,6 +5,7 @@ use crate::opendap_structures::structures;
 use ncirrus::{Dataset, Selection};
 use ncirrus_testkit::corpus::{peers_python, program};
 use ncirrus_testkit::dap_server::{DapBehaviour, DapServer, ServedGrids};
+use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -106,4 +107,46 @@ fn pydap_reads_grids_sequences_and_structures_equal_to_the_source() {
     let folder = tempfile::tempdir().unwrap();
     let members = [("g.flag", "/g/flag"), ("g.v", "/g/v"), ("g.h.w", "/g/h/w"), ("plain", "/plain")];
     compare_with_pydap(&structures(folder.path()), DapBehaviour { structures: true, ..plain }, &members);
+}
+
+/// Attributes of members and variables that share names, or paths.
+const NAMED_ALIKE: [&str; 14] = [
+    "t { String a \"1\"; }",
+    "s { t { String a \"1\"; } }",
+    "s.t { String a \"1\"; }",
+    "g { String a \"1\"; y { String b \"2\"; } }",
+    "s { String a \"1\"; u { String a \"2\"; } } u { String a \"3\"; String c \"4\"; }",
+    "in { t { String a \"1\"; } String b \"2\"; }",
+    "zz { t { String a \"1\"; } String b \"x\"; yy { String c \"3\"; } }",
+    "y { String a \"2\"; } g.g { String k \"5\"; } g.y { String m \"6\"; } k { String n \"7\"; }",
+    "arr { String a \"1\"; } k.arr { String b \"2\"; }",
+    "NC_GLOBAL { t { String a \"1\"; } q { String c \"2\"; r { String d \"3\"; } } String e \"4\"; }",
+    "DODS_EXTRA { t { String a \"1\"; } String b \"1\"; q { String c \"2\"; } }",
+    "t { DODS { Int32 strlen 7; } String a \"1\"; } String top \"5\";",
+    "s { t { u { String c \"2\"; } String d \"3\"; } } s.in.t { Int16 e 4; }",
+    "g { g { String c \"2\"; } String d \"3\"; }",
+];
+
+#[test]
+fn ncdump_gives_attributes_to_the_same_members() {
+    let Some(ncdump) = program("ncdump") else { return };
+    let dds = "Dataset { Int32 t; Structure { Int32 t; Int32 u; Structure { Int32 t; } in; } s; \
+               Grid { ARRAY: Int32 g[y = 2]; MAPS: Int32 y[y = 2]; } g; Int32 u; Structure { Int32 y; Int32 g; } q; \
+               Grid { ARRAY: Int32 arr[z = 2]; MAPS: Int32 z[z = 2]; } k; } x;";
+    let server = TestHttpServer::start([]);
+    let mut different = Vec::new();
+    for (number, das) in NAMED_ALIKE.iter().enumerate() {
+        let path = format!("/{number}");
+        server.add(&format!("{path}.dds"), ServerPage::Whole(dds.into()));
+        server.add(&format!("{path}.das"), ServerPage::Whole(format!("Attributes {{ {das} }}").into()));
+        let address = format!("{}#dap2", server.url(&path));
+        let theirs = Command::new(&ncdump).args(["-h", &address]).output().unwrap();
+        let ours = crate::program::command().args(["ncdump", "-h", &address]).output().unwrap();
+        let text = |output: &[u8]| String::from_utf8_lossy(output).split_once('{').unwrap().1.to_owned();
+        let (ours, theirs) = (text(&ours.stdout), text(&theirs.stdout));
+        if ours != theirs {
+            different.push(format!("{das}\n{ours}\n{theirs}"));
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
 }

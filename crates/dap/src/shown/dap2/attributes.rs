@@ -1,4 +1,6 @@
 //! Which attributes belong to which variable (docs/spec/dap.md 2.3, 2.6).
+mod short_names;
+
 use super::walk::{FoundVariable, name_of};
 use crate::conversion::signed_type;
 use crate::literal::integer;
@@ -36,13 +38,21 @@ impl SharedAttributes {
             texts: vec![Vec::new(); found.len()],
             global: [const { Vec::new() }; 3],
             unlimited: None,
+            given: 0,
         };
-        das.items.iter().for_each(|item| sorter.top(item));
+        match view {
+            DapView::Native => das.items.iter().for_each(|item| sorter.top(item)),
+            DapView::NetcdfC => sorter.by_short_names("", &das.items),
+        }
         let mut shared = Self {
             unlimited: sorter.unlimited.take(),
             places: found.iter().map(|variable| variable.index.clone()).collect(),
             ..Self::default()
         };
+        if sorter.given > MOST_GIVEN {
+            let warning = format!("attributes of variables are left out: they are more than {MOST_GIVEN}");
+            shared.warnings.push(warning);
+        }
         let style = |is_signed| Style { view, is_signed };
         for (name, attribute) in sorter.global.iter().flatten() {
             let made = made(name.clone(), attribute, style(view == DapView::NetcdfC), &mut shared.warnings);
@@ -121,9 +131,27 @@ struct Sorter<'a, 'd> {
     /// Those of the dataset itself, those that servers add, and those of no variable.
     global: [Vec<(String, &'a DasAttribute)>; 3],
     unlimited: Option<String>,
+    /// How often an attribute was to be one of a variable.
+    given: usize,
 }
 
+/// Attributes of all variables together: one container may belong to many.
+const MOST_GIVEN: usize = 1 << 20;
+
 impl<'a> Sorter<'a, '_> {
+    fn shown(&self, name: &WireName) -> String {
+        name_of(name, self.view)
+    }
+
+    /// Adds an attribute to the variable at a place, if one is shown there.
+    fn give(&mut self, place: &[usize], attribute: &'a DasAttribute) {
+        self.given += 1;
+        let Some(variable) = self.by_place.get(place) else { return };
+        if let Some(texts) = self.texts.get_mut(*variable).filter(|_| self.given <= MOST_GIVEN) {
+            texts.push(attribute);
+        }
+    }
+
     fn top(&mut self, item: &'a DasItem) {
         match item {
             DasItem::Attribute(attribute) => {
@@ -131,10 +159,10 @@ impl<'a> Sorter<'a, '_> {
             }
             DasItem::Container { name, items } => {
                 let shown = name_of(name, self.view);
-                if shown.to_ascii_lowercase().ends_with("global") {
+                if is_global(&shown) {
                     return self.hoist(OWN, "", items);
                 }
-                if shown.starts_with("DODS") {
+                if is_special(&shown) {
                     self.special(items);
                     return self.hoist(SPECIAL, &shown, items);
                 }
@@ -162,20 +190,16 @@ impl<'a> Sorter<'a, '_> {
     /// The attributes of a container that is named after a variable. Returns those that belong to none.
     fn assign(&mut self, index: &[usize], path: &str, items: &'a [DasItem]) -> Vec<&'a DasItem> {
         // The attributes of a grid are those of its array.
-        let of_array = || [index, &[0]].concat();
-        let variable = self.by_place.get(index).or_else(|| self.by_place.get(&of_array())).copied();
+        let array = [index, &[0]].concat();
+        let variable = [index, &array[..]].into_iter().find(|place| self.by_place.contains_key(*place));
         let node = self.nodes.at(index);
         let members = node.map(DdsVariable::members).unwrap_or_default();
-        // A map that other grids have, too, is shown once; in netCDF-C's view not at all.
+        // A map that other grids have, too, is shown once.
         let is_map = node.is_some_and(|node| matches!(node.kind, DdsKind::Atomic(_)));
         let mut rest = Vec::new();
         for item in items {
             match (item, variable) {
-                (DasItem::Attribute(attribute), Some(variable)) => {
-                    if let Some(texts) = self.texts.get_mut(variable) {
-                        texts.push(attribute);
-                    }
-                }
+                (DasItem::Attribute(attribute), Some(place)) => self.give(place, attribute),
                 (DasItem::Container { name, items }, _) => {
                     let same = |member: &&DdsVariable| is_same(&member.name, name);
                     match members.iter().position(same) {
@@ -228,6 +252,16 @@ impl<'a> Sorter<'a, '_> {
             }
         }
     }
+}
+
+/// Whether the attributes of a container of that name are the dataset's.
+fn is_global(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with("global")
+}
+
+/// Whether servers describe the dataset in a container of that name.
+fn is_special(name: &str) -> bool {
+    name.starts_with("DODS")
 }
 
 fn is_same(ours: &WireName, theirs: &WireName) -> bool {
