@@ -21,6 +21,7 @@ mod opendap_peers;
 mod opendap_requests;
 mod opendap_sequences;
 mod opendap_server;
+mod opendap_strings;
 mod opendap_structures;
 mod opendap_threads;
 mod pipes;

@@ -252,6 +252,43 @@ fn small_coordinates_come_in_one_request() {
 }
 
 #[test]
+fn what_a_host_shows_of_brackets_is_remembered_for_its_datasets() {
+    let refusal = b"Error { code = 0; message = \"variable 't%5B1:2%5D' was not found\"; };".to_vec();
+    let server = TestHttpServer::start([]);
+    for name in ["a", "b", "c"] {
+        let dds = "Dataset { Int16 t[x = 4]; } d;";
+        server.add(&format!("/{name}.dds"), ServerPage::Whole(dds.into()));
+        server.add(&format!("/{name}.dds?t[1:2]"), ServerPage::Whole(dds.replace('4', "2").into()));
+        let part = dods("Int16 t[x = 2];", &[2, 2, 8, 9]);
+        for query in ["t[1:2]", "t[2:2]", "t[2]"] {
+            server.add(&format!("/{name}.dods?{query}"), part.clone());
+        }
+        for query in ["dods?t%5B1:2%5D", "dds?t%5B1:2%5D"] {
+            server.add(&format!("/{name}.{query}"), ServerPage::Told("404 Not Found\r\n", refusal.clone()));
+        }
+    }
+    let session = ncirrus::Session::new().unwrap();
+    let options = ncirrus::OpenOptions::default();
+    let encoded = || server.requests().iter().filter(|path| path.contains("%5B")).count();
+    for (address, refused) in [("a#dap2", 1), ("b#dap2", 1), ("c?t[1:2]#dap2", 1)] {
+        let dataset =
+            ncirrus::Dataset::open_with(&server.url(&format!("/{address}")), &options, &session).unwrap();
+        let variable = dataset.variable("t").unwrap();
+        let part = match variable.shape()[0] {
+            4 => ncirrus::Selection::slab(&[1], &[2]),
+            len => ncirrus::Selection::all(&[len]),
+        };
+        assert_eq!(variable.values(&part).unwrap(), ncirrus::Values::Short(vec![8, 9]), "{address}");
+        assert_eq!(encoded(), refused, "{address}: {:?}", server.requests());
+    }
+    // Also when it is the first to be opened.
+    let session = ncirrus::Session::new().unwrap();
+    let address = server.url("/c?t[1:2]#dap2");
+    let dataset = ncirrus::Dataset::open_with(&address, &options, &session).unwrap();
+    assert_eq!((dataset.variable("t").unwrap().shape(), encoded()), (vec![2], 2), "{:?}", server.requests());
+}
+
+#[test]
 fn brackets_are_left_alone_for_servers_that_do_not_decode_them() {
     let dds = "Dataset { Int16 t[x = 4][y = 3]; } d;";
     let refusal = b"Error { code = 0; message = \"variable 't%5B1:2%5D' was not found\"; };".to_vec();

@@ -1,9 +1,7 @@
 //! An open dataset.
-use crate::WireName;
 use crate::place::{DapPlace, DapProtocol, DapView};
-use crate::query::DapSource;
+use crate::query::{ArrivedAnswer, DapSource};
 use crate::shown::ShownDataset;
-use bytes::Bytes;
 use ncirrus_layout::{
     ByteOrder, Catalog, Error, Layout, Limits, ObjectId, Result, Source, Step, StoredType, View, Writing,
 };
@@ -35,9 +33,9 @@ impl DapCatalog {
         Self { place, model: Arc::new(shown.model), numbers, source, warnings: shown.warnings }
     }
 
-    /// Keeps columns of an answer that came when the dataset was opened.
-    pub(crate) fn arrive(&self, path: &[WireName], answer: &Bytes, limits: &Limits) {
-        self.source.arrive(path, answer, limits);
+    /// Keeps columns and strings of an answer that came when the dataset was opened.
+    pub(crate) fn arrive(&self, arrived: &ArrivedAnswer, limits: &Limits) {
+        self.source.arrive(arrived, limits);
     }
 
     fn object(&self) -> &ObjectId {

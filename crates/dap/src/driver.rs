@@ -1,6 +1,7 @@
 //! Recognising and opening a dataset.
 use crate::catalog::DapCatalog;
 use crate::place::{DapPlace, DapProtocol, DapView, protocol_of};
+use crate::query::ArrivedAnswer;
 use crate::shown::dap2::{Dap2Facts, SequenceColumn, sequence_columns};
 use crate::shown::{self};
 use crate::{
@@ -9,16 +10,20 @@ use crate::{
 };
 use bytes::Bytes;
 use ncirrus_layout::{
-    AddressHints, Catalog, Confidence, Driver, Error, ErrorKind, ObjectId, OpenOptions, Result, Stall, Step,
-    View, Want, both, settle,
+    AddressHints, Catalog, Confidence, Driver, Error, ErrorKind, LockExt, ObjectId, OpenOptions, Result,
+    Stall, Step, View, Want, both, settle,
 };
 use ncirrus_model::Values;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
-/// Reads datasets of OPeNDAP servers, and their responses in files.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DapDriver;
+/// Reads datasets of OPeNDAP servers, and their responses in files. It remembers what a dataset shows of its host.
+#[derive(Debug, Clone, Default)]
+pub struct DapDriver {
+    /// The hosts whose queries were encoded, and whether they want raw brackets.
+    hosts: Arc<Mutex<HashMap<String, Arc<AtomicBool>>>>,
+}
 
 /// Bytes that tell what a response is.
 const FIRST_READ: u64 = 512;
@@ -42,14 +47,40 @@ impl Driver for DapDriver {
             Some(protocol) => protocol,
             None => told(view, root)?,
         };
-        let place = DapPlace::new(root, protocol, is_file(root), &options.address)?;
-        let (shown, arrived) = match protocol {
-            DapProtocol::Dap2 => open_dap2(view, &place)?,
-            DapProtocol::Dap4 => (open_dap4(view, &place)?, Vec::new()),
+        let mut place = DapPlace::new(root, protocol, is_file(root), &options.address)?;
+        place.wants_raw = self.host(root.store.as_str());
+        let (shown, arrived) = match opened(view, &place) {
+            Err(Stall::Fail(error)) if place.adapts(&error) => opened(view, &place)?,
+            opened => opened?,
         };
         let catalog = DapCatalog::new(Arc::new(place), shown);
-        arrived.iter().for_each(|(path, answer)| catalog.arrive(path, answer, view.limits()));
+        arrived.iter().for_each(|answer| catalog.arrive(answer, view.limits()));
         Ok(Arc::new(catalog))
+    }
+}
+
+impl DapDriver {
+    /// Whether a host wants raw brackets.
+    fn host(&self, host: &str) -> Arc<AtomicBool> {
+        let mut hosts = self.hosts.guard();
+        if let Some(known) = hosts.get(host) {
+            return Arc::clone(known);
+        }
+        // They are forgotten rather than many.
+        if hosts.len() >= MOST_HOSTS {
+            hosts.clear();
+        }
+        Arc::clone(hosts.entry(host.to_owned()).or_default())
+    }
+}
+
+/// Hosts that are remembered.
+const MOST_HOSTS: usize = 4096;
+
+fn opened(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Vec<ArrivedAnswer>)> {
+    match place.protocol {
+        DapProtocol::Dap2 => open_dap2(view, place),
+        DapProtocol::Dap4 => Ok((open_dap4(view, place)?, Vec::new())),
     }
 }
 
@@ -90,13 +121,10 @@ fn settled<T>(step: Step<T>) -> Step<Result<T>> {
     settle(step).map_err(Stall::Need)
 }
 
-/// The path of a column, and the answer that has it.
-type ArrivedColumn = (Vec<WireName>, Bytes);
-
-fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Vec<ArrivedColumn>)> {
+fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Vec<ArrivedAnswer>)> {
     let limits = view.limits();
-    let whole = place.constraint.query(place.encoding);
-    let selections = place.constraint.selections_only().query(place.encoding);
+    let whole = place.constraint.query(place.encoding());
+    let selections = place.constraint.selections_only().query(place.encoding());
     let (dds, das) = (place.response(".dds", &whole), place.response(".das", &selections));
     let (dds_bytes, das_bytes) = both(settled(response(view, &dds)), settled(response(view, &das)))?;
     let dds_found = match dds_bytes {
@@ -115,7 +143,7 @@ fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Ve
         refuse_error(&bytes, "a DAS")?;
         Das::parse(&bytes, limits)
     });
-    let (facts, arrived) = facts_of(view, place, &dds_found)?;
+    let (facts, arrived) = facts_of(view, place, (&dds_found, das_found.as_ref().ok()))?;
     let (das_found, warning) = match das_found {
         Ok(das) => (das, None),
         Err(error) if place.files && error.kind() == ErrorKind::NotFound => (Das::default(), None),
@@ -131,8 +159,13 @@ fn parse_dds(bytes: &[u8], view: &dyn View) -> Result<Dds> {
     Dds::parse(bytes, view.limits())
 }
 
-/// What only data tell: the rows of sequences. The columns that came for that are kept, but of files, which are near.
-fn facts_of(view: &dyn View, place: &DapPlace, dds: &Dds) -> Step<(Dap2Facts, Vec<ArrivedColumn>)> {
+/// What only data tell: the rows of sequences, and lengths of strings. What came for that is kept, but of files, which are
+/// near.
+fn facts_of(
+    view: &dyn View,
+    place: &DapPlace,
+    (dds, das): (&Dds, Option<&Das>),
+) -> Step<(Dap2Facts, Vec<ArrivedAnswer>)> {
     let (mut facts, mut arrived) = (Dap2Facts::default(), Vec::new());
     let columns = sequence_columns(dds);
     let count = |column: &SequenceColumn<'_>| settled(rows_of(view, place, column));
@@ -141,47 +174,93 @@ fn facts_of(view: &dyn View, place: &DapPlace, dds: &Dds) -> Step<(Dap2Facts, Ve
         if let Ok((_, answer)) = &counted
             && !place.files
         {
-            arrived.push((column.path.iter().copied().cloned().collect(), answer.clone()));
+            let paths = vec![owned(&column.path)];
+            arrived.push(ArrivedAnswer { paths, body: answer.clone(), counts_rows: true });
         }
         facts.rows.insert(column.index.clone(), counted.map(|(rows, _)| rows));
     }
     if place.view == DapView::NetcdfC && place.string_length.is_none() {
+        let (declared, asked) = string_lengths(place, dds, das);
+        facts.longest = declared;
         // Strings that cannot be read say so when they are read.
-        facts.longest = settled(longest_of(view, place, dds))?.unwrap_or_default();
+        if let Ok((longest, answer)) = settled(longest_of(view, place, &asked))? {
+            facts.longest.extend(longest);
+            let paths = asked.iter().map(|(_, path)| owned(path)).collect();
+            // Elements of a part have other numbers than those of the whole, which came.
+            let is_whole = |(_, path): &StringPath<'_>| place.constraint.ranges_of(path).is_none();
+            let is_kept = !place.files && !place.constraint.has_functions() && asked.iter().all(is_whole);
+            let answer = answer.filter(|_| is_kept);
+            arrived.extend(answer.map(|body| ArrivedAnswer { paths, body, counts_rows: false }));
+        }
     }
     Ok((facts, arrived))
 }
 
-/// Bytes of the longest string of each variable: characters have a dimension, and no string is cut.
-fn longest_of(view: &dyn View, place: &DapPlace, dds: &Dds) -> Step<HashMap<Vec<usize>, u64>> {
-    let paths = shown::dap2::string_paths(dds);
+fn owned(path: &[&WireName]) -> Vec<WireName> {
+    path.iter().copied().cloned().collect()
+}
+
+/// Lengths of strings that are declared, and the strings whose lengths have to be asked for.
+fn string_lengths<'a>(
+    place: &DapPlace,
+    dds: &'a Dds,
+    das: Option<&Das>,
+) -> (StringLengths, Vec<StringPath<'a>>) {
+    let (mut declared, mut asked) = (HashMap::new(), Vec::new());
+    for (index, path) in shown::dap2::string_paths(dds) {
+        let name = path.iter().map(|name| name.netcdf_c()).collect::<Vec<_>>().join(".");
+        if place.string_lengths.contains_key(&name) {
+            continue;
+        }
+        match das.and_then(|das| shown::dap2::declared_length(das, &path)) {
+            Some(len) => _ = declared.insert(index, len),
+            None => asked.push((index, path)),
+        }
+    }
+    (declared, asked)
+}
+
+/// Bytes of the longest string of variables, by their places in the DDS.
+type StringLengths = HashMap<Vec<usize>, u64>;
+
+/// The place of a variable or member in the DDS, and its path.
+type StringPath<'a> = (Vec<usize>, Vec<&'a WireName>);
+
+/// Bytes of the longest string of each of these variables, and the answer that tells them, if one was needed: characters
+/// have a dimension, and no string is cut.
+fn longest_of(
+    view: &dyn View,
+    place: &DapPlace,
+    paths: &[StringPath<'_>],
+) -> Step<(StringLengths, Option<Bytes>)> {
     if paths.is_empty() {
-        return Ok(HashMap::new());
+        return Ok((HashMap::new(), None));
     }
     let mut constraint: Dap2Constraint = place.constraint.selections_only();
     paths.iter().for_each(|(_, path)| constraint.project(path, &[]));
-    let object = place.response(".dods", &constraint.query(place.encoding));
+    let object = place.response(".dods", &constraint.query(place.encoding()));
     let bytes = response(view, &object)?;
     let lengths = || {
         let answer = DodsAnswer::parse(&bytes, view.limits())?;
         let values = answer.values(XdrPeculiarities::default(), view.limits())?;
-        let length = |(index, path): (Vec<usize>, Vec<&WireName>)| {
-            let (place, _) = answer.dds.find(&path)?;
+        let length = |(index, path): &StringPath<'_>| {
+            let (place, _) = answer.dds.find(path)?;
             match values.at(&place)? {
-                Values::String(strings) => Some((index, strings.max_len() as u64)),
+                Values::String(strings) => Some((index.clone(), strings.max_len() as u64)),
                 _ => None,
             }
         };
-        Ok(paths.into_iter().filter_map(length).collect())
+        Ok(paths.iter().filter_map(length).collect())
     };
-    Ok(lengths().map_err(|error: Error| error.at_object(&object))?)
+    let lengths = lengths().map_err(|error: Error| error.at_object(&object))?;
+    Ok((lengths, Some(bytes)))
 }
 
 /// The rows of a sequence, and the answer that tells them.
 fn rows_of(view: &dyn View, place: &DapPlace, column: &SequenceColumn<'_>) -> Step<(u64, Bytes)> {
     let mut constraint: Dap2Constraint = place.constraint.selections_only();
     constraint.project(&column.path, &[]);
-    let object = place.response(".dods", &constraint.query(place.encoding));
+    let object = place.response(".dods", &constraint.query(place.encoding()));
     let bytes = response(view, &object)?;
     let count = || {
         let answer = DodsAnswer::parse(&bytes, view.limits())?;
@@ -200,7 +279,7 @@ fn rows_of(view: &dyn View, place: &DapPlace, column: &SequenceColumn<'_>) -> St
 
 fn open_dap4(view: &dyn View, place: &DapPlace) -> Step<shown::ShownDataset> {
     let limits = view.limits();
-    let query = place.expression.metadata_query(place.encoding);
+    let query = place.expression.metadata_query(place.encoding());
     let dmr = match place.files {
         true => document_of_file(view, place)?,
         false => {

@@ -3,6 +3,8 @@ use crate::{Dap2Constraint, Dap4Constraint, QueryEncoding};
 use ncirrus_layout::{AddressHints, Error, ObjectId, Result};
 use percent_encoding::percent_decode_str;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The two protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub(crate) struct DapPlace {
     pub(crate) encoding: QueryEncoding,
     /// Whether the address says how queries are encoded.
     pub(crate) is_encoding_told: bool,
+    /// Whether the host wants brackets that are not encoded; shared by all its datasets.
+    pub(crate) wants_raw: Arc<AtomicBool>,
     /// The constraint that every request of DAP2 repeats.
     pub(crate) constraint: Dap2Constraint,
     /// The constraint of the address for DAP4.
@@ -89,6 +93,7 @@ impl DapPlace {
             files,
             encoding: QueryEncoding::default(),
             is_encoding_told: false,
+            wants_raw: Arc::default(),
             constraint: Dap2Constraint::parse(if protocol == DapProtocol::Dap2 { &query } else { "" }),
             expression: Dap4Constraint::parse(match protocol {
                 DapProtocol::Dap4 => expression_of(&query),
@@ -146,6 +151,22 @@ impl DapPlace {
             (true, _) | (_, "") => object,
             (false, query) => object.with_query(query),
         }
+    }
+
+    /// How queries are encoded.
+    pub(crate) fn encoding(&self) -> QueryEncoding {
+        match self.wants_raw.load(Ordering::Relaxed) && !self.is_encoding_told {
+            true => QueryEncoding::RawBrackets,
+            false => self.encoding,
+        }
+    }
+
+    /// Whether an error shows that the host wants another encoding, which is used from then on.
+    pub(crate) fn adapts(&self, error: &Error) -> bool {
+        // GrADS and Ingrid take an encoded bracket for a part of the name, which they repeat.
+        let is_repeated = error.message().to_ascii_lowercase().contains("%5b");
+        let may_change = !self.files && !self.is_encoding_told;
+        is_repeated && may_change && !self.wants_raw.swap(true, Ordering::Relaxed)
     }
 
     /// The dataset itself.

@@ -16,7 +16,6 @@ use ncirrus_layout::{
     Error, ErrorKind, Limits, Query, QueryAxis, QueryBox, QueryDecoder, QuerySource, Result,
 };
 use ncirrus_model::Values;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use stream::AnswerDecoder;
 
@@ -28,10 +27,18 @@ pub(crate) struct DapSource {
     pub(crate) variables: Vec<ShownVariable>,
     /// Of each variable, the number of the sequence that it is a column of.
     sequences: Vec<Option<usize>>,
-    /// Columns that came when the dataset was opened.
+    /// Columns and strings that came when the dataset was opened.
     arrived: Mutex<Vec<(QueryBox, Values)>>,
-    /// Whether the server wants brackets that are not encoded.
-    raw: AtomicBool,
+}
+
+/// An answer that came when a dataset was opened.
+#[derive(Debug)]
+pub(crate) struct ArrivedAnswer {
+    /// The paths of the columns or strings that were asked for.
+    pub(crate) paths: Vec<Vec<WireName>>,
+    pub(crate) body: Bytes,
+    /// Whether it tells the rows of a sequence.
+    pub(crate) counts_rows: bool,
 }
 
 impl QuerySource for DapSource {
@@ -67,7 +74,9 @@ impl QuerySource for DapSource {
     }
 
     fn element_len(&self, variable: usize) -> Option<u64> {
-        self.variables.get(variable)?.element_len
+        let variable = self.variables.get(variable)?;
+        // Elements are characters then, about as many as there are bytes.
+        variable.characters.map_or(variable.element_len, |_| Some(1))
     }
 
     fn sequence(&self, variable: usize) -> Option<usize> {
@@ -98,10 +107,7 @@ impl QuerySource for DapSource {
     }
 
     fn adapts(&self, error: &Error) -> bool {
-        // GrADS and Ingrid take an encoded bracket for a part of the name, which they repeat.
-        let is_repeated = error.message().to_ascii_lowercase().contains("%5b");
-        let may_change = !self.place.files && !self.place.is_encoding_told;
-        is_repeated && may_change && !self.raw.swap(true, Ordering::Relaxed)
+        self.place.adapts(error)
     }
 
     fn is_damaged(&self, error: &Error) -> bool {
@@ -170,7 +176,8 @@ impl PendingQuery {
         let bytes = variable.answer_len(&counts);
         self.boxes.push(at);
         self.is_exact &= bytes.is_some();
-        let bytes = bytes.unwrap_or_else(|| UNKNOWN_LEN.saturating_mul(wanted.count()));
+        let unknown = if variable.characters.is_some() { 1 } else { UNKNOWN_LEN };
+        let bytes = bytes.unwrap_or_else(|| wanted.count().saturating_mul(unknown));
         self.bytes = self.bytes.saturating_add(bytes);
         Ok(self)
     }
@@ -197,7 +204,7 @@ impl DapSource {
     /// The variables by their numbers.
     pub(crate) fn new(place: Arc<DapPlace>, variables: Vec<ShownVariable>) -> Self {
         let sequences = sequences::numbered(&variables);
-        Self { place, variables, sequences, arrived: Mutex::default(), raw: AtomicBool::new(false) }
+        Self { place, variables, sequences, arrived: Mutex::default() }
     }
 
     /// The values of boxes in an answer that is complete.
@@ -214,10 +221,7 @@ impl DapSource {
     }
 
     fn encoding(&self) -> QueryEncoding {
-        match self.raw.load(Ordering::Relaxed) {
-            true => QueryEncoding::RawBrackets,
-            false => self.place.encoding,
-        }
+        self.place.encoding()
     }
 
     fn variable(&self, wanted: &QueryBox) -> Result<&ShownVariable> {

@@ -238,7 +238,7 @@ impl SessionBuilder {
             Arc::new(Hdf5Driver),
             Arc::new(ZarrDriver),
             #[cfg(feature = "http")]
-            Arc::new(ncirrus_dap::DapDriver),
+            Arc::new(ncirrus_dap::DapDriver::default()),
         ];
         #[cfg(feature = "plugins")]
         let mut registry = CodecRegistry::with_plugins(self.plugins);

@@ -1,11 +1,10 @@
 //! Columns of sequences: those that are read together come in one answer, and all of their rows (docs/spec/dap.md 5.4).
-use super::{Constraint, DapSource, PendingQuery};
+use super::{ArrivedAnswer, Constraint, DapSource, PendingQuery};
 use crate::shown::{ShownVariable, WireSegment};
 use crate::{QUERY_BYTES, WireName};
-use bytes::Bytes;
 use ncirrus_layout::{Error, ErrorKind, Limits, LockExt, Query, QueryAxis, QueryBox, Result};
 use ncirrus_model::Values;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The number of each variable's sequence: that of its first column.
 pub(super) fn numbered(variables: &[ShownVariable]) -> Vec<Option<usize>> {
@@ -93,24 +92,29 @@ impl DapSource {
         self.variables.get(variable).ok_or_else(|| Error::internal("a box of no variable"))
     }
 
-    /// Keeps the columns that came when the rows of a sequence were counted: those whose path begins so.
-    pub(crate) fn arrive(&self, path: &[WireName], answer: &Bytes, limits: &Limits) {
+    /// Keeps what came when the rows of a sequence were counted, or strings were measured: the variables whose paths begin
+    /// so. A column is kept of the answer that counted its rows: others are not of the same answer.
+    pub(crate) fn arrive(&self, arrived: &ArrivedAnswer, limits: &Limits) {
+        let path = |path: &Vec<WireName>| path.iter().map(|name| name.wire.clone()).collect::<Vec<_>>();
+        let paths: HashSet<Vec<String>> = arrived.paths.iter().map(path).collect();
         let is_there = |segments: &[WireSegment]| {
-            path.len() <= segments.len()
-                && path.iter().zip(segments).all(|(name, segment)| name.wire == segment.name.wire)
+            let names: Vec<String> = segments.iter().map(|segment| segment.name.wire.clone()).collect();
+            (1..=names.len()).any(|len| names.get(..len).is_some_and(|begin| paths.contains(begin)))
         };
-        for (variable, shown) in self.variables.iter().enumerate() {
-            if shown.sequence().is_none() || !is_there(shown.wire.segments()) || shown.shape.contains(&0) {
-                continue;
-            }
+        let is_kept = |shown: &ShownVariable| {
+            shown.sequence().is_some() == arrived.counts_rows
+                && is_there(shown.wire.segments())
+                && !shown.shape.contains(&0)
+        };
+        let whole = |(variable, shown): (usize, &ShownVariable)| {
             let axis = |len: &u64| QueryAxis { start: 0, count: *len, stride: 1 };
-            let axes = shown.shape.iter().chain(&shown.characters).map(axis).collect();
-            let whole = QueryBox { variable, axes };
-            // What cannot be decoded is asked for when it is read, which tells why.
-            let decoded = self.decode_answer(std::slice::from_ref(&whole), answer, limits);
-            let values = decoded.into_iter().flatten().next();
-            self.arrived.guard().extend(values.map(|values| (whole, values)));
-        }
+            QueryBox { variable, axes: shown.shape.iter().chain(&shown.characters).map(axis).collect() }
+        };
+        let variables = self.variables.iter().enumerate().filter(|(_, shown)| is_kept(shown));
+        let boxes: Vec<QueryBox> = variables.map(whole).collect();
+        // What cannot be decoded is asked for when it is read, which tells why.
+        let values = self.decode_answer(&boxes, &arrived.body, limits).unwrap_or_default();
+        self.arrived.guard().extend(boxes.into_iter().zip(values));
     }
 
     pub(super) fn take_arrived_boxes(&self) -> Vec<(QueryBox, Values)> {

@@ -1,8 +1,10 @@
 //! A DDS and a DAS as definitions of netCDF-4 (docs/spec/dap.md 5).
 mod attributes;
 mod dimensions;
+mod lengths;
 mod walk;
 
+pub(crate) use lengths::declared_length;
 pub(crate) use walk::{SequenceColumn, sequence_columns, string_paths};
 
 use super::types::{self, MemberTree, TypeTree};

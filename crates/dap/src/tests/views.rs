@@ -37,7 +37,7 @@ pub(super) fn opened(case: &Case, shown: &str) -> Result<FileDataset> {
     let hints = AddressHints { modes: vec![mode], entries, query: None };
     let view = MemoryView::new(objects);
     let options = OpenOptions::new().address(hints);
-    let catalog = done(DapDriver.open(&view, &ObjectView::id("x"), &options))?;
+    let catalog = done(DapDriver::default().open(&view, &ObjectView::id("x"), &options))?;
     let model = done(catalog.tree(&view))?;
     Ok(FileDataset { view, catalog, model })
 }
@@ -152,7 +152,7 @@ fn what_is_shown_does_not_depend_on_which_bytes_arrive_when() {
                 }
             }
             let root = if protocol == "DAP2" { "x.dds" } else { "x.dmr" };
-            let read = ncirrus_testkit::law::availability(&DapDriver, &objects, root, 20);
+            let read = ncirrus_testkit::law::availability(&DapDriver::default(), &objects, root, 20);
             assert!(!read.is_empty(), "{}", case.name());
             checked += 1;
         }
