@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus::{Atomic, AxisSelection, Dataset, OpenOptions, Selection, Session, TypeRef, VarId};
 use ncirrus_testkit::corpus::{corpus, program};
-use ncirrus_testkit::dap_server::{DapBehaviour, DapServer, ServedDataset};
+use ncirrus_testkit::dap_server::{DapBehaviour, DapServer, ServedDataset, crc32};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -136,6 +136,27 @@ fn four_requests_are_in_flight_at_most() {
     dataset.read_many(&[(id, scattered)]).unwrap();
     assert!(server.take_requests().len() >= 20);
     assert_eq!(server.most_in_flight(), 4);
+}
+
+#[test]
+fn checksums_of_the_structure_are_those_behind_the_values() {
+    let (server, ..) = example(DapBehaviour::default());
+    for name in ["lat", "sst%5B0:1%5D%5B2:3%5D%5B0:4%5D"] {
+        let body = server.reply_to(&format!("sst.nc.dap?dap4.ce=/{name}&dap4.checksum=true"));
+        let (mut rest, mut payloads) = (body.as_slice(), Vec::new());
+        while let Some((head, after)) = rest.split_first_chunk::<4>() {
+            let len = u32::from_be_bytes(*head) & 0x00ff_ffff;
+            let (payload, after) = after.split_at(usize::try_from(len).unwrap());
+            (rest, payloads) = (after, [payloads, vec![payload]].concat());
+        }
+        let structure = std::str::from_utf8(payloads.remove(0)).unwrap();
+        let (_, told) = structure.split_once("_DAP4_Checksum_CRC32").unwrap();
+        let (_, told) = told.split_once("value=\"").unwrap();
+        let told: u32 = told.split_once('"').unwrap().0.parse().unwrap();
+        let data = payloads.concat();
+        let (values, sum) = data.split_last_chunk::<4>().unwrap();
+        assert_eq!((crc32(values), u32::from_le_bytes(*sum)), (told, told), "{name}");
+    }
 }
 
 /// Everything after the first line, without blanks.

@@ -272,13 +272,17 @@ mod tests {
 
     #[test]
     fn keywords_are_names_where_names_stand() {
-        let dds = parse(
-            "dataset { GRID { array: Byte Grid[Grid = 2]; MAPS: Byte Grid[Grid=2]; } Grid; byte Data; } x;",
-        )
-        .unwrap();
-        assert_eq!(dds.variables.iter().map(|v| &*v.name.wire).collect::<Vec<_>>(), ["Grid", "Data"]);
-        let DdsKind::Grid { array, maps } = &dds.variables[0].kind else { panic!("{dds:?}") };
-        assert_eq!((array.dims[0].size, maps.len()), (2, 1));
+        for (array, maps) in [("array:", "MAPS:"), ("Array:", "Maps:"), ("ARRAY:", "maps:")] {
+            let dds = parse(&format!(
+                "dataset {{ GRID {{ {array} Byte Grid[Grid = 2]; {maps} Byte Grid[Grid=2]; }} Grid; byte Data; \
+                 Byte Byte; Int32 Structure[Dataset = 2]; }} x;",
+            ))
+            .unwrap();
+            let names: Vec<_> = dds.variables.iter().map(|v| &*v.name.wire).collect();
+            assert_eq!(names, ["Grid", "Data", "Byte", "Structure"]);
+            let DdsKind::Grid { array, maps } = &dds.variables[0].kind else { panic!("{dds:?}") };
+            assert_eq!((array.dims[0].size, maps.len()), (2, 1));
+        }
     }
 
     #[test]

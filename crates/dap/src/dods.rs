@@ -112,9 +112,13 @@ mod tests {
     #[test]
     fn data_begin_at_any_byte_after_either_mark() {
         for mark in ["\nData:\n", "\n\nData:\r\n"] {
-            let body = [b"Dataset { Int32 a; } x;", mark.as_bytes(), &[0, 0, 0, 7], b"\n"].concat();
-            let found = values(&body).unwrap();
-            assert_eq!((found.variables, found.rest), (vec![Values::Int(vec![7])], 1));
+            // At odd and at even places.
+            for name in ["a", "ab", "Data"] {
+                let dds = format!("Dataset {{ Int32 {name}; }} x;{mark}");
+                let body = [dds.as_bytes(), &[0, 0, 0, 7], b"\n"].concat();
+                let found = values(&body).unwrap();
+                assert_eq!((found.variables, found.rest), (vec![Values::Int(vec![7])], 1), "{dds}");
+            }
         }
     }
 

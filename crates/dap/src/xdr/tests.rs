@@ -76,10 +76,15 @@ fn members_follow_each_other() {
 }
 
 #[test]
-fn an_array_of_structures_has_one_count() {
+fn arrays_have_two_counts_those_of_strings_and_structures_one_and_grids_none() {
     let dds = "Structure { Int16 a[2]; } s[2];";
     let hex = "00000002 00000002 00000002 00000001 00000002 00000002 00000002 00000003 00000004";
     assert_eq!(values(dds, hex).unwrap(), [compound(2, vec![Values::Short(vec![1, 2, 3, 4])])]);
+    assert_eq!(values("String s[2];", "00000002 00000001 61000000 00000000").unwrap(), [strings(&["a", ""])]);
+    let grid = "Grid { Array: Int16 g[x = 2]; Maps: Int32 x[x = 2]; } g;";
+    let hex = "00000002 00000002 00000005 00000006 00000002 00000002 00000007 00000008";
+    let members = vec![Values::Short(vec![5, 6]), Values::Int(vec![7, 8])];
+    assert_eq!(values(grid, hex).unwrap(), [compound(1, members)]);
 }
 
 #[test]
@@ -93,7 +98,7 @@ fn a_grid_has_no_count() {
 #[test]
 fn sequences_end_with_their_mark() {
     assert_eq!(
-        values("Sequence { Int32 i; } q;", "5a000000 0000000a 5a123456 0000000b a5000000").unwrap(),
+        values("Sequence { Int32 i; } q;", "5a000000 0000000a 5a123456 0000000b a5654321").unwrap(),
         [vlen(vec![2], compound(2, vec![Values::Int(vec![10, 11])]))]
     );
     let nested = "Sequence { Int32 i; Sequence { Int16 d; } p; } q;";
