@@ -1,6 +1,5 @@
 //! Finding out what is at an address.
 mod found;
-mod protocol;
 
 use found::FoundInstead;
 pub(crate) use found::is_zip;
@@ -55,7 +54,7 @@ pub(crate) fn named(hints: &AddressHints, drivers: &[Arc<dyn Driver>]) -> Result
 }
 
 /// The modes that name a protocol, the preferred one first: what is at such an address cannot be told by its first bytes.
-const PROTOCOLS: [&str; 2] = ["dap4", "dap2"];
+pub(crate) const PROTOCOLS: [&str; 2] = ["dap4", "dap2"];
 
 /// Probes with all drivers, one after the other, and collects what they need. A driver that is certain ends the search,
 /// and so does the object at the address itself if it leaves no doubt: what drivers still need from below it is not

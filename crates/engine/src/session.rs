@@ -1,4 +1,6 @@
 //! Sessions: the options of a program, and the resources made from them.
+mod protocol;
+
 use crate::dataset::OpenDatasets;
 use crate::resources::{
     MissingChunks, PendingRequest, ResourceOptions, SessionStatistics, SharedResources, ShortChunks,

@@ -1,6 +1,6 @@
 //! Plain addresses of web servers that turn out to be datasets of OPeNDAP (docs/spec/dap.md 1.3).
-use super::PROTOCOLS;
-use crate::session::Session;
+use super::Session;
+use crate::open::PROTOCOLS;
 use ncirrus_layout::{Detail, Error, ErrorKind, Found, Result};
 use ncirrus_store::Url;
 
