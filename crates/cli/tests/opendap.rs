@@ -232,6 +232,10 @@ fn a_plain_address_of_a_server_is_found_to_be_a_dataset() {
     let server = server(&[]);
     let output = ncirrus(&["info", &server.url("/d/set")]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("protocol: DAP2"), "{output:?}");
+    // Both protocols are asked for together, in one trip more.
+    let requests = server.requests();
+    let at = |end: &str| requests.iter().filter(|path| path.ends_with(end)).count();
+    assert_eq!((at("/d/set.dmr.xml"), at("/d/set.dds"), at("/d/set.das")), (1, 1, 1), "{requests:?}");
     // What is at no address is told as such.
     let nothing = ncirrus(&["info", &server.url("/d/nothing")]);
     assert!(!nothing.status.success());

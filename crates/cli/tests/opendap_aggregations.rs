@@ -143,10 +143,11 @@ fn plain_addresses_of_fragments_are_found_to_be_datasets_of_a_server() {
         assert!(names.contains(&served.server.url("part2.nc")), "{names}");
         served.server.take_requests();
         assert_eq!(shown(&master), expected, "{convention}");
-        // What is at the address itself goes before the protocols.
+        // What is at the address itself goes before the protocols, which are tried together until that of the host is known.
         let requests = served.server.take_requests();
         let asked = |end: &str| requests.iter().filter(|target| target.ends_with(end)).count();
-        assert_eq!((asked("part0.nc"), asked("part0.nc.dmr.xml"), asked(".dds")), (1, 1, 0), "{requests:#?}");
+        assert_eq!((asked("part0.nc"), asked("part0.nc.dmr.xml")), (1, 1), "{requests:#?}");
+        assert!((1..=3).contains(&asked(".dds")), "{requests:#?}");
     }
 }
 

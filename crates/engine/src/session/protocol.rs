@@ -1,6 +1,7 @@
 //! Plain addresses of web servers that turn out to be datasets of OPeNDAP (docs/spec/dap.md 1.3).
 use super::Session;
 use crate::open::PROTOCOLS;
+use futures_util::future::join_all;
 use ncirrus_layout::{Detail, Error, ErrorKind, Found, Result};
 use ncirrus_store::Url;
 
@@ -23,8 +24,9 @@ fn computed_addresses(url: &Url, error: &Error) -> Vec<(&'static str, Url)> {
 }
 
 impl Session {
-    /// Opens the dataset that a server computes for a plain address, by whichever protocol has one: first by that of
-    /// datasets of the same host. `error` is why nothing opens at the address itself.
+    /// Opens the dataset that a server computes for a plain address. All protocols are tried together, which takes one trip,
+    /// and the preferred one that has a dataset is taken; where that of the host is known, it is tried first. `error` is why
+    /// nothing opens at the address itself.
     ///
     /// # Errors
     /// That error, if there is none.
@@ -32,11 +34,17 @@ impl Session {
     where
         F: Future<Output = Result<T>>,
     {
-        let known = self.shared.protocols.find(url);
-        let mut addresses = computed_addresses(url, &error);
-        addresses.sort_by_key(|(protocol, _)| known != Some(*protocol));
-        for (protocol, address) in addresses {
-            if let Ok(opened) = open(address).await {
+        let (known, others): (Vec<_>, Vec<_>) = {
+            let known = self.shared.protocols.find(url);
+            computed_addresses(url, &error).into_iter().partition(|(protocol, _)| known == Some(*protocol))
+        };
+        for addresses in [known, others] {
+            let tried = join_all(addresses.iter().map(|(_, address)| open(address.clone()))).await;
+            let mut opened = addresses
+                .iter()
+                .zip(tried)
+                .filter_map(|((protocol, _), opened)| Some((protocol, opened.ok()?)));
+            if let Some((protocol, opened)) = opened.next() {
                 self.shared.protocols.note(url, protocol);
                 return Ok(opened);
             }
