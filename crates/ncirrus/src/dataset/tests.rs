@@ -270,7 +270,8 @@ fn interrupted<T: fmt::Debug>(store: &Arc<Stalling>, body: impl FnOnce() -> Resu
     };
     let result = watch(Duration::from_millis(10), stops, body);
     store.stalls.store(false, Ordering::SeqCst);
-    assert_eq!(asked.get(), 3);
+    // It may be asked again while the request ends, on a machine that is busy.
+    assert!(asked.get() >= 3, "{}", asked.get());
     result.unwrap_err()
 }
 
