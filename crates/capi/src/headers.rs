@@ -32,6 +32,9 @@ pub fn header(name: &str) -> String {
         add_table(&mut text);
     }
     text.push_str("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+    if name == "netcdf.h" {
+        text.push_str(VARIABLES);
+    }
     for row in functions().iter().filter(|row| row.header == name) {
         for line in row.about {
             let _ = writeln!(text, "/* {} */", line.trim());
@@ -77,7 +80,7 @@ fn add_definitions(text: &mut String) {
     for (heading, constants) in CONSTANTS {
         let _ = writeln!(text, "/* {heading} */");
         for (name, value) in *constants {
-            let _ = writeln!(text, "#define {name} {value}");
+            let _ = writeln!(text, "{}", format!("#define {name} {value}").trim_end());
         }
         text.push('\n');
     }
@@ -86,7 +89,8 @@ fn add_definitions(text: &mut String) {
         let _ = writeln!(text, "#define {} ({})", row.name, row.code);
     }
     text.push_str(
-        "\n/* The number of a type. */\ntypedef int nc_type;\n\n\
+        "\n/* Where a field is in a structure. */\n#define NC_COMPOUND_OFFSET(structure, field) (offsetof(structure, field))\n\n\
+         /* The number of a type. */\ntypedef int nc_type;\n\n\
          /* A value of a vlen: the number of its elements, and the elements. */\n\
          typedef struct {\n    size_t len;\n    void *p;\n} nc_vlen_t;\n\n\
          /* Folders, such as those that are searched for plugins. */\n\
@@ -95,6 +99,8 @@ fn add_definitions(text: &mut String) {
     );
 }
 
+/// Variables of the interface of version 2, and another name of a function.
+const VARIABLES: &str = "/* The code of the last error of the interface of version 2, and what is done about errors. */\nextern int ncerr;\nextern int ncopts;\n#define ncvarcpy(ncid_in, varid, ncid_out) ncvarcopy((ncid_in), (varid), (ncid_out))\n\n";
 /// What files in memory need.
 const MEMORY_DEFINITIONS: &str = "/* The bytes of a file in memory. */\ntypedef struct NC_memio {\n    size_t size;\n    void *memory;\n    int flags;\n} NC_memio;\n\n/* The bytes stay the program's. */\n#define NC_MEMIO_LOCKED 1\n\n";
 /// What lists of filters need.

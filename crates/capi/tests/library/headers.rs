@@ -1,4 +1,5 @@
 //! The headers say what Debian's say.
+use std::collections::BTreeSet;
 use std::process::Command;
 
 /// Compiles a C or C++ file that includes both headers: every function is declared twice, alike, and every constant has
@@ -14,7 +15,9 @@ fn declarations_and_constants_are_those_of_debians_headers() {
         let lines = text.lines().filter(|line| line.starts_with("extern ") && !line.contains('{'));
         lines.for_each(|line| prototypes.push_str(&format!("{line}\n")));
         let defined = text.lines().filter_map(|line| line.strip_prefix("#define ")?.split_once(' '));
-        for (name, value) in defined.filter(|(name, _)| !name.contains('(') && !name.starts_with("NCIRRUS")) {
+        for (name, value) in defined
+            .filter(|(name, value)| !value.is_empty() && !name.contains('(') && !name.starts_with("NCIRRUS"))
+        {
             let is_text = value.contains('"');
             let test = if is_text { "sizeof(NAME) == sizeof(VALUE)" } else { "(NAME) == (VALUE)" };
             let test = test.replace("NAME", name).replace("VALUE", value);
@@ -38,6 +41,32 @@ fn declarations_and_constants_are_those_of_debians_headers() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let output = Command::new(folder.path().join("both")).output().unwrap();
         assert!(output.status.success(), "{compiler}: {}", String::from_utf8_lossy(&output.stdout));
+    }
+}
+
+/// Names that a header defines, of the interface.
+fn defined(include: &[&str], header: &str, folder: &std::path::Path) -> BTreeSet<String> {
+    std::fs::write(folder.join("one.c"), format!("#include <{header}>\n")).unwrap();
+    let arguments = ["-E", "-dM", "one.c"];
+    let output = Command::new("gcc").args(include).args(arguments).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let names = text.lines().filter_map(|line| line.split([' ', '(']).nth(1));
+    let is_of_interface =
+        |name: &&str| ["NC_", "FILL_", "MAX_", "X_", "ncvar"].iter().any(|start| name.starts_with(start));
+    names.filter(is_of_interface).map(str::to_owned).collect()
+}
+
+#[test]
+fn what_debians_headers_define_is_defined() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ncirrus_netcdf::HEADERS {
+        std::fs::write(folder.path().join(name), ncirrus_netcdf::header(name)).unwrap();
+    }
+    for name in ncirrus_netcdf::HEADERS.iter().filter(|name| **name != "ncirrus.h") {
+        let (own, debians) = (defined(&["-I."], name, folder.path()), defined(&[], name, folder.path()));
+        let missing: Vec<_> = debians.difference(&own).collect();
+        assert!(missing.is_empty(), "{name}: {missing:?}");
     }
 }
 
