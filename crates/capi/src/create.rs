@@ -1,5 +1,6 @@
 //! Creating datasets: the kind by the flags, and what is remembered for the whole process.
 use crate::codes::{self, Code, NC_EDISKLESS, NC_EEXIST, NC_EINMEMORY, NC_EINVAL, Outcome};
+use crate::faults::{self, FaultPlace};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
 use crate::local_place::local_place;
@@ -51,7 +52,7 @@ pub(crate) fn create_sized(
     create_on_processor(path, mode, initial, 0, hint, ncid)
 }
 
-/// `nc__create_mp`: processors have no numbers here.
+/// `nc__create_mp`: there is one processor.
 pub(crate) fn create_on_processor(
     path: CText,
     mode: c_int,
@@ -60,8 +61,12 @@ pub(crate) fn create_on_processor(
     hint: Out<usize>,
     ncid: Out<c_int>,
 ) -> Outcome<()> {
+    if (mode & FORMATS).count_ones() > 1 {
+        return Err(Code(NC_EINVAL));
+    }
     match user_formats::create(path, mode, (initial, processor), hint, ncid)? {
         Some(()) => Ok(()),
+        None if processor != 0 => Err(Code(NC_EINVAL)),
         None => create_own(&path, mode, ncid),
     }
 }
@@ -137,6 +142,7 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
             Dataset::create_with(&url, &options, &session).map_err(|error| of_creating(error, is_hdf5))?;
         (dataset, FileOrigin::Created { url })
     };
+    faults::reached(FaultPlace::Opened);
     let format = FileFormat { is_hdf5, ..FileFormat::of(&dataset) };
     FileCore::new(dataset, origin, format, place, true).map_err(codes::of_opening)
 }
@@ -207,6 +213,6 @@ pub(crate) fn delete(path: CText) -> Outcome<()> {
 }
 
 /// `nc_delete_mp`.
-pub(crate) fn delete_on_processor(path: CText, _processor: c_int) -> Outcome<()> {
-    delete(path)
+pub(crate) fn delete_on_processor(path: CText, processor: c_int) -> Outcome<()> {
+    if processor == 0 { delete(path) } else { Err(Code(NC_EINVAL)) }
 }

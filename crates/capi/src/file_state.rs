@@ -2,17 +2,18 @@
 //!
 //! Definitions are collected here and given to the dataset when values are read or written, and at `nc_enddef`, `nc_sync`
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
+use crate::broken::{ExclusiveState, FileHealth, PanicMark, StateGuard};
 use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_EVARSIZE, Outcome};
+use crate::faults::{self, FaultPlace};
 use crate::members::FileMembers;
 use crate::process::session;
 use crate::put_run::CollectedPuts;
 use ncirrus::{Dataset, ErrorKind, Model, OpenOptions, UserKind, VarId};
 use std::collections::HashSet;
 use std::ffi::c_int;
-use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 /// What kind of file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,33 +34,14 @@ pub(crate) struct FileCore {
     in_use: RwLock<()>,
     state: RwLock<FileState>,
     handles: AtomicUsize,
-    /// Whether a call panicked in the middle of a change.
-    is_broken: AtomicBool,
+    /// Whether a call panicked with it.
+    pub(crate) health: FileHealth,
     /// Tells it from every other file that was open in this process.
     serial: u64,
     /// How often something was changed.
     changes: AtomicU64,
     /// Values that were put and are not written yet.
     pub(crate) puts: CollectedPuts,
-}
-
-/// The state of a file while no other call has it or its values.
-pub(crate) struct ExclusiveState<'a> {
-    state: RwLockWriteGuard<'a, FileState>,
-    _in_use: RwLockWriteGuard<'a, ()>,
-}
-
-impl Deref for ExclusiveState<'_> {
-    type Target = FileState;
-    fn deref(&self) -> &FileState {
-        &self.state
-    }
-}
-
-impl DerefMut for ExclusiveState<'_> {
-    fn deref_mut(&mut self) -> &mut FileState {
-        &mut self.state
-    }
 }
 
 /// What changes of a file.
@@ -184,7 +166,7 @@ impl FileCore {
             in_use: RwLock::new(()),
             state: RwLock::new(state),
             handles: AtomicUsize::new(1),
-            is_broken: AtomicBool::new(false),
+            health: FileHealth::default(),
             serial: SERIALS.fetch_add(1, Ordering::Relaxed),
             changes: AtomicU64::new(0),
             puts: CollectedPuts::default(),
@@ -210,17 +192,9 @@ impl FileCore {
     /// The state, when no call reads or writes values.
     pub(crate) fn alone(&self) -> ExclusiveState<'_> {
         let in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
-        ExclusiveState { state: self.state(), _in_use: in_use }
-    }
-
-    /// Nothing is answered any more: a call panicked.
-    pub(crate) fn set_broken(&self) {
-        self.is_broken.store(true, Ordering::Release);
-        self.note_change();
-    }
-
-    pub(crate) fn is_broken(&self) -> bool {
-        self.is_broken.load(Ordering::Acquire)
+        let mark = PanicMark::new(self);
+        faults::reached(FaultPlace::Alone);
+        ExclusiveState::new(mark, in_use, self.state())
     }
 
     /// The definitions as they are.
@@ -230,10 +204,12 @@ impl FileCore {
     }
 
     /// The state, for one call alone.
-    pub(crate) fn state(&self) -> RwLockWriteGuard<'_, FileState> {
+    pub(crate) fn state(&self) -> StateGuard<'_> {
         self.write_collected();
         let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let state = StateGuard::new(self, state);
         self.note_change();
+        faults::reached(FaultPlace::State);
         state
     }
 
@@ -437,6 +413,7 @@ impl FileState {
     /// If writing fails.
     pub(crate) fn close(&mut self) -> Outcome<()> {
         self.end_definitions()?;
+        faults::reached(FaultPlace::End);
         match self.origin {
             FileOrigin::Reading | FileOrigin::Memory => Ok(()),
             FileOrigin::Created { .. } | FileOrigin::Updating => {

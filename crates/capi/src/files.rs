@@ -1,7 +1,6 @@
 //! Open files: their slots and handles, and the groups that ids refer to.
-use crate::codes::{
-    self, Code, NC_EBADID, NC_ECANTWRITE, NC_EGLOBAL, NC_EINTERNAL, NC_ENFILE, NC_ENOTVAR, Outcome,
-};
+use crate::codes::{self, Code, NC_EBADID, NC_ECANTWRITE, NC_EGLOBAL, NC_ENFILE, NC_ENOTVAR, Outcome};
+use crate::faults::{self, FaultPlace};
 use crate::file_edit::FileEdit;
 use crate::file_state::FileCore;
 pub(crate) use crate::handles::OpenFile;
@@ -13,6 +12,7 @@ pub(crate) use crate::process::{end_session, session};
 use crate::user_file::UserFile;
 use ncirrus::{Attributes, Dataset, GroupId, Model, NodeId, VarId, model};
 use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Once, PoisonError, RwLock, RwLockWriteGuard};
 
@@ -60,9 +60,10 @@ pub(crate) fn close_at_exit() {
 
 /// Closes every file that is written.
 fn close_all() {
-    for file in open_files().into_iter().filter(|file| file.writes) {
-        // The program ends: nobody is left who could be told.
-        let _ = file.core.alone().close();
+    let written = |file: &Arc<OpenFile>| file.writes && !file.is_inherited();
+    for file in all_own().into_iter().filter(written) {
+        // The program ends: nobody is left who could be told. What goes wrong with one file leaves the others whole.
+        let _ = catch_unwind(AssertUnwindSafe(|| file.core.alone().finish()));
     }
 }
 
@@ -71,7 +72,10 @@ fn close_all() {
 /// # Errors
 /// `NC_ENFILE` if all are in use.
 pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
-    insert_any(SlotFile::Own(Arc::new(file)))
+    let core = Arc::clone(&file.core);
+    insert_any(SlotFile::Own(Arc::new(file))).inspect_err(|_| {
+        core.release();
+    })
 }
 
 /// As [`insert`], for a file of a format of the program.
@@ -179,9 +183,8 @@ pub(crate) fn handle_of(ncid: c_int) -> Outcome<CallHandle> {
         RunningCall::begin(slots.get(index).and_then(Option::as_ref).and_then(SlotFile::own).ok_or(bad)?)
     };
     let file = if call.is_inherited() { reopened(index, &call)? } else { call };
-    if file.core.is_broken() {
-        return Err(Code(NC_EINTERNAL));
-    }
+    file.core.check_whole()?;
+    faults::reached(FaultPlace::File);
     Ok(CallHandle { file, slot, group })
 }
 
@@ -230,12 +233,12 @@ impl HeldSlots {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileStamp((u64, u64));
 
-/// The stamp of the file that an id refers to; none for one whose values others change.
+/// The stamp of the file that an id refers to; none for one whose values others change, and one that was given up.
 pub(crate) fn stamp(ncid: c_int) -> Option<FileStamp> {
     let index = usize::try_from(ncid >> GROUP_BITS).ok()?;
     let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
     let file = slots.get(index)?.as_ref()?.own()?;
-    (file.mode & SHARE == 0).then(|| FileStamp(file.core.stamp()))
+    (file.mode & SHARE == 0 && !file.core.is_broken()).then(|| FileStamp(file.core.stamp()))
 }
 
 /// The group that an id refers to.
@@ -274,11 +277,15 @@ pub(crate) fn edit<T>(ncid: c_int, change: impl FnOnce(&mut FileEdit<'_>) -> Out
     change(&mut FileEdit { file: &file, group, first_id: slot << GROUP_BITS, state: &mut state })
 }
 
-/// All open files of this process, each once.
+/// The open files of this process that can be used, by their handles.
 pub(crate) fn open_files() -> Vec<Arc<OpenFile>> {
+    let is_usable = |file: &Arc<OpenFile>| !file.is_inherited() && !file.core.is_broken();
+    all_own().into_iter().filter(is_usable).collect()
+}
+
+fn all_own() -> Vec<Arc<OpenFile>> {
     let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
-    let own = slots.iter().flatten().filter_map(SlotFile::own);
-    own.filter(|file| !file.is_inherited() && !file.core.is_broken()).cloned().collect()
+    slots.iter().flatten().filter_map(SlotFile::own).cloned().collect()
 }
 
 impl FileGroup {

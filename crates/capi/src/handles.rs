@@ -36,6 +36,7 @@ pub(crate) struct RunningCall(Arc<OpenFile>);
 
 impl OpenFile {
     pub(crate) fn new(core: Arc<FileCore>, mode: c_int, path: Vec<u8>, writes: bool) -> Self {
+        core.health.set_name(&path);
         Self { core, mode, path, writes, calls: RunningCalls::default(), generation: process::generation() }
     }
 

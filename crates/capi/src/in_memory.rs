@@ -1,5 +1,5 @@
 //! Files in the memory of programs.
-use crate::codes::{self, Code, NC_EDISKLESS, NC_EINMEMORY, NC_EINVAL, Outcome};
+use crate::codes::{self, Code, NC_EDISKLESS, NC_EINMEMORY, NC_EINTERNAL, NC_EINVAL, Outcome};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
 use crate::memory::{BytesOut, CText, LentBlock, MemoryFile, Out, allocated, free_address};
@@ -90,9 +90,12 @@ pub(crate) fn forget(ncid: c_int) {
 
 /// `nc_close_memio`: the bytes as they are at the end; the program frees them.
 pub(crate) fn close(ncid: c_int, out: MemoryFile) -> Outcome<()> {
-    if files::group_of(ncid)?.file.mode & INMEMORY == 0 {
-        return Err(Code(NC_EINMEMORY));
-    }
+    match files::group_of(ncid) {
+        Ok(group) if group.file.mode & INMEMORY == 0 => return Err(Code(NC_EINMEMORY)),
+        // What was given up has no bytes for anybody.
+        Err(Code(NC_EINTERNAL)) => return crate::open::close(ncid),
+        group => group?,
+    };
     let block = opened_blocks::remove(ncid & !0xffff);
     let file = files::remove(ncid)?;
     file.core.release();

@@ -1,4 +1,5 @@
 //! What went wrong in the last call of a thread that failed.
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char};
 use std::io::Write;
@@ -9,12 +10,22 @@ thread_local! {
     static TEXT: RefCell<CString> = RefCell::new(CString::default());
     /// Whether it is of the call that runs.
     static IS_NEW: Cell<bool> = const { Cell::new(false) };
+    /// The function that was called last.
+    static FUNCTION: Cell<&'static str> = const { Cell::new("") };
+    /// Files that the call gave up.
+    static GIVEN_UP: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A call begins.
-pub(crate) fn begin() {
+pub(crate) fn begin(function: &'static str) {
     // A thread that ends has no errors any more.
     let _ = IS_NEW.try_with(|is_new| is_new.set(false));
+    let _ = FUNCTION.try_with(|place| place.set(function));
+}
+
+/// The function that this thread called last.
+pub(crate) fn function() -> &'static str {
+    FUNCTION.try_with(Cell::get).unwrap_or_default()
 }
 
 /// What went wrong, in the words of whoever noticed it.
@@ -22,6 +33,29 @@ pub(crate) fn set(text: &str) {
     let text = CString::new(text.replace('\0', "?")).unwrap_or_default();
     let _ = TEXT.try_with(|place| *place.borrow_mut() = text);
     let _ = IS_NEW.try_with(|is_new| is_new.set(true));
+}
+
+/// The call panicked while it had a file.
+pub(crate) fn give_up(file: &str) {
+    let _ = GIVEN_UP.try_with(|files| {
+        let mut files = files.borrow_mut();
+        if !file.is_empty() && files.iter().all(|known| known != file) {
+            files.push(file.to_owned());
+        }
+    });
+}
+
+/// The call panicked: with which files, and what was said.
+pub(crate) fn set_panic(function: &str, panic: &(dyn Any + Send)) {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+    let files = GIVEN_UP.try_with(RefCell::take).unwrap_or_default();
+    let fault = format!("internal error in {function}: {said}");
+    if files.is_empty() {
+        return set(&fault);
+    }
+    let files = files.join(" and ");
+    set(&format!("{files}: {fault}; given up, and answers nothing but nc_close and nc_abort any more"));
 }
 
 /// A call failed: without other words, those of its code. With `NCIRRUS_ERRORS=1` in the environment they are written to standard

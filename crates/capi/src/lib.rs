@@ -6,6 +6,7 @@
 
 mod attributes;
 mod auxiliary;
+mod broken;
 pub mod codes;
 mod compound_draft;
 mod constants;
@@ -19,6 +20,7 @@ mod define;
 mod define_storage;
 mod define_types;
 mod equality;
+mod faults;
 mod file_edit;
 mod file_state;
 mod files;

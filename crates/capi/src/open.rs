@@ -1,5 +1,7 @@
 //! Opening and closing, and what a file says of itself.
-use crate::codes::{self, Code, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome};
+use crate::broken::PanicMark;
+use crate::codes::{self, Code, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome};
+use crate::faults::{self, FaultPlace};
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
 use crate::local_place::local_place;
@@ -14,6 +16,7 @@ use std::sync::Arc;
 /// Opens a dataset, for changes if the mode says so.
 pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let name = path.bytes()?;
+    check_mode(mode)?;
     if ncid.is_null() || mode & INMEMORY != 0 || mode & (DISKLESS | MMAP) == DISKLESS | MMAP {
         return Err(Code(NC_EINVAL));
     }
@@ -26,8 +29,14 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
         Some(core) => core,
         None => Arc::new(opened(&url, mode, place).map_err(codes::of_opening)?),
     };
+    faults::reached(FaultPlace::Opened);
     ncid.set(files::insert(OpenFile::new(core, mode, name.to_vec(), mode & WRITE != 0))?);
     Ok(())
+}
+
+/// Flags that exclude each other.
+fn check_mode(mode: c_int) -> Outcome<()> {
+    if mode & (DISKLESS | INMEMORY) == DISKLESS | INMEMORY { Err(Code(NC_EDISKLESS)) } else { Ok(()) }
 }
 
 fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<FileCore> {
@@ -95,9 +104,11 @@ pub(crate) fn close_for_bytes(ncid: c_int, out: MemoryFile) -> Outcome<()> {
     if out.read().is_none() { close(ncid) } else { crate::in_memory::close(ncid, out) }
 }
 
-/// Ends a handle, and with the last one the file.
+/// Ends a handle, and with the last one the file; what was given up is told to whom could write it.
 pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
+    let _mark = PanicMark::new(&file.core);
     let is_last = file.core.release();
+    faults::reached(FaultPlace::Released);
     if file.is_inherited() {
         // What was written is the parent's.
         return Ok(());
@@ -105,8 +116,10 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
     let mut state = file.core.alone();
     let collected = file.core.check_collected();
     let ended = match (is_last, file.writes) {
-        (true, _) => state.close(),
-        (false, true) => state.publish(),
+        (true, true) => state.finish(),
+        (true, false) if file.core.is_broken() => state.abandon(),
+        (true, false) => state.close(),
+        (false, true) => file.core.check_whole().and_then(|()| state.publish()),
         (false, false) => Ok(()),
     };
     collected.and(ended)
@@ -126,6 +139,9 @@ fn end_without_definitions(file: &OpenFile) -> Outcome<()> {
         return end(file);
     }
     let mut state = file.core.alone();
+    if file.core.is_broken() {
+        return if file.core.release() { state.abandon() } else { Ok(()) };
+    }
     if file.writes && state.is_defining {
         if !state.was_defined {
             file.core.release();
@@ -156,7 +172,7 @@ pub(crate) fn open_sized(path: CText, mode: c_int, hint: Out<usize>, ncid: Out<c
     open_on_processor(path, mode, 0, hint, ncid)
 }
 
-/// `nc__open_mp`: processors have no numbers here.
+/// `nc__open_mp`: there is one processor.
 pub(crate) fn open_on_processor(
     path: CText,
     mode: c_int,
@@ -164,10 +180,18 @@ pub(crate) fn open_on_processor(
     hint: Out<usize>,
     ncid: Out<c_int>,
 ) -> Outcome<()> {
+    check_mode(mode)?;
     if user_formats::open(path, mode, processor, hint, ncid)?.is_some() {
         return Ok(());
     }
-    open(path, mode, ncid)
+    let mut id = 0;
+    open(path, mode, if ncid.is_null() { ncid } else { Out::of(&mut id) })?;
+    if processor != 0 && group_of(id)?.file.is_classic() {
+        close(id)?;
+        return Err(Code(NC_EINVAL));
+    }
+    ncid.set(id);
+    Ok(())
 }
 
 /// `nc_initialize`: the session is made where it is needed.

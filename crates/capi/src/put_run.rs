@@ -1,4 +1,5 @@
 //! A run of values of one variable, which is collected before it is written.
+use crate::faults::{self, FaultPlace};
 use ncirrus::{Atomic, AxisSelection, Dataset, Selection, VarId};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32};
@@ -48,6 +49,7 @@ impl CollectedPuts {
 impl PutRun {
     /// Writes what was collected; what continues it is collected again.
     pub(crate) fn write(&mut self, dataset: &Dataset) -> ncirrus::Result<()> {
+        faults::reached(FaultPlace::Run);
         let Some(place) = &mut self.place else { return Ok(()) };
         let (mut first, mut bytes) = (place.first, self.bytes.as_slice());
         place.first = place.next;

@@ -5,6 +5,7 @@
 //! that it asked for before, and it is valid as long as nothing was changed through any handle of the file (`FileStamp`). A variable that
 //! is read here and there is read whole, if it is not large.
 use crate::codes::Outcome;
+use crate::faults::{self, FaultPlace};
 use crate::files::{self, FileStamp};
 use crate::memory::BytesOut;
 use crate::slabs::{CSlab, SlabAccess};
@@ -269,6 +270,7 @@ impl SmallBlock {
     }
 
     fn fill(&mut self, access: &SlabAccess) -> Outcome<()> {
+        faults::reached(FaultPlace::Block);
         let axes = self.start.iter().zip(&self.counts).map(|(start, count)| AxisSelection::Slice {
             start: *start as u64,
             count: *count as u64,

@@ -5,6 +5,7 @@
 //! and returns its answer; a panic becomes the answer that the return type has for it.
 
 use crate::codes::words_of;
+use crate::faults::{self, FaultPlace};
 use crate::last_error;
 use crate::memory::CReturn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,12 +44,14 @@ pub(crate) fn joined(ty: &str, name: &str) -> String {
 }
 
 /// Calls the answering function; a panic does not reach the caller, who cannot unwind.
-pub(crate) fn guarded<R: CReturn>(name: &str, answer: impl FnOnce() -> R) -> R::Raw {
-    last_error::begin();
-    let answer = catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| {
-        last_error::set(
-            "a fault in ncirrus: the call was given up, and its file answers nothing but nc_close any more",
-        );
+pub(crate) fn guarded<R: CReturn>(name: &'static str, answer: impl FnOnce() -> R) -> R::Raw {
+    last_error::begin(name);
+    let answer = || {
+        faults::reached(FaultPlace::Begin);
+        answer()
+    };
+    let answer = catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|panic| {
+        last_error::set_panic(name, &*panic);
         R::panicked()
     });
     let code = answer.code();

@@ -1,9 +1,10 @@
 //! The interface of version 2: numbers instead of codes, which stand in `ncerr`; `ncopts` says whether an error is told and
 //! ends the program.
-use crate::codes::{Code, NC_EINVAL, Outcome, text_of};
+use crate::codes::{Code, NC_EINTERNAL, NC_EINVAL, Outcome, text_of};
 use crate::files::group_of;
+use crate::last_error;
 use crate::memory::{
-    AddressOut, AddressesIn, Bytes, BytesOut, CText, In, Long, NameOut, NoAnswer, Out, UserTable,
+    AddressOut, AddressesIn, Bytes, BytesOut, CReturn, CText, In, Long, NameOut, NoAnswer, Out, UserTable,
 };
 use crate::slabs::CSlab;
 use crate::table::answer;
@@ -28,13 +29,30 @@ pub(crate) static ERROR: &AtomicI32 = &crate::memory::ncerr;
 /// What is done about errors.
 pub(crate) static OPTIONS: &AtomicI32 = &crate::memory::ncopts;
 
+/// What a function of version 2 answers: a number, or -1.
+#[derive(Debug)]
+pub(crate) struct Number(c_int);
+
+impl CReturn for Number {
+    type Raw = c_int;
+    fn c_type() -> String {
+        "int".to_owned()
+    }
+    fn into_raw(self) -> c_int {
+        self.0
+    }
+    fn panicked() -> Self {
+        answer(last_error::function(), Err(Code(NC_EINTERNAL)))
+    }
+}
+
 /// The answer, or -1 after an error was noted.
-fn answer(name: &str, outcome: Outcome<c_int>) -> c_int {
+fn answer(name: &str, outcome: Outcome<c_int>) -> Number {
     match outcome {
-        Ok(number) => number,
+        Ok(number) => Number(number),
         Err(Code(code)) => {
             tell(name, "", code);
-            -1
+            Number(-1)
         }
     }
 }
@@ -63,42 +81,42 @@ pub(crate) fn advise(name: CText, code: c_int, format: CText) -> NoAnswer {
 }
 
 /// A call that gives a number.
-fn given(name: &str, call: impl FnOnce(Out<c_int>) -> Outcome<()>) -> c_int {
+fn given(name: &str, call: impl FnOnce(Out<c_int>) -> Outcome<()>) -> Number {
     let mut number = -1;
     let outcome = call(Out::of(&mut number));
     answer(name, outcome.map(|()| number))
 }
 
 /// A call that only succeeds or fails.
-fn done(name: &str, outcome: Outcome<()>) -> c_int {
+fn done(name: &str, outcome: Outcome<()>) -> Number {
     answer(name, outcome.map(|()| 0))
 }
 
-pub(crate) fn create(path: CText, mode: c_int) -> c_int {
+pub(crate) fn create(path: CText, mode: c_int) -> Number {
     given("nccreate", |id| crate::create::create(path, mode, id))
 }
 
-pub(crate) fn open(path: CText, mode: c_int) -> c_int {
+pub(crate) fn open(path: CText, mode: c_int) -> Number {
     given("ncopen", |id| open::open(path, mode, id))
 }
 
-pub(crate) fn redef(ncid: c_int) -> c_int {
+pub(crate) fn redef(ncid: c_int) -> Number {
     done("ncredef", answer!((define::redef)(UserTable::redef)(ncid)))
 }
 
-pub(crate) fn enddef(ncid: c_int) -> c_int {
+pub(crate) fn enddef(ncid: c_int) -> Number {
     done("ncendef", answer!((define::enddef)(user_calls::enddef)(ncid)))
 }
 
-pub(crate) fn close(ncid: c_int) -> c_int {
+pub(crate) fn close(ncid: c_int) -> Number {
     done("ncclose", answer!((open::close)(user_formats::close)(ncid)))
 }
 
-pub(crate) fn sync(ncid: c_int) -> c_int {
+pub(crate) fn sync(ncid: c_int) -> Number {
     done("ncsync", answer!((open::sync)(UserTable::sync)(ncid)))
 }
 
-pub(crate) fn abort(ncid: c_int) -> c_int {
+pub(crate) fn abort(ncid: c_int) -> Number {
     done("ncabort", answer!((open::abort)(user_formats::abort)(ncid)))
 }
 
@@ -108,27 +126,27 @@ pub(crate) fn inquire(
     vars: Out<c_int>,
     atts: Out<c_int>,
     unlimited: Out<c_int>,
-) -> c_int {
+) -> Number {
     let outcome = answer!((inquiry::inq)(UserTable::inq)(ncid, dims, vars, atts, unlimited));
     answer("ncinquire", outcome.map(|()| ncid))
 }
 
-pub(crate) fn set_fill(ncid: c_int, mode: c_int) -> c_int {
+pub(crate) fn set_fill(ncid: c_int, mode: c_int) -> Number {
     given("ncsetfill", |old| answer!((define::set_fill)(UserTable::set_fill)(ncid, mode, old)))
 }
 
-pub(crate) fn def_dim(ncid: c_int, name: CText, len: Long) -> c_int {
+pub(crate) fn def_dim(ncid: c_int, name: CText, len: Long) -> Number {
     given("ncdimdef", |id| {
         let len = usize::try_from(len.0).map_err(|_| Code(NC_EINVAL))?;
         answer!((define::def_dim)(UserTable::def_dim)(ncid, name, len, id))
     })
 }
 
-pub(crate) fn dim_id(ncid: c_int, name: CText) -> c_int {
+pub(crate) fn dim_id(ncid: c_int, name: CText) -> Number {
     given("ncdimid", |id| answer!((inquiry::dim_id)(UserTable::inq_dimid)(ncid, name, id)))
 }
 
-pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> c_int {
+pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> Number {
     let mut size = 0;
     let len_out = Out::of(&mut size);
     let outcome = answer!((inquiry::dim)(UserTable::inq_dim)(ncid, id, name, len_out));
@@ -138,15 +156,15 @@ pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> c_in
     answer("ncdiminq", outcome.map(|()| id))
 }
 
-pub(crate) fn rename_dim(ncid: c_int, id: c_int, name: CText) -> c_int {
+pub(crate) fn rename_dim(ncid: c_int, id: c_int, name: CText) -> Number {
     answer("ncdimrename", answer!((define::rename_dim)(UserTable::rename_dim)(ncid, id, name)).map(|()| id))
 }
 
-pub(crate) fn def_var(ncid: c_int, name: CText, ty: c_int, rank: c_int, dims: In<c_int>) -> c_int {
+pub(crate) fn def_var(ncid: c_int, name: CText, ty: c_int, rank: c_int, dims: In<c_int>) -> Number {
     given("ncvardef", |id| answer!((define::def_var)(UserTable::def_var)(ncid, name, ty, rank, dims, id)))
 }
 
-pub(crate) fn var_id(ncid: c_int, name: CText) -> c_int {
+pub(crate) fn var_id(ncid: c_int, name: CText) -> Number {
     given("ncvarid", |id| answer!((inquiry::var_id)(UserTable::inq_varid)(ncid, name, id)))
 }
 
@@ -158,12 +176,12 @@ pub(crate) fn var(
     rank: Out<c_int>,
     dims: Out<c_int>,
     atts: Out<c_int>,
-) -> c_int {
+) -> Number {
     let outcome = answer!((inquiry::var)(user_calls::var)(ncid, varid, name, ty, rank, dims, atts));
     answer("ncvarinq", outcome.map(|()| varid))
 }
 
-pub(crate) fn rename_var(ncid: c_int, varid: c_int, name: CText) -> c_int {
+pub(crate) fn rename_var(ncid: c_int, varid: c_int, name: CText) -> Number {
     answer(
         "ncvarrename",
         answer!((define::rename_var)(UserTable::rename_var)(ncid, varid, name)).map(|()| varid),
@@ -239,22 +257,22 @@ impl LongSlab {
     }
 }
 
-pub(crate) fn put1(ncid: c_int, varid: c_int, at: In<Long>, value: Bytes) -> c_int {
+pub(crate) fn put1(ncid: c_int, varid: c_int, at: In<Long>, value: Bytes) -> Number {
     let slab = LongSlab::of(ncid, varid, at, [None; 3]);
     done("ncvarput1", slab.and_then(|slab| slab.put(ncid, varid, value)))
 }
 
-pub(crate) fn get1(ncid: c_int, varid: c_int, at: In<Long>, value: BytesOut) -> c_int {
+pub(crate) fn get1(ncid: c_int, varid: c_int, at: In<Long>, value: BytesOut) -> Number {
     let slab = LongSlab::of(ncid, varid, at, [None; 3]);
     done("ncvarget1", slab.and_then(|slab| slab.get(ncid, varid, value)))
 }
 
-pub(crate) fn put(ncid: c_int, varid: c_int, start: In<Long>, count: In<Long>, value: Bytes) -> c_int {
+pub(crate) fn put(ncid: c_int, varid: c_int, start: In<Long>, count: In<Long>, value: Bytes) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), None, None]);
     done("ncvarput", slab.and_then(|slab| slab.put(ncid, varid, value)))
 }
 
-pub(crate) fn get(ncid: c_int, varid: c_int, start: In<Long>, count: In<Long>, value: BytesOut) -> c_int {
+pub(crate) fn get(ncid: c_int, varid: c_int, start: In<Long>, count: In<Long>, value: BytesOut) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), None, None]);
     done("ncvarget", slab.and_then(|slab| slab.get(ncid, varid, value)))
 }
@@ -266,7 +284,7 @@ pub(crate) fn puts(
     count: In<Long>,
     stride: In<Long>,
     value: Bytes,
-) -> c_int {
+) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), None]);
     done("ncvarputs", slab.and_then(|slab| slab.put(ncid, varid, value)))
 }
@@ -278,7 +296,7 @@ pub(crate) fn gets(
     count: In<Long>,
     stride: In<Long>,
     value: BytesOut,
-) -> c_int {
+) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), None]);
     done("ncvargets", slab.and_then(|slab| slab.get(ncid, varid, value)))
 }
@@ -291,7 +309,7 @@ pub(crate) fn putg(
     stride: In<Long>,
     map: In<Long>,
     value: Bytes,
-) -> c_int {
+) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), Some(map)]);
     done("ncvarputg", slab.and_then(|slab| slab.put(ncid, varid, value)))
 }
@@ -304,13 +322,13 @@ pub(crate) fn getg(
     stride: In<Long>,
     map: In<Long>,
     value: BytesOut,
-) -> c_int {
+) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), Some(map)]);
     done("ncvargetg", slab.and_then(|slab| slab.get(ncid, varid, value)))
 }
 
 /// `ncrecinq`: how many variables have records.
-pub(crate) fn rec_inq(ncid: c_int, count: Out<c_int>, ids: Out<c_int>, sizes: Out<Long>) -> c_int {
+pub(crate) fn rec_inq(ncid: c_int, count: Out<c_int>, ids: Out<c_int>, sizes: Out<Long>) -> Number {
     let found = records::of(ncid).map(|records| {
         count.set(crate::files::number(records.len()));
         ids.set_all(&records.iter().map(|record| record.varid).collect::<Vec<_>>());
@@ -326,22 +344,22 @@ fn record(number: Long) -> usize {
     usize::try_from(number.0).unwrap_or(usize::MAX)
 }
 
-pub(crate) fn rec_get(ncid: c_int, number: Long, memory: AddressOut) -> c_int {
+pub(crate) fn rec_get(ncid: c_int, number: Long, memory: AddressOut) -> Number {
     done("ncrecget", records::get(ncid, record(number), memory))
 }
 
-pub(crate) fn rec_put(ncid: c_int, number: Long, memory: AddressesIn) -> c_int {
+pub(crate) fn rec_put(ncid: c_int, number: Long, memory: AddressesIn) -> Number {
     done("ncrecput", records::put(ncid, record(number), memory))
 }
 
-pub(crate) fn att_put(ncid: c_int, varid: c_int, name: CText, ty: c_int, len: c_int, value: Bytes) -> c_int {
+pub(crate) fn att_put(ncid: c_int, varid: c_int, name: CText, ty: c_int, len: c_int, value: Bytes) -> Number {
     let outcome = usize::try_from(len)
         .map_err(|_| Code(NC_EINVAL))
         .and_then(|len| put_attributes::put(ncid, varid, name, ty, len, value));
     done("ncattput", outcome)
 }
 
-pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<c_int>) -> c_int {
+pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<c_int>) -> Number {
     let mut count = 0;
     let len_out = Out::of(&mut count);
     let outcome = answer!((attributes::inq)(UserTable::inq_att)(ncid, varid, name, ty, len_out));
@@ -352,31 +370,31 @@ pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: O
     answer("ncattinq", outcome.map(|()| 1))
 }
 
-pub(crate) fn att_get(ncid: c_int, varid: c_int, name: CText, value: BytesOut) -> c_int {
+pub(crate) fn att_get(ncid: c_int, varid: c_int, name: CText, value: BytesOut) -> Number {
     answer(
         "ncattget",
         answer!((attributes::get)(user_calls::get_own_att)(ncid, varid, name, value)).map(|()| 1),
     )
 }
 
-pub(crate) fn att_copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> c_int {
+pub(crate) fn att_copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Number {
     done("ncattcopy", put_attributes::copy(from, from_var, name, to, to_var))
 }
 
-pub(crate) fn att_name(ncid: c_int, varid: c_int, number: c_int, name: NameOut) -> c_int {
+pub(crate) fn att_name(ncid: c_int, varid: c_int, number: c_int, name: NameOut) -> Number {
     answer(
         "ncattname",
         answer!((attributes::inq_name)(UserTable::inq_attname)(ncid, varid, number, name)).map(|()| number),
     )
 }
 
-pub(crate) fn att_rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> c_int {
+pub(crate) fn att_rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Number {
     answer(
         "ncattrename",
         answer!((put_attributes::rename)(UserTable::rename_att)(ncid, varid, name, new)).map(|()| 1),
     )
 }
 
-pub(crate) fn att_del(ncid: c_int, varid: c_int, name: CText) -> c_int {
+pub(crate) fn att_del(ncid: c_int, varid: c_int, name: CText) -> Number {
     answer("ncattdel", answer!((put_attributes::del)(UserTable::del_att)(ncid, varid, name)).map(|()| 1))
 }

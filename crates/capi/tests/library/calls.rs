@@ -63,7 +63,7 @@ fn types_and_their_values_are_those_of_debians_library() {
 }
 
 /// A program of `tests/c` that is compiled with the own headers and library.
-fn compiled_with_own_headers(folder: &Path, name: &str) -> String {
+pub(super) fn compiled_with_own_headers(folder: &Path, name: &str) -> String {
     for header in ncirrus_netcdf::HEADERS {
         std::fs::write(folder.join(header), ncirrus_netcdf::header(header)).unwrap();
     }

@@ -4,6 +4,7 @@
 
 mod calls;
 mod dumps;
+mod faults;
 mod headers;
 mod languages;
 mod nulls;
