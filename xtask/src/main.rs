@@ -6,6 +6,7 @@ mod arrows;
 mod bench;
 mod capi;
 mod capi_memory;
+mod capi_world;
 mod circles;
 mod citations;
 mod deny;
@@ -103,6 +104,11 @@ const TASKS: &[Task] = &[
         name: "capi-memory",
         about: "the C library's own programs under valgrind: [PART OF A NAME]",
         run: capi_memory::run,
+    },
+    Task {
+        name: "capi-world",
+        about: "GDAL, R, Octave and ncview, with Debian's library and with ours: [PART OF A NAME [PREFIX]]",
+        run: capi_world::run,
     },
     Task {
         name: "netcdf-tools",
