@@ -1,7 +1,6 @@
 //! What becomes of a file when a call panics with it: it is given up. Its ids answer `NC_EINTERNAL` until they are closed, and
 //! nothing more of it becomes permanent, because what the call left half done is not known.
 use crate::codes::{Code, NC_EINTERNAL, Outcome};
-use crate::file_state::{FileCore, FileState};
 use crate::last_error;
 use std::ops::{Deref, DerefMut};
 use std::sync::{OnceLock, RwLockWriteGuard};
@@ -14,20 +13,13 @@ pub(crate) struct FileHealth {
 }
 
 /// Gives a file up if the call panics while it has this.
-pub(crate) struct PanicMark<'a>(&'a FileCore);
+pub(crate) struct PanicMark<'a>(&'a FileHealth);
 
-/// The state of a file while one call has it.
-pub(crate) struct StateGuard<'a> {
+/// What a lock of a file guards, for one call alone.
+pub(crate) struct MarkedGuard<'a, T> {
     // Dropped first: whoever takes the lock next finds the file marked.
     _mark: PanicMark<'a>,
-    state: RwLockWriteGuard<'a, FileState>,
-}
-
-/// The state of a file while no other call has it or its values.
-pub(crate) struct ExclusiveState<'a> {
-    mark: PanicMark<'a>,
-    state: StateGuard<'a>,
-    _in_use: RwLockWriteGuard<'a, ()>,
+    guard: RwLockWriteGuard<'a, T>,
 }
 
 impl FileHealth {
@@ -40,101 +32,59 @@ impl FileHealth {
     fn name(&self) -> &str {
         self.name.get().map_or("", String::as_str)
     }
-}
 
-impl FileCore {
     /// A call panicked: nothing is answered any more.
     #[cold]
-    pub(crate) fn set_broken(&self) {
+    pub(crate) fn give_up(&self) {
         // The first one is told.
-        let _ = self.health.broken_by.set(last_error::function());
-        last_error::give_up(self.health.name());
-        self.note_change();
+        let _ = self.broken_by.set(last_error::function());
+        last_error::give_up(self.name());
     }
 
     pub(crate) fn is_broken(&self) -> bool {
-        self.health.broken_by.get().is_some()
+        self.broken_by.get().is_some()
     }
 
     /// Whether the file can be used.
     ///
     /// # Errors
     /// `NC_EINTERNAL`, with the call that panicked in the words of the last error.
-    pub(crate) fn check_whole(&self) -> Outcome<()> {
-        let Some(call) = self.health.broken_by.get() else { return Ok(()) };
-        let name = self.health.name();
-        last_error::set(&format!("{name}: the file was given up after an internal error in {call}"));
+    pub(crate) fn check(&self) -> Outcome<()> {
+        let Some(call) = self.broken_by.get() else { return Ok(()) };
+        last_error::set(&format!("{}: the file was given up after an internal error in {call}", self.name()));
         Err(Code(NC_EINTERNAL))
     }
 }
 
 impl<'a> PanicMark<'a> {
-    pub(crate) fn new(core: &'a FileCore) -> Self {
-        Self(core)
+    pub(crate) fn new(health: &'a FileHealth) -> Self {
+        Self(health)
     }
 }
 
 impl Drop for PanicMark<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.set_broken();
+            self.0.give_up();
         }
     }
 }
 
-impl<'a> StateGuard<'a> {
-    pub(crate) fn new(core: &'a FileCore, state: RwLockWriteGuard<'a, FileState>) -> Self {
-        Self { _mark: PanicMark(core), state }
+impl<'a, T> MarkedGuard<'a, T> {
+    pub(crate) fn new(health: &'a FileHealth, guard: RwLockWriteGuard<'a, T>) -> Self {
+        Self { _mark: PanicMark(health), guard }
     }
 }
 
-impl<'a> ExclusiveState<'a> {
-    pub(crate) fn new(mark: PanicMark<'a>, in_use: RwLockWriteGuard<'a, ()>, state: StateGuard<'a>) -> Self {
-        Self { mark, state, _in_use: in_use }
-    }
-
-    /// Ends the file: what was written becomes permanent.
-    ///
-    /// # Errors
-    /// If writing fails; `NC_EINTERNAL` for a file that was given up, of which nothing becomes permanent.
-    pub(crate) fn finish(&mut self) -> Outcome<()> {
-        match self.mark.0.check_whole() {
-            Ok(()) => self.close(),
-            Err(code) => self.abandon().and(Err(code)),
-        }
-    }
-
-    /// Ends the file without what did not become permanent yet.
-    ///
-    /// # Errors
-    /// If what stands somewhere already cannot be removed.
-    pub(crate) fn abandon(&mut self) -> Outcome<()> {
-        Ok(self.dataset.clone().abort()?)
+impl<T> Deref for MarkedGuard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.guard
     }
 }
 
-impl Deref for ExclusiveState<'_> {
-    type Target = FileState;
-    fn deref(&self) -> &FileState {
-        &self.state
-    }
-}
-
-impl DerefMut for ExclusiveState<'_> {
-    fn deref_mut(&mut self) -> &mut FileState {
-        &mut self.state
-    }
-}
-
-impl Deref for StateGuard<'_> {
-    type Target = FileState;
-    fn deref(&self) -> &FileState {
-        &self.state
-    }
-}
-
-impl DerefMut for StateGuard<'_> {
-    fn deref_mut(&mut self) -> &mut FileState {
-        &mut self.state
+impl<T> DerefMut for MarkedGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Definitions are collected here and given to the dataset when values are read or written, and at `nc_enddef`, `nc_sync`
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
-use crate::broken::{ExclusiveState, FileHealth, PanicMark, StateGuard};
+use crate::broken::{FileHealth, MarkedGuard};
 use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_EVARSIZE, Outcome};
 use crate::faults::{self, FaultPlace};
 use crate::members::FileMembers;
@@ -11,6 +11,7 @@ use crate::put_run::CollectedPuts;
 use ncirrus::{Dataset, ErrorKind, Model, OpenOptions, UserKind, VarId};
 use std::collections::HashSet;
 use std::ffi::c_int;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -42,6 +43,47 @@ pub(crate) struct FileCore {
     changes: AtomicU64,
     /// Values that were put and are not written yet.
     pub(crate) puts: CollectedPuts,
+}
+
+/// The state of a file while no other call has it or its values.
+pub(crate) struct ExclusiveState<'a> {
+    health: &'a FileHealth,
+    state: MarkedGuard<'a, FileState>,
+    _in_use: MarkedGuard<'a, ()>,
+}
+
+impl Deref for ExclusiveState<'_> {
+    type Target = FileState;
+    fn deref(&self) -> &FileState {
+        &self.state
+    }
+}
+
+impl DerefMut for ExclusiveState<'_> {
+    fn deref_mut(&mut self) -> &mut FileState {
+        &mut self.state
+    }
+}
+
+impl ExclusiveState<'_> {
+    /// Ends the file: what was written becomes permanent.
+    ///
+    /// # Errors
+    /// If writing fails; `NC_EINTERNAL` for a file that was given up, of which nothing becomes permanent.
+    pub(crate) fn finish(&mut self) -> Outcome<()> {
+        match self.health.check() {
+            Ok(()) => self.close(),
+            Err(code) => self.abandon().and(Err(code)),
+        }
+    }
+
+    /// Ends the file without what did not become permanent yet.
+    ///
+    /// # Errors
+    /// If what stands somewhere already cannot be removed.
+    pub(crate) fn abandon(&mut self) -> Outcome<()> {
+        Ok(self.dataset.clone().abort()?)
+    }
 }
 
 /// What changes of a file.
@@ -192,9 +234,9 @@ impl FileCore {
     /// The state, when no call reads or writes values.
     pub(crate) fn alone(&self) -> ExclusiveState<'_> {
         let in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
-        let mark = PanicMark::new(self);
+        let in_use = MarkedGuard::new(&self.health, in_use);
         faults::reached(FaultPlace::Alone);
-        ExclusiveState::new(mark, in_use, self.state())
+        ExclusiveState { health: &self.health, state: self.state(), _in_use: in_use }
     }
 
     /// The definitions as they are.
@@ -204,10 +246,10 @@ impl FileCore {
     }
 
     /// The state, for one call alone.
-    pub(crate) fn state(&self) -> StateGuard<'_> {
+    pub(crate) fn state(&self) -> MarkedGuard<'_, FileState> {
         self.write_collected();
         let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let state = StateGuard::new(self, state);
+        let state = MarkedGuard::new(&self.health, state);
         self.note_change();
         faults::reached(FaultPlace::State);
         state

@@ -183,7 +183,7 @@ pub(crate) fn handle_of(ncid: c_int) -> Outcome<CallHandle> {
         RunningCall::begin(slots.get(index).and_then(Option::as_ref).and_then(SlotFile::own).ok_or(bad)?)
     };
     let file = if call.is_inherited() { reopened(index, &call)? } else { call };
-    file.core.check_whole()?;
+    file.core.health.check()?;
     faults::reached(FaultPlace::File);
     Ok(CallHandle { file, slot, group })
 }
@@ -238,7 +238,7 @@ pub(crate) fn stamp(ncid: c_int) -> Option<FileStamp> {
     let index = usize::try_from(ncid >> GROUP_BITS).ok()?;
     let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
     let file = slots.get(index)?.as_ref()?.own()?;
-    (file.mode & SHARE == 0 && !file.core.is_broken()).then(|| FileStamp(file.core.stamp()))
+    (file.mode & SHARE == 0 && !file.core.health.is_broken()).then(|| FileStamp(file.core.stamp()))
 }
 
 /// The group that an id refers to.
@@ -279,7 +279,7 @@ pub(crate) fn edit<T>(ncid: c_int, change: impl FnOnce(&mut FileEdit<'_>) -> Out
 
 /// The open files of this process that can be used, by their handles.
 pub(crate) fn open_files() -> Vec<Arc<OpenFile>> {
-    let is_usable = |file: &Arc<OpenFile>| !file.is_inherited() && !file.core.is_broken();
+    let is_usable = |file: &Arc<OpenFile>| !file.is_inherited() && !file.core.health.is_broken();
     all_own().into_iter().filter(is_usable).collect()
 }
 

@@ -90,7 +90,7 @@ impl Deref for RunningCall {
 impl Drop for RunningCall {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.core.set_broken();
+            self.0.core.health.give_up();
         }
         let calls = &self.0.calls;
         let was_last = calls.count.fetch_sub(1, Ordering::SeqCst) == 1;

@@ -1,5 +1,5 @@
 //! Files in the memory of programs.
-use crate::codes::{self, Code, NC_EDISKLESS, NC_EINMEMORY, NC_EINTERNAL, NC_EINVAL, Outcome};
+use crate::codes::{self, Code, NC_EDISKLESS, NC_EINMEMORY, NC_EINVAL, Outcome};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
 use crate::memory::{BytesOut, CText, LentBlock, MemoryFile, Out, allocated, free_address};
@@ -14,7 +14,7 @@ const LOCKED: c_int = 1;
 
 /// `nc_open_mem`: the bytes stay the program's, and are not changed.
 pub(crate) fn open(path: CText, mode: c_int, len: usize, memory: BytesOut, ncid: Out<c_int>) -> Outcome<()> {
-    if memory.is_null() || len < 8 || mode & MMAP != 0 {
+    if memory.is_null() || len < 8 || isize::try_from(len).is_err() || mode & MMAP != 0 {
         return Err(Code(NC_EINVAL));
     }
     if mode & WRITE != 0 {
@@ -26,7 +26,7 @@ pub(crate) fn open(path: CText, mode: c_int, len: usize, memory: BytesOut, ncid:
 /// `nc_open_memio`: without `NC_MEMIO_LOCKED` the bytes become the library's.
 pub(crate) fn open_for_changes(path: CText, mode: c_int, file: MemoryFile, ncid: Out<c_int>) -> Outcome<()> {
     let info = file.read().ok_or(Code(NC_EINVAL))?;
-    if info.len == 0 || info.address == 0 || mode & MMAP != 0 {
+    if info.len == 0 || isize::try_from(info.len).is_err() || info.address == 0 || mode & MMAP != 0 {
         return Err(Code(NC_EINVAL));
     }
     if mode & DISKLESS != 0 {
@@ -90,12 +90,9 @@ pub(crate) fn forget(ncid: c_int) {
 
 /// `nc_close_memio`: the bytes as they are at the end; the program frees them.
 pub(crate) fn close(ncid: c_int, out: MemoryFile) -> Outcome<()> {
-    match files::group_of(ncid) {
-        Ok(group) if group.file.mode & INMEMORY == 0 => return Err(Code(NC_EINMEMORY)),
-        // What was given up has no bytes for anybody.
-        Err(Code(NC_EINTERNAL)) => return crate::open::close(ncid),
-        group => group?,
-    };
+    if files::group_of(ncid)?.file.mode & INMEMORY == 0 {
+        return Err(Code(NC_EINMEMORY));
+    }
     let block = opened_blocks::remove(ncid & !0xffff);
     let file = files::remove(ncid)?;
     file.core.release();

@@ -101,12 +101,14 @@ pub(crate) fn close(ncid: c_int) -> Outcome<()> {
 
 /// `nc_close_memio`: without a place for the bytes, as `nc_close`.
 pub(crate) fn close_for_bytes(ncid: c_int, out: MemoryFile) -> Outcome<()> {
-    if out.read().is_none() { close(ncid) } else { crate::in_memory::close(ncid, out) }
+    // What was given up has no bytes for anybody.
+    let is_given_up = matches!(group_of(ncid), Err(Code(codes::NC_EINTERNAL)));
+    if is_given_up || out.read().is_none() { close(ncid) } else { crate::in_memory::close(ncid, out) }
 }
 
 /// Ends a handle, and with the last one the file; what was given up is told to whom could write it.
 pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
-    let _mark = PanicMark::new(&file.core);
+    let _mark = PanicMark::new(&file.core.health);
     let is_last = file.core.release();
     faults::reached(FaultPlace::Released);
     if file.is_inherited() {
@@ -117,9 +119,9 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
     let collected = file.core.check_collected();
     let ended = match (is_last, file.writes) {
         (true, true) => state.finish(),
-        (true, false) if file.core.is_broken() => state.abandon(),
+        (true, false) if file.core.health.is_broken() => state.abandon(),
         (true, false) => state.close(),
-        (false, true) => file.core.check_whole().and_then(|()| state.publish()),
+        (false, true) => file.core.health.check().and_then(|()| state.publish()),
         (false, false) => Ok(()),
     };
     collected.and(ended)
@@ -139,7 +141,7 @@ fn end_without_definitions(file: &OpenFile) -> Outcome<()> {
         return end(file);
     }
     let mut state = file.core.alone();
-    if file.core.is_broken() {
+    if file.core.health.is_broken() {
         return if file.core.release() { state.abandon() } else { Ok(()) };
     }
     if file.writes && state.is_defining {

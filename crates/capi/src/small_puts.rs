@@ -171,7 +171,7 @@ impl PutRun {
 impl FileCore {
     /// Writes what was collected, before anything else happens with the file.
     pub(crate) fn write_collected(&self) {
-        if !self.puts.is_there.load(Ordering::Acquire) || self.is_broken() {
+        if !self.puts.is_there.load(Ordering::Acquire) || self.health.is_broken() {
             return;
         }
         let mut run = self.puts.lock();
