@@ -1,7 +1,7 @@
 //! Attributes: what there is, and their values.
 use crate::codes::{Code, NC_EBADNAME, NC_EINTERNAL, NC_ENOTATT, Outcome};
 use crate::convert;
-use crate::define::check_sought;
+use crate::define::{check_sought, known_name};
 use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::layouts;
 use crate::memory::{BytesOut, CText, NameOut, Out};
@@ -29,6 +29,14 @@ fn text_of(name: &CText) -> Outcome<String> {
     name.text().map_err(|_| Code(NC_EBADNAME))
 }
 
+/// The name that is looked up; in classic files what is no text is the name of nothing.
+fn sought_name(at: &FileGroup, name: &CText) -> Outcome<String> {
+    if !at.file.is_classic() && !name.is_null() {
+        return known_name(name);
+    }
+    Ok(normalize_name(&text_of(name)?))
+}
+
 /// The names of all attributes.
 ///
 /// # Errors
@@ -41,7 +49,7 @@ pub(crate) fn all(at: &FileGroup, varid: c_int) -> Outcome<Vec<String>> {
 fn attribute(at: &FileGroup, varid: c_int, name: CText) -> Outcome<Attribute> {
     let attributes = at.attributes(varid)?;
     check_sought(at.file.is_classic(), &name)?;
-    let name = normalize_name(&text_of(&name)?);
+    let name = sought_name(at, &name)?;
     match attributes.find(&name) {
         Some(attribute) => Ok(attribute.clone()),
         None if varid == GLOBAL && at.id == at.model().root() => {
@@ -73,9 +81,12 @@ pub(crate) fn inq_len(ncid: c_int, varid: c_int, name: CText, len: Out<usize>) -
 pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let no_name = if at.file.is_classic() { NC_ENOTATT } else { NC_EBADNAME };
-    let name = normalize_name(&asked.text().map_err(|_| Code(no_name))?);
+    if asked.is_null() {
+        return Err(Code(no_name));
+    }
     let attributes = at.attributes(varid)?;
     check_sought(at.file.is_classic(), &asked)?;
+    let name = sought_name(&at, &asked)?;
     let found = attributes.iter().position(|attribute| attribute.name == name);
     id.set(number(found.ok_or(Code(NC_ENOTATT))?));
     Ok(())

@@ -1,5 +1,5 @@
 //! `netcdf_aux.h`: alignment of types, compounds made field by field, files as bytes.
-use crate::codes::{Code, NC_EBADTYPE, NC_EINVAL, Outcome};
+use crate::codes::{Code, NC_EINVAL, Outcome};
 use crate::compound_draft::{CompoundDraft, DraftField};
 use crate::define_types;
 use crate::files::group_of;
@@ -9,6 +9,7 @@ use crate::memory::{
     AddressOut, ByteBuffer, Bytes, BytesOut, CText, CompoundHandle, In, Out, TextsOut, allocated,
     allocated_text,
 };
+use crate::types::type_in;
 use ncirrus::TypeRef;
 use std::ffi::{CString, c_int};
 
@@ -47,6 +48,9 @@ fn owned(text: &CText) -> Outcome<CString> {
     CString::new(text.bytes()?).map_err(|_| Code(NC_EINVAL))
 }
 
+/// `NC_MAX_VAR_DIMS`.
+const MOST_DIMS: usize = 1024;
+
 /// `ncaux_begin_compound`.
 pub(crate) fn begin(ncid: c_int, name: CText, mode: c_int, tag: AddressOut) -> Outcome<()> {
     let draft = CompoundDraft { ncid, name: owned(&name)?, mode, fields: Vec::new() };
@@ -66,7 +70,7 @@ pub(crate) fn add(
         return Ok(());
     }
     let draft = tag.draft()?;
-    let rank = usize::try_from(rank).map_err(|_| Code(NC_EINVAL))?;
+    let rank = usize::try_from(rank).ok().filter(|rank| *rank <= MOST_DIMS).ok_or(Code(NC_EINVAL))?;
     let dims = lens.read(rank)?.to_vec();
     if dims.iter().any(|len| *len <= 0) {
         return Err(Code(NC_EINVAL));
@@ -209,8 +213,11 @@ pub(crate) fn type_len(ty: c_int) -> c_int {
 
 /// `nc_copy_data_all`: a copy of values in a block of its own.
 pub(crate) fn copy_all(ncid: c_int, ty: c_int, memory: Bytes, count: usize, copy: AddressOut) -> Outcome<()> {
+    if ncid < 0 {
+        return Err(Code(NC_EINVAL));
+    }
     let at = group_of(ncid)?;
-    let id: TypeRef = at.members.ty(ty).map_err(|_| Code(NC_EBADTYPE))?;
+    let id: TypeRef = type_in(&at, ty)?;
     let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
     let values = layouts::values(&at.members, id, memory.read(len)?)?;
     copy.set(allocated(&layouts::image(&at.members, id, &values)?)?);

@@ -1,5 +1,5 @@
 //! `nc_copy_var`: a variable with its attributes and values.
-use crate::codes::{Code, NC_EBADTYPE, NC_ENAMEINUSE, Outcome};
+use crate::codes::{Code, NC_EBADTYPE, NC_ENAMEINUSE, NC_ENOTVAR, Outcome};
 use crate::files::{GLOBAL, edit, group_of};
 use crate::memory::{Bytes, CText, In, Out};
 use crate::{attributes, data, define, equality, layouts, put_attributes, put_data};
@@ -9,6 +9,9 @@ use std::ffi::{CString, c_int};
 pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
     let at = group_of(from)?;
     let target = group_of(to)?;
+    if varid == GLOBAL {
+        return Err(Code(if at.file.is_classic() { NC_ENOTVAR } else { NC_EBADTYPE }));
+    }
     let variable = at.variable(varid)?.clone();
     let ty = match variable.ty {
         TypeRef::Atomic(atomic) => c_int::from(atomic.number()),

@@ -96,6 +96,9 @@ pub(crate) fn get(
 }
 
 fn read(access: &SlabAccess, memory: Option<Atomic>, out: BytesOut) -> Outcome<()> {
+    if access.is_nothing() {
+        return Ok(());
+    }
     let variable = access.at.settled()?.variable_by_id(access.id);
     match memory {
         Some(to) => read_as(&access.at, &variable, &access.slab, (access.ty, to), out),
@@ -121,7 +124,7 @@ pub(crate) fn get_mapped(
     let handle = files::handle_of(ncid)?;
     let _in_use = handle.file.core.in_use();
     let access = slabs::access(handle.group()?, varid, &call)?;
-    if map.is_null() || access.slab.counts.is_empty() {
+    if map.is_null() || access.slab.counts.is_empty() || access.is_nothing() {
         return read(&access, memory, out);
     }
     let SlabAccess { at, id, ty, slab, .. } = access;

@@ -4,6 +4,7 @@ use crate::files::group_of;
 use crate::layouts;
 use crate::members::{FileMembers, atomic_of};
 use crate::memory::{BytesOut, TextOut};
+use crate::types::type_in;
 use ncirrus::{Field, TypeRef, UserKind, Values};
 use std::ffi::c_int;
 
@@ -14,7 +15,7 @@ const DEPTH: u32 = 32;
 
 /// `nc_dump_data`: the text is the program's; of no values there is none.
 pub(crate) fn dump(ncid: c_int, ty: c_int, memory: BytesOut, count: usize, out: TextOut) -> Outcome<()> {
-    if ty <= 0 || memory.is_null() && count > 0 {
+    if ncid < 0 || ty <= 0 || memory.is_null() && count > 0 {
         return Err(Code(NC_EINVAL));
     }
     if count == 0 {
@@ -28,7 +29,7 @@ pub(crate) fn dump(ncid: c_int, ty: c_int, memory: BytesOut, count: usize, out: 
         }
         None => {
             let at = group_of(ncid)?;
-            let id = at.members.ty(ty).map_err(|_| Code(NC_EBADTYPE))?;
+            let id = type_in(&at, ty)?;
             text_of(&at.members, id, memory, count)?
         }
     };

@@ -188,6 +188,9 @@ pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: c_int) -> Outcome<()
 /// `nc_def_var_filter`.
 pub(crate) fn filter(ncid: c_int, varid: c_int, id: u32, count: usize, parameters: In<u32>) -> Outcome<()> {
     edit(ncid, |edit| {
+        if edit.is_classic() {
+            variable_id(edit, varid)?;
+        }
         let is_late = |var: VarId| edit.state.stored.contains(&var) && !edit.state.is_defining;
         if !edit.is_classic() && variable_id(edit, varid).is_ok_and(is_late) {
             return Err(Code(NC_EINDEFINE));
@@ -310,7 +313,7 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, order: c_int) -> Outcome<()> {
 /// `nc_def_var_quantize`.
 pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: c_int, kept: c_int) -> Outcome<()> {
     edit(ncid, |edit| {
-        if varid == GLOBAL && !edit.is_classic() {
+        if varid == GLOBAL {
             return Err(Code(NC_EGLOBAL));
         }
         let var = open_for_storage(edit, varid)?;

@@ -9,11 +9,12 @@ use crate::files::{edit, group_of};
 use crate::layouts;
 use crate::members::{CompoundLayout, FIRST_USER_TYPE};
 use crate::memory::{Bytes, BytesOut, CText, In, Out};
+use crate::types::check_type_number;
 use ncirrus::{Atomic, EnumMember, Field, TypeId, TypeRef, UserKind, UserType, Values};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// Adds a type.
+/// Adds a type, of a length where it has one of its own.
 fn define(
     ncid: c_int,
     name: CText,
@@ -32,17 +33,21 @@ fn define(
         if edit.is_classic_model() {
             return Err(Code(NC_ESTRICTNC3));
         }
+        if len == Some(0) {
+            return Err(Code(NC_EINVAL));
+        }
         edit.enter_define_mode()?;
-        let kind = kind(edit)?;
         let name = new_name(&name)?;
         check_free(edit, &name)?;
+        let kind = kind(edit)?;
+        let is_compound = matches!(kind, UserKind::Compound(_));
         let group = edit.group;
         let members = edit.members_mut();
         let ty = members
             .model_mut()
             .insert_type(group, UserType { name, kind })
             .map_err(|_| Code(NC_EBADGRPID))?;
-        if let Some(len) = len {
+        if let Some(len) = len.filter(|_| is_compound) {
             let layout = CompoundLayout { len, offsets: Vec::new() };
             Arc::make_mut(&mut members.layouts).insert(ty, layout);
         }
@@ -53,16 +58,12 @@ fn define(
 
 /// `nc_def_compound`: fields are inserted afterwards.
 pub(crate) fn compound(ncid: c_int, len: usize, name: CText, id: Out<c_int>) -> Outcome<()> {
-    let kind =
-        |_: &FileEdit<'_>| if len == 0 { Err(Code(NC_EINVAL)) } else { Ok(UserKind::Compound(Vec::new())) };
-    define(ncid, name, id, kind, Some(len))
+    define(ncid, name, id, |_| Ok(UserKind::Compound(Vec::new())), Some(len))
 }
 
 /// `nc_def_opaque`.
 pub(crate) fn opaque(ncid: c_int, len: usize, name: CText, id: Out<c_int>) -> Outcome<()> {
-    let kind =
-        |_: &FileEdit<'_>| if len == 0 { Err(Code(NC_EINVAL)) } else { Ok(UserKind::Opaque(len as u64)) };
-    define(ncid, name, id, kind, None)
+    define(ncid, name, id, |_| Ok(UserKind::Opaque(len as u64)), Some(len))
 }
 
 /// `nc_def_vlen`.
@@ -78,6 +79,10 @@ fn base_type(edit: &FileEdit<'_>, number: c_int) -> Outcome<TypeRef> {
 
 /// `nc_def_enum`: members are inserted afterwards.
 pub(crate) fn enumeration(ncid: c_int, base: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    if !at.file.is_classic() {
+        check_type_number(&at.members, base)?;
+    }
     let kind = |edit: &FileEdit<'_>| match base_type(edit, base)? {
         TypeRef::Atomic(base) if base.is_integer() => Ok(UserKind::Enum { base, members: Vec::new() }),
         _ => Err(Code(NC_EINVAL)),
@@ -91,6 +96,7 @@ fn open_type(edit: &FileEdit<'_>, number: c_int) -> Outcome<TypeId> {
         return Err(Code(NC_ENOTNC4));
     }
     edit.check_writable()?;
+    check_type_number(edit.members(), number)?;
     let TypeRef::User(id) = edit.members().ty(number)? else { return Err(Code(NC_EBADTYPE)) };
     Ok(id)
 }

@@ -1,6 +1,6 @@
 //! Whether types of two files are the same.
 use crate::codes::{Code, NC_EBADTYPE, NC_EHDFERR, NC_EINVAL, Outcome};
-use crate::files::{FileGroup, group_of};
+use crate::files::{FileGroup, group_of, handle_of};
 use crate::members::{FIRST_USER_TYPE, FileMembers};
 use crate::memory::Out;
 use ncirrus::{Field, TypeRef, UserKind};
@@ -15,6 +15,10 @@ const LAST_ATOMIC: c_int = 12;
 pub(crate) fn inq(ncid: c_int, ty: c_int, other: c_int, other_type: c_int, equal: Out<c_int>) -> Outcome<()> {
     if ty <= 0 || other_type <= 0 {
         return Err(Code(NC_EINVAL));
+    }
+    let handle = handle_of(ncid)?;
+    if handle.file.is_classic() {
+        handle.group()?;
     }
     if ty <= LAST_ATOMIC || other_type <= LAST_ATOMIC {
         equal.set(c_int::from(ty == other_type));

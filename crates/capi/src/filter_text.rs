@@ -1,5 +1,5 @@
 //! Filters as text, as programs take them from their users: `32001,0,0,0,0,5|1,9`.
-use crate::codes::{Code, NC_EFILTER, NC_EINVAL, Outcome};
+use crate::codes::{Code, NC_EINVAL, Outcome};
 use crate::memory::{
     CText, FilterListOut, FilterSpecHandle, NoAnswer, Out, WordsOut, allocated, free_address,
 };
@@ -18,7 +18,7 @@ struct FilterText {
 impl FilterText {
     /// `ID,PARAMETER,..`
     fn parse(text: &str) -> Outcome<Self> {
-        let bad = Code(NC_EFILTER);
+        let bad = Code(NC_EINVAL);
         let mut parts = text.trim().trim_matches(|c| c == '"' || c == '\'').split(',').map(str::trim);
         let id = parts.next().filter(|part| !part.is_empty()).ok_or(bad)?.parse().map_err(|_| bad)?;
         let mut parameters = Vec::new();
@@ -33,7 +33,7 @@ impl FilterText {
 fn parameter(text: &str) -> Outcome<Vec<u32>> {
     let bad = Code(NC_EINVAL);
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let is_hex = text.len() > 1 && text[..2.min(text.len())].eq_ignore_ascii_case("0x");
+    let is_hex = text.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x"));
     if is_hex {
         let value = u64::from_str_radix(&text[2..], 16).map_err(|_| bad)?;
         return Ok(words(value));
@@ -152,7 +152,7 @@ mod tests {
     fn a_filter_is_a_number_and_parameters() {
         assert_eq!(FilterText::parse("1,9"), Ok(FilterText { id: 1, parameters: vec![9] }));
         assert_eq!(FilterText::parse(" 307 "), Ok(FilterText { id: 307, parameters: vec![] }));
-        assert_eq!(FilterText::parse("bzip2"), Err(Code(NC_EFILTER)));
+        assert_eq!(FilterText::parse("bzip2"), Err(Code(NC_EINVAL)));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Groups, dimensions and variables: their numbers, names and shapes.
 use crate::codes::{Code, NC_EBADDIM, NC_EBADNAME, NC_EINVAL, NC_ENOGRP, NC_ENOTVAR, Outcome};
-use crate::define::{check_sought, known_name};
+use crate::define::{check_sought, known_name, new_name};
 use crate::files::{FileGroup, GLOBAL, group_of, number, size};
 use crate::memory::{CText, NameOut, Out};
-use ncirrus::{DimId, GroupId, model::Dimension};
+use ncirrus::model::{Dimension, Variable, check_name};
+use ncirrus::{DimId, GroupId};
 use std::ffi::c_int;
 
 /// How many dimensions, variables and attributes a group has, and its first unlimited dimension.
@@ -62,7 +63,6 @@ fn sought(at: &FileGroup, name: &CText) -> Outcome<String> {
     check_sought(at.file.is_classic(), name)?;
     match known_name(name) {
         Err(Code(NC_EBADNAME)) if at.file.is_classic() => Ok(String::new()),
-        Ok(name) if name.is_empty() && !at.file.is_classic() => Err(Code(NC_EINVAL)),
         other => other,
     }
 }
@@ -71,6 +71,9 @@ fn sought(at: &FileGroup, name: &CText) -> Outcome<String> {
 pub(crate) fn dim_id(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let name = sought(&at, &name)?;
+    if name.contains('/') && !name.starts_with('/') && !at.file.is_classic() {
+        return Err(Code(NC_EINVAL));
+    }
     let found = at.model().visible_dimension(at.id, &name).ok_or(Code(NC_EBADDIM))?;
     id.set(at.members.number_of_dim(found));
     Ok(())
@@ -181,8 +184,8 @@ pub(crate) fn subgroup(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> 
         id.set(ncid);
         return Ok(());
     }
-    check_sought(false, &name)?;
-    let found = at.model().subgroup(at.id, &name.text()?).ok_or(Code(NC_ENOGRP))?;
+    let name = new_name(&name)?;
+    let found = at.model().subgroup(at.id, &name).ok_or(Code(NC_ENOGRP))?;
     id.set(at.ncid_of(found));
     Ok(())
 }
@@ -190,9 +193,16 @@ pub(crate) fn subgroup(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> 
 /// A group by its name, or by its path if there is a slash in it.
 pub(crate) fn group_by_path(ncid: c_int, path: CText, id: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let path = path.text()?;
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOGRP));
+    }
+    check_sought(false, &path)?;
+    let path = known_name(&path)?;
     let start = if path.starts_with('/') { at.model().root() } else { at.id };
     let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
+    if parts.clone().any(|part| check_name(part).is_err()) {
+        return Err(Code(NC_EBADNAME));
+    }
     if parts.peek().is_none() && at.id != at.model().root() {
         return Err(Code(NC_ENOGRP));
     }
@@ -201,7 +211,12 @@ pub(crate) fn group_by_path(ncid: c_int, path: CText, id: Out<c_int>) -> Outcome
     Ok(())
 }
 
-/// Everything about a variable but its values.
+/// A variable of a group; what stands for the group is none.
+fn variable(at: &FileGroup, varid: c_int) -> Outcome<&Variable> {
+    at.model().variable(at.variable_id(varid)?).ok_or(Code(NC_ENOTVAR))
+}
+
+/// Everything about a variable but its values; of a group of netCDF-4, the number of its attributes.
 pub(crate) fn var(
     ncid: c_int,
     varid: c_int,
@@ -212,7 +227,11 @@ pub(crate) fn var(
     natts: Out<c_int>,
 ) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let variable = at.variable(varid)?;
+    if varid == GLOBAL && !at.file.is_classic() {
+        natts.set(number(at.attributes(GLOBAL)?.len()));
+        return Ok(());
+    }
+    let variable = variable(&at, varid)?;
     name.set(&variable.name);
     ty.set(at.members.number_of_type(variable.ty));
     ndims.set(number(variable.rank()));
@@ -224,7 +243,7 @@ pub(crate) fn var(
 }
 
 fn dims_of(at: &FileGroup, varid: c_int) -> Outcome<Vec<c_int>> {
-    Ok(at.variable(varid)?.dims.iter().map(|id| at.members.number_of_dim(*id)).collect())
+    Ok(variable(at, varid)?.dims.iter().map(|id| at.members.number_of_dim(*id)).collect())
 }
 
 pub(crate) fn var_id(ncid: c_int, name: CText, varid: Out<c_int>) -> Outcome<()> {
@@ -237,18 +256,18 @@ pub(crate) fn var_id(ncid: c_int, name: CText, varid: Out<c_int>) -> Outcome<()>
 }
 
 pub(crate) fn var_name(ncid: c_int, varid: c_int, name: NameOut) -> Outcome<()> {
-    name.set(&group_of(ncid)?.variable(varid)?.name);
+    name.set(&variable(&group_of(ncid)?, varid)?.name);
     Ok(())
 }
 
 pub(crate) fn var_type(ncid: c_int, varid: c_int, ty: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    ty.set(at.members.number_of_type(at.variable(varid)?.ty));
+    ty.set(at.members.number_of_type(variable(&at, varid)?.ty));
     Ok(())
 }
 
 pub(crate) fn var_rank(ncid: c_int, varid: c_int, rank: Out<c_int>) -> Outcome<()> {
-    rank.set(number(group_of(ncid)?.variable(varid)?.rank()));
+    rank.set(number(variable(&group_of(ncid)?, varid)?.rank()));
     Ok(())
 }
 
@@ -259,10 +278,6 @@ pub(crate) fn var_dims(ncid: c_int, varid: c_int, dims: Out<c_int>) -> Outcome<(
 
 pub(crate) fn var_attribute_count(ncid: c_int, varid: c_int, count: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let attributes = at.attributes(varid)?;
-    if count.is_null() && at.file.is_classic() {
-        return Err(Code(NC_EINVAL));
-    }
-    count.set(number(attributes.len()));
+    count.set(number(at.attributes(varid)?.len()));
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::codes::{
     NC_ENAMEINUSE, NC_ENOTATT, NC_ENOTINDEFINE, NC_EPERM, NC_ERANGE, NC_ESTRICTNC3, Outcome,
 };
 use crate::convert;
-use crate::define::{known_name, new_name, variable_id};
+use crate::define::{check_sought, known_name, new_name, variable_id};
 use crate::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::layouts;
@@ -85,11 +85,13 @@ impl NewAttribute<'_> {
         if self.len > MOST {
             return Err(Code(NC_EINVAL));
         }
-        let known = known_name(self.name)?;
-        let is_known = list(edit, node).is_some_and(|list| list.find(&known).is_some());
+        let known = known_name(self.name);
+        let is_known =
+            known.as_ref().is_ok_and(|known| list(edit, node).is_some_and(|list| list.find(known).is_some()));
         if !is_known {
             edit.enter_define_mode()?;
         }
+        let known = known?;
         if let Some(old) = list(edit, node).and_then(|list| list.find(&known)) {
             if !edit.state.is_defining && padded(ty, self.len) > padded_of(old) {
                 return Err(Code(NC_ENOTINDEFINE));
@@ -246,7 +248,10 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
         if name.is_null() && !edit.is_classic() {
             return Err(Code(NC_EINVAL));
         }
-        let name = known_name(&name).map_err(|_| Code(NC_ENOTATT))?;
+        let name = known_name(&name).map_err(|code| match code {
+            Code(NC_EBADNAME) if edit.is_classic() => code,
+            _ => Code(NC_ENOTATT),
+        })?;
         if list(edit, node).and_then(|list| list.find(&name)).is_none() {
             return Err(Code(NC_ENOTATT));
         }
@@ -285,7 +290,12 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
             new_name(&new)?;
         }
         let node = node_of(edit, varid)?;
-        let old = known_name(&name)?;
+        check_sought(edit.is_classic(), &name)?;
+        let old = match known_name(&name) {
+            // In classic files what is no text is the name of nothing.
+            Err(Code(NC_EBADNAME)) if edit.is_classic() => String::new(),
+            other => other?,
+        };
         let found = list(edit, node).and_then(|list| list.find(&old)).is_some();
         let in_use =
             |edit: &FileEdit<'_>, new: &str| list(edit, node).and_then(|list| list.find(new)).is_some();

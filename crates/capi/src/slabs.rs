@@ -54,6 +54,13 @@ impl Slab {
     }
 }
 
+impl SlabAccess {
+    /// Whether no element of a classic file is asked for: nothing is done then.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.slab.counts.contains(&0) && self.at.file.is_classic()
+    }
+}
+
 /// The last record of a classic file.
 const LAST_RECORD: u64 = 0xffff_ffff;
 
@@ -91,6 +98,11 @@ pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<Sl
     if !at.file.is_classic() {
         return access_netcdf4(at, varid, call);
     }
+    check_null_start(&at, varid, call)?;
+    if call.memory.is_none() && call.slab.is_some_and(|slab| slab.count.is_some()) && !is_stepwise {
+        // Its own type is looked up before the mode.
+        at.variable_id(varid)?;
+    }
     if call.slab.is_some() && !is_stepwise && !call.is_mapped {
         check_mode(&at, call)?;
         if varid == GLOBAL {
@@ -100,7 +112,7 @@ pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<Sl
     let (id, ty) = (at.variable_id(varid)?, at.variable(varid)?.ty);
     let check = SlabCheck::of(&at, id, call);
     if is_stepwise || call.is_mapped {
-        check_types(&at, ty, call)?;
+        check_text(&at, ty, call)?;
     }
     let order = match (is_stepwise, call.writes) {
         (false, _) => CheckOrder::StartsFirst,
@@ -108,13 +120,26 @@ pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<Sl
         (true, true) => CheckOrder::EndsLast,
     };
     if is_stepwise {
-        check.slab(order)?;
+        let slab = check.slab(order)?;
+        let (is_nothing, growing) = (slab.counts.contains(&0), check.growing.clone());
+        if is_nothing && (call.is_mapped || !call.writes) {
+            // Whatever the mode.
+            return Ok(SlabAccess { at, id, ty, growing, slab });
+        }
     }
     check_mode(&at, call)?;
-    check_types(&at, ty, call)?;
+    check_text(&at, ty, call)?;
     let slab = check.slab(order)?;
+    check_types(&at, ty, call)?;
     let growing = check.growing;
     Ok(SlabAccess { at, id, ty, growing, slab })
+}
+
+/// A slab of a variable that has dimensions has a start; the reference looks at that before anything else.
+fn check_null_start(at: &FileGroup, varid: c_int, call: &SlabCall) -> Outcome<()> {
+    let has_none = call.slab.is_some_and(|slab| slab.start.is_null());
+    let variable = at.variable(varid).ok().filter(|_| has_none);
+    if variable.is_some_and(|variable| variable.rank() > 0) { Err(Code(NC_EINVALCOORDS)) } else { Ok(()) }
 }
 
 fn access_netcdf4(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabAccess> {
@@ -123,10 +148,7 @@ fn access_netcdf4(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabA
     if !check.shape.is_empty() && call.slab.is_some_and(|slab| slab.start.is_null()) {
         return Err(Code(NC_EINVALCOORDS));
     }
-    // Text is told apart first; that strings are not converted is seen where values are.
-    if let Err(Code(NC_ECHAR)) = check_types(&at, ty, call) {
-        return Err(Code(NC_ECHAR));
-    }
+    check_text(&at, ty, call)?;
     let is_plain = call.slab.and_then(|slab| slab.stride).is_none_or(In::is_null);
     // What is mapped is done step by step.
     let order = match (call.is_mapped && !is_plain, call.writes) {
@@ -159,6 +181,14 @@ fn check_mode(at: &FileGroup, call: &SlabCall) -> Outcome<()> {
         return Err(Code(NC_EPERM));
     }
     at.file.core.enter_data_mode()
+}
+
+/// Text is told apart first; that strings are not converted is seen where values are.
+fn check_text(at: &FileGroup, ty: TypeRef, call: &SlabCall) -> Outcome<()> {
+    match check_types(at, ty, call) {
+        Err(Code(NC_ECHAR)) => Err(Code(NC_ECHAR)),
+        _ => Ok(()),
+    }
 }
 
 /// Text and numbers are told apart; values of user-defined types have no other type.

@@ -1,6 +1,8 @@
 //! How variables are stored: chunks, filters, byte order, fill value.
-use crate::codes::{Code, NC_EBADTYPE, NC_EINVAL, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome};
-use crate::files::{FileGroup, group_of, session, size};
+use crate::codes::{
+    Code, NC_EBADTYPE, NC_EGLOBAL, NC_EINVAL, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome,
+};
+use crate::files::{FileGroup, GLOBAL, group_of, session, size};
 use crate::layouts;
 use crate::memory::{BytesOut, Out};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
@@ -179,7 +181,7 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<(
     let at = group_of(ncid)?;
     let variable = stored(&at, varid)?;
     if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
+        return if endian.is_null() { Ok(()) } else { Err(Code(NC_ENOTNC4)) };
     }
     endian.set(match (variable.ty, variable.endianness) {
         (TypeRef::User(_), _) | (_, Endianness::Native) => 0,
@@ -208,10 +210,13 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesO
 /// How values are rounded when they are written.
 pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    stored(&at, varid)?;
+    if varid == GLOBAL {
+        return Err(Code(NC_EGLOBAL));
+    }
     if at.file.is_classic() {
         return Err(Code(NC_ENOTNC4));
     }
+    stored(&at, varid)?;
     let attributes = at.attributes(varid)?;
     let names = [
         "_QuantizeBitGroomNumberOfSignificantDigits",

@@ -2,10 +2,10 @@
 use crate::codes::{
     Code, NC_EBADFIELD, NC_EBADTYPE, NC_EBADTYPID, NC_EINTERNAL, NC_EINVAL, NC_ENOTNC4, Outcome,
 };
-use crate::define::check_sought;
+use crate::define::{check_sought, known_name};
 use crate::files::{FileGroup, group_of, number};
 use crate::layouts;
-use crate::members::{FIRST_USER_TYPE, atomic_of};
+use crate::members::{FIRST_USER_TYPE, FileMembers, atomic_of};
 use crate::memory::{Bytes, BytesOut, CBlock, CText, NameOut, Out, TextOut, Vlens};
 use ncirrus::{Atomic, EnumMember, Field, Model, TypeId, TypeRef, UserKind, UserType};
 use std::ffi::c_int;
@@ -13,11 +13,27 @@ use std::ffi::c_int;
 /// A user-defined type.
 ///
 /// # Errors
-/// `NC_EBADTYPE` if the number is not that of one.
+/// `NC_EBADTYPE` if the number is not that of one, `NC_ENOTNC4` for classic files, which have none.
 fn user_type(at: &FileGroup, ty: c_int) -> Outcome<&UserType> {
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
     match at.members.ty(ty)? {
         TypeRef::User(id) => at.model().user_type(id).ok_or(Code(NC_EBADTYPE)),
         TypeRef::Atomic(_) => Err(Code(NC_EBADTYPE)),
+    }
+}
+
+/// Whether a number is that of any type.
+///
+/// # Errors
+/// `NC_EINVAL` below zero, `NC_EBADTYPE` for zero, `NC_EBADTYPID` if there is none.
+pub(crate) fn check_type_number(members: &FileMembers, ty: c_int) -> Outcome<()> {
+    match members.ty(ty) {
+        Ok(_) => Ok(()),
+        Err(_) if ty < 0 => Err(Code(NC_EINVAL)),
+        Err(_) if ty == 0 => Err(Code(NC_EBADTYPE)),
+        Err(_) => Err(Code(NC_EBADTYPID)),
     }
 }
 
@@ -60,6 +76,7 @@ pub(crate) fn inq_id(ncid: c_int, asked: CText, ty: Out<c_int>) -> Outcome<()> {
         return Err(Code(NC_ENOTNC4));
     }
     check_sought(false, &asked)?;
+    known_name(&asked)?;
     if name.contains('/') && !name.starts_with('/') {
         return Err(Code(NC_EINVAL));
     }
@@ -175,7 +192,13 @@ pub(crate) fn inq_field(
 /// The number of a field by name.
 pub(crate) fn inq_field_index(ncid: c_int, ty: c_int, name: CText, index: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let name = name.text()?;
+    if at.file.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    check_type_number(&at.members, ty)?;
+    fields(&at, ty)?;
+    check_sought(false, &name)?;
+    let name = known_name(&name)?;
     let found = fields(&at, ty)?.iter().position(|field| field.name == name);
     index.set(number(found.ok_or(Code(NC_EBADFIELD))?));
     Ok(())
@@ -205,7 +228,7 @@ pub(crate) fn inq_opaque(ncid: c_int, ty: c_int, name: NameOut, size: Out<usize>
 fn members(at: &FileGroup, ty: c_int) -> Outcome<(Atomic, &[EnumMember])> {
     match &user_type(at, ty)?.kind {
         UserKind::Enum { base, members } => Ok((*base, members)),
-        _ => Err(Code(NC_EBADTYPID)),
+        _ => Err(Code(NC_EBADTYPE)),
     }
 }
 
@@ -246,24 +269,43 @@ pub(crate) fn inq_member(
     value.write(bytes.get(part).ok_or(Code(NC_EINTERNAL))?)
 }
 
-/// The name of the member with a value; `UNDEFINED` for 0 where no member has it.
+/// The name of the member with a value.
 pub(crate) fn inq_ident(ncid: c_int, ty: c_int, value: i64, name: NameOut) -> Outcome<()> {
     let at = group_of(ncid)?;
     let (base, members) = members(&at, ty)?;
     let value = if base == Atomic::UInt64 { i128::from(value.cast_unsigned()) } else { i128::from(value) };
     match members.iter().find(|member| member.value == value) {
         Some(member) => name.set(&member.name),
-        None if value == 0 && !name.is_null() => name.set("_UNDEFINED"),
         None => return Err(Code(NC_EINVAL)),
     }
     Ok(())
 }
 
+/// Whether a number is that of a type of plain numbers, which is known without a file.
+fn is_plain(ty: c_int) -> bool {
+    atomic_of(ty).is_some_and(|atomic| atomic != Atomic::String)
+}
+
+/// A type whose values are copied or freed; classic files have none of their own.
+pub(crate) fn type_in(at: &FileGroup, ty: c_int) -> Outcome<TypeRef> {
+    if at.file.is_classic() && ty >= FIRST_USER_TYPE {
+        return Err(Code(NC_ENOTNC4));
+    }
+    at.members.ty(ty)
+}
+
 /// Frees what values refer to.
 pub(crate) fn reclaim(ncid: c_int, ty: c_int, memory: BytesOut, count: usize) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    if memory.is_null() && count > 0 {
+    if ncid < 0 || ty <= 0 || memory.is_null() && count > 0 {
         return Err(Code(NC_EINVAL));
+    }
+    if is_plain(ty) {
+        // Nothing is referred to.
+        return Ok(());
+    }
+    let at = group_of(ncid)?;
+    if at.file.is_classic() && atomic_of(ty).is_none() {
+        return Err(Code(NC_ENOTNC4));
     }
     let id = at.members.ty(ty)?;
     let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
@@ -374,11 +416,20 @@ pub(crate) fn get_vlen(ncid: c_int, ty: c_int, vlen: Bytes, len: Out<usize>, dat
 
 /// A copy of values, with texts and vlens of its own.
 pub(crate) fn copy(ncid: c_int, ty: c_int, memory: Bytes, count: usize, to: BytesOut) -> Outcome<()> {
+    if ncid < 0 || ty <= 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    if let Some(atomic) = atomic_of(ty).filter(|_| is_plain(ty)) {
+        let len = atomic.byte_len().and_then(|len| len.checked_mul(count)).ok_or(Code(NC_EINVAL))?;
+        // A program may pass the same memory twice.
+        let bytes = memory.read(len)?.to_vec();
+        return to.write(&bytes);
+    }
     let at = group_of(ncid)?;
     if count > 0 && (memory.is_null() || to.is_null()) {
         return Err(Code(NC_EINVAL));
     }
-    let id = at.members.ty(ty)?;
+    let id = type_in(&at, ty)?;
     let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
     let values = layouts::values(&at.members, id, memory.read(len)?)?;
     to.write(&layouts::image(&at.members, id, &values)?)

@@ -264,6 +264,7 @@ impl Bytes {
         match (self.is_null(), len) {
             (_, 0) => Ok(&[]),
             (true, _) => Err(Code(NC_EINVAL)),
+            _ if !can_be_memory(len, 1) => Err(Code(NC_EINVAL)),
             // SAFETY: the caller passed as many bytes as the reference says (see the module); they are borrowed from the role, which
             // does not outlive the call.
             _ => Ok(unsafe { std::slice::from_raw_parts(self.0.cast(), len) }),
@@ -328,6 +329,7 @@ impl BytesOut {
         match (self.is_null(), len) {
             (_, 0) => Ok(&mut []),
             (true, _) => Err(Code(NC_EINVAL)),
+            _ if !can_be_memory(len, 1) => Err(Code(NC_EINVAL)),
             // SAFETY: the caller has room for as many bytes as the reference says (see the module), and uses them for nothing else
             // during the call; whatever bytes of C's memory hold is a valid `u8`.
             _ => Ok(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), len) }),
@@ -420,10 +422,16 @@ impl<T: CNumber> In<T> {
         match (self.is_null(), len) {
             (_, 0) => Ok(&[]),
             (true, _) => Err(Code(NC_EINVAL)),
+            _ if !can_be_memory(len, size_of::<T>()) => Err(Code(NC_EINVAL)),
             // SAFETY: as in `Bytes::read`; C's arrays are aligned for their type.
             _ => Ok(unsafe { std::slice::from_raw_parts(self.0, len) }),
         }
     }
+}
+
+/// Whether as many elements can be anywhere.
+fn can_be_memory(len: usize, element: usize) -> bool {
+    len.checked_mul(element).is_some_and(|bytes| isize::try_from(bytes).is_ok())
 }
 
 impl<T: CNumber> Out<T> {

@@ -4,26 +4,55 @@
 #include <netcdf_dispatch.h>
 #include <netcdf_filter.h>
 #include <netcdf_mem.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const path = "null.nc";
-static size_t zeros[NC_MAX_VAR_DIMS], ones[NC_MAX_VAR_DIMS];
-static ptrdiff_t steps[NC_MAX_VAR_DIMS];
+static const char *const path = "arguments.nc";
+static size_t zeros[NC_MAX_VAR_DIMS], ones[NC_MAX_VAR_DIMS], huge[NC_MAX_VAR_DIMS], most[NC_MAX_VAR_DIMS], twos[NC_MAX_VAR_DIMS];
+static ptrdiff_t steps[NC_MAX_VAR_DIMS], backwards[NC_MAX_VAR_DIMS], farthest[NC_MAX_VAR_DIMS];
+static int no_dims[NC_MAX_VAR_DIMS], strange_dims[NC_MAX_VAR_DIMS];
+static char long_name[NC_MAX_NAME + 2];
 static char big[1 << 16];
 static void *tag;
-static int file, variable, compound, enumeration, rows, blob;
+static int file, variable, compound, enumeration, rows, blob, other, closed_one;
 
-static int make(void) {
+/* "classic", in data mode; "defining", the same in define mode; "netCDF-4". */
+static const char *kind = "netCDF-4";
+
+static int make(const char *name) {
     const int values[2] = {1, 2};
     int x, g, failed = 0;
-    for (int i = 0; i < NC_MAX_VAR_DIMS; i++) ones[i] = steps[i] = 1;
-    failed |= nc_create(path, NC_NETCDF4, &file);
+    for (int i = 0; i < NC_MAX_VAR_DIMS; i++) {
+        ones[i] = steps[i] = 1;
+        huge[i] = (size_t)1 << 63;
+        most[i] = (size_t)-1;
+        twos[i] = 2;
+        backwards[i] = no_dims[i] = -1;
+        farthest[i] = PTRDIFF_MIN;
+        strange_dims[i] = 99;
+    }
+    memset(long_name, 'n', NC_MAX_NAME + 1);
+    int is_netcdf4 = strcmp(kind, "netCDF-4") == 0, mode = is_netcdf4 ? NC_NETCDF4 : 0;
+    failed |= nc_create(path, mode, &file);
+    /* Thousands of processes need neither. */
+    if (strstr(name, ": other")) failed |= nc_create("other.nc", mode, &other);
+    if (strstr(name, ": closed")) failed |= nc_create("closed.nc", mode, &closed_one) | nc_close(closed_one);
     failed |= nc_def_dim(file, "x", 2, &x);
+    if (!is_netcdf4) {
+        compound = enumeration = rows = blob = NC_INT;
+        failed |= nc_def_var(file, "v", NC_INT, 1, &x, &variable);
+        failed |= nc_put_att_int(file, variable, "a", NC_INT, 1, values);
+        failed |= nc_enddef(file);
+        failed |= nc_put_var_int(file, variable, values);
+        if (strcmp(kind, "defining") == 0) failed |= nc_redef(file);
+        return failed;
+    }
     failed |= nc_def_compound(file, 4, "c", &compound);
     failed |= nc_insert_compound(file, compound, "v", 0, NC_INT);
     failed |= nc_def_enum(file, NC_INT, "e", &enumeration);
@@ -49,7 +78,7 @@ static void run(const char *name, int (*call)(void)) {
         freopen("/dev/null", "w", stderr);
         ncopts = 0;
         alarm(20);
-        if (make()) _exit(4);
+        if (make(name)) _exit(4);
         int found = call();
         if (write(ends[1], &found, sizeof found) != sizeof found) _exit(5);
         _exit(0);

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
+mod arguments;
 mod calls;
 mod dumps;
 mod faults;
@@ -12,6 +13,7 @@ mod operators;
 mod symbols;
 mod threads;
 mod writing;
+mod wrong_arguments;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
