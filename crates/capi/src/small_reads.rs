@@ -179,7 +179,7 @@ impl ThreadBlocks {
         if block.bytes.len() > LARGEST
             && let Some(other) = self.blocks.iter_mut().find(|old| old.bytes.len() > LARGEST)
         {
-            other.bytes = Vec::new();
+            other.forget();
         }
         let place = known.unwrap_or(self.oldest);
         match self.blocks.get_mut(place) {
@@ -265,6 +265,13 @@ fn place_around(
 }
 
 impl SmallBlock {
+    /// Gives its memory up. It is not read whole again before as many far reads as the first time: two variables that are read by
+    /// turns would be read whole for every value.
+    fn forget(&mut self) {
+        (self.bytes, self.far_reads) = (Vec::new(), 0);
+        self.counts.fill(1);
+    }
+
     fn is_of_same_place(&self, other: &Self) -> bool {
         self.start == other.start && self.counts == other.counts
     }
