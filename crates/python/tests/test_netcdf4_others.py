@@ -13,8 +13,6 @@ import pytest
 PROJECT = Path(__file__).parents[3]
 PYTHON = Path(os.environ.get("NCIRRUS_CF_PYTHON", PROJECT / ".venv-cf" / "bin" / "python"))
 FILES = Path(os.environ.get("NCIRRUS_CORPUS", PROJECT.parent / "shared" / "corpus")) / "realdata" / "files"
-# Where ours differs: the original ends with `NetCDF: HDF error`.
-BETTER = ("back A2016241.L3m_DAY_POC_poc_4km.nc",)
 PROGRAM = '''
 import hashlib, json, sys, warnings
 
@@ -73,6 +71,9 @@ def found_by(words: list[str], folder: Path, files: list[str]) -> dict[str, Any]
     program = folder / "program.py"
     program.write_text(PROGRAM)
     settings = {**os.environ, "PYTHONHASHSEED": "0"}
+    if not words:
+        # netCDF-C is not safe with Dask's threads: the original would end with `NetCDF: HDF error` now and then.
+        settings["DASK_SCHEDULER"] = "synchronous"
     command = [str(PYTHON), *words, str(program), str(folder), *files]
     # The original dies now and then ("double free or corruption"), and may try again; ours must not.
     for _ in range(1 if words else 4):
@@ -94,4 +95,4 @@ def test_cf_python_and_cfdm_read_and_write_as_on_the_original(tmp_path: Path) ->
         for name, words in (("original", []), ("ours", ["-m", "ncirrus.netCDF4"]))
     )
     assert len(original) == 3 * len(files) >= 60
-    assert {name: ours[name] for name in original if ours[name] != original[name] and name not in BETTER} == {}
+    assert {name: (ours[name], original[name]) for name in original if ours[name] != original[name]} == {}
