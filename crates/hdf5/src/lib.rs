@@ -32,4 +32,5 @@ mod testing;
 mod write;
 
 pub use driver::Hdf5Driver;
+pub use superblock::end_of_file;
 pub use write::{DefaultChunks, FileStructures, Hdf5Writer};

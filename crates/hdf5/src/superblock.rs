@@ -19,7 +19,6 @@ pub(crate) fn find(view: &dyn View, object: &ObjectId) -> Step<Option<u64>> {
 }
 
 fn find_from(view: &dyn View, object: &ObjectId, first: &ObjectBytes) -> Step<Option<u64>> {
-    let places = || std::iter::once(0).chain((9..63).map(|power| 1 << power));
     let fits = |place: &u64| place.checked_add(8).is_some_and(|end| end <= first.size);
     let near = |place: &u64| place + 8 <= FIRST_READ;
     let mut in_first = places().filter(fits).take_while(near);
@@ -36,9 +35,27 @@ fn find_from(view: &dyn View, object: &ObjectId, first: &ObjectBytes) -> Step<Op
     Ok(far.into_iter().flatten().next())
 }
 
+/// The end of a file in memory, as its superblock has it (docs/spec/hdf5-netcdf4.md A.2, A.3): the library takes what
+/// lies behind for no part of the file. `None` if the bytes are not an HDF5 file, or end before it.
+#[must_use]
+pub fn end_of_file(bytes: &[u8]) -> Option<u64> {
+    if FOREIGN.iter().any(|magic| bytes.starts_with(magic)) {
+        return None;
+    }
+    let len = u64::try_from(bytes.len()).ok()?;
+    let base = places().take_while(|place| *place < len).find(|place| is_signature(bytes, *place))?;
+    let superblock = Superblock::parse(bytes.get(usize::try_from(base).ok()?..)?).ok()?;
+    Some(superblock.end_from(base)).filter(|end| base < *end && *end <= len)
+}
+
 fn is_signature(bytes: &[u8], place: u64) -> bool {
     let place = usize::try_from(place).unwrap_or(usize::MAX);
     bytes.get(place..).is_some_and(|rest| rest.starts_with(SIGNATURE))
+}
+
+/// Where a signature may be.
+fn places() -> impl Iterator<Item = u64> {
+    std::iter::once(0).chain((9..63).map(|power| 1 << power))
 }
 
 /// Opens a file, once.
@@ -145,10 +162,15 @@ impl Superblock {
         })
     }
 
+    /// The end of the file whose signature is at `base`.
+    fn end_from(&self, base: u64) -> u64 {
+        self.end.wrapping_sub(self.base.wrapping_sub(base))
+    }
+
     /// The file; the offset of the signature is its base, whatever is stored (A.1).
     fn into_file(self, object: &ObjectId, first: &ObjectBytes, base: u64) -> (Hdf5File, SuperblockParts) {
         let (mut warnings, mut losses) = (Vec::new(), Vec::new());
-        let end = self.end.wrapping_sub(self.base.wrapping_sub(base));
+        let end = self.end_from(base);
         if self.end != all_ones(self.sizes.offsets) && end > first.size {
             let message = format!("the file is cut off: {} of {end} bytes", first.size);
             losses.push(Error::malformed(message).at_object(object));

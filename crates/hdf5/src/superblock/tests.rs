@@ -53,6 +53,23 @@ fn old_superblocks_have_offsets_and_lengths_of_any_width(
 }
 
 #[rstest]
+#[case::old(|root| old(0, 8, 8, [0, root + 14, root], u64::MAX))]
+#[case::new(|root| superblock(2, 0, 0, u64::MAX, root + 14, root))]
+fn the_end_of_a_file_is_where_its_superblock_has_it(#[case] make: fn(u64) -> Vec<u8>) {
+    let file = file_with(make);
+    let end = file.len() as u64;
+    assert_eq!(end_of_file(&file), Some(end));
+    assert_eq!(end_of_file(&[&file[..], &[0xff; 600]].concat()), Some(end), "with room behind it");
+    let behind = [&[b'u'; 1024][..], &file, &[7; 9]].concat();
+    assert_eq!(end_of_file(&behind), Some(1024 + end), "behind a user block");
+    for cut in 0..file.len() {
+        assert_eq!(end_of_file(&file[..cut]), None, "cut at {cut}");
+    }
+    let foreign = [&b"CDF\x01"[..], &[0; 508], &file].concat();
+    assert_eq!(end_of_file(&foreign), None, "what looks like one in a file of another format");
+}
+
+#[rstest]
 #[case::zero(0)]
 #[case::one_block(512)]
 #[case::within_the_first_read(8192)]

@@ -46,13 +46,18 @@ impl Dataset {
     }
 
     /// Opens the bytes of a file for changes, which [`finish_bytes`](Self::finish_bytes) returns; they are copied.
+    /// What lies behind the end of an HDF5 file, as its superblock has it, is room, and is not copied.
     ///
     /// # Errors
     /// As [`open_bytes`](Self::open_bytes).
     pub fn update_bytes(bytes: impl Into<Bytes>, options: &OpenOptions, session: &Session) -> Result<Self> {
+        let mut bytes = bytes.into();
+        if let Some(end) = ncirrus_hdf5::end_of_file(&bytes).and_then(|end| usize::try_from(end).ok()) {
+            bytes.truncate(end);
+        }
         let place = MemoryPlace::new(session, "data");
         let store = place.stores.create(&place.name);
-        store.put_bytes(&store.root().child(place.object), bytes.into(), &PutCondition::None)?;
+        store.put_bytes(&store.root().child(place.object), bytes, &PutCondition::None)?;
         let updated = Self::update_with(&place.url(), options, session)?;
         updated.with_place(place)
     }

@@ -137,6 +137,22 @@ fn bytes_are_changed_and_returned() {
     }
 }
 
+#[test]
+fn what_lies_behind_the_end_of_an_hdf5_file_in_memory_is_room() {
+    let session = session();
+    let dataset = Dataset::create_bytes(&CreateOptions::new().kind(Kind::Nc4), &session).unwrap();
+    fill(&dataset);
+    let mut bytes = dataset.finish_bytes().unwrap().to_vec();
+    bytes.resize(bytes.len() + (1 << 20), 0xa5);
+    let dataset = Dataset::update_bytes(bytes, &OpenOptions::new(), &session).unwrap();
+    dataset.variable("v").unwrap().write(&Selection::slab(&[10], &[1]), &[10]).unwrap();
+    let after = dataset.finish_bytes().unwrap();
+    assert!(after.len() < 1 << 17, "{}", after.len());
+    let dataset = Dataset::open_bytes(after, &OpenOptions::new(), &session).unwrap();
+    let numbers = dataset.variable("v").unwrap().read::<i32>().unwrap();
+    assert_eq!((&numbers[..10], numbers[10]), (&NUMBERS[..], 10));
+}
+
 struct Lent(Arc<Vec<u8>>);
 
 impl AsRef<[u8]> for Lent {
