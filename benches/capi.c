@@ -1,9 +1,15 @@
-/* What programs that call bit by bit wait for, the same binary on any library: OPERATION FILE [COUNT]; prints the seconds of one call. */
+/* What programs wait for, the same binary on any library: OPERATION FILE [COUNT] prints the seconds of one call and its own peak memory,
+   "run PROGRAM ARGUMENTS..." those of another program, without its output. */
+#include <fcntl.h>
 #include <netcdf.h>
+#include <netcdf_filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ROWS = 1000, COLUMNS = 1000 };
 
@@ -21,21 +27,33 @@ static void check(int code) {
     exit(1);
 }
 
-/* A variable of so many MiB of floats, a record after the other: netCDF-3, or netCDF-4 with shuffle and deflate. */
-static void make(const char *file, int is_deflated, long mib) {
-    int ncid, dims[3], id;
+static void tell(double seconds, int who) {
+    struct rusage usage;
+    getrusage(who, &usage);
+    printf("{\"seconds\": %.9f, \"peak_kib\": %ld}\n", seconds, usage.ru_maxrss);
+}
+
+/* The identifier of Zstandard among the filters of HDF5. */
+enum { ZSTD = 32015 };
+
+/* A variable of so many MiB of floats, a record after the other: netCDF-3, or netCDF-4, contiguous or in chunks with shuffle and deflate or
+   Zstandard. */
+static void make(const char *file, const char *kind, long mib) {
+    int ncid, dims[3], id, is_classic = !strcmp(kind, "classic"), is_contiguous = !strcmp(kind, "contiguous");
+    unsigned level = 3;
     size_t chunks[3] = {1, 100, 100}, start[3] = {0, 0, 0}, count[3] = {1, ROWS, COLUMNS};
     float *values = malloc(sizeof(float) * ROWS * COLUMNS);
-    check(nc_create(file, NC_CLOBBER | (is_deflated ? NC_NETCDF4 : NC_64BIT_OFFSET), &ncid));
-    check(nc_def_dim(ncid, "time", NC_UNLIMITED, dims));
+    check(nc_create(file, NC_CLOBBER | (is_classic ? NC_64BIT_OFFSET : NC_NETCDF4), &ncid));
+    check(nc_def_dim(ncid, "time", is_contiguous ? (size_t)mib / 4 : NC_UNLIMITED, dims));
     check(nc_def_dim(ncid, "y", ROWS, dims + 1));
     check(nc_def_dim(ncid, "x", COLUMNS, dims + 2));
     check(nc_def_var(ncid, "v", NC_FLOAT, 3, dims, &id));
-    if (is_deflated) check(nc_def_var_chunking(ncid, id, NC_CHUNKED, chunks));
-    if (is_deflated) check(nc_def_var_deflate(ncid, id, 1, 1, 1));
+    if (!is_classic && !is_contiguous) check(nc_def_var_chunking(ncid, id, NC_CHUNKED, chunks));
+    if (!strcmp(kind, "deflated")) check(nc_def_var_deflate(ncid, id, 1, 1, 1));
+    if (!strcmp(kind, "zstd")) check(nc_def_var_deflate(ncid, id, 1, 0, 0)), check(nc_def_var_filter(ncid, id, ZSTD, 1, &level));
     check(nc_enddef(ncid));
     for (long record = 0; record * 4 < mib; record++) {
-        for (int i = 0; i < ROWS * COLUMNS; i++) values[i] = 273 + (i % 7919 + record) / 64.0f;
+        for (int i = 0; i < ROWS * COLUMNS; i++) values[i] = 273 + (i % 7919 + record + ((unsigned)i * 2654435761u >> 26)) / 64.0f;
         start[0] = record;
         check(nc_put_vara_float(ncid, id, start, count, values));
     }
@@ -76,7 +94,7 @@ static void points(const char *file, long count, int writes) {
         check(writes ? nc_put_var1_float(ncid, 0, at, &value) : nc_get_var1_float(ncid, 0, at, &value));
     }
     if (writes) check(nc_close(ncid));
-    printf("%.9f\n", (now() - start) / count);
+    tell((now() - start) / count, RUSAGE_SELF);
     if (!writes) check(nc_close(ncid));
 }
 
@@ -88,20 +106,48 @@ static void opens(const char *file, long count) {
         check(nc_inq_nvars(ncid, &many));
         check(nc_close(ncid));
     }
-    printf("%.9f\n", (now() - start) / count);
+    tell((now() - start) / count, RUSAGE_SELF);
+}
+
+/* One point of so many records, from opening to closing. */
+static void series(const char *file, long count) {
+    int ncid;
+    size_t at[3] = {0, ROWS / 2, COLUMNS / 2}, counts[3] = {count, 1, 1};
+    float *values = malloc(sizeof(float) * count);
+    double start = now();
+    check(nc_open(file, NC_NOWRITE, &ncid));
+    check(nc_get_vara_float(ncid, 0, at, counts, values));
+    check(nc_close(ncid));
+    tell(now() - start, RUSAGE_SELF);
+    free(values);
+}
+
+static int run(char **words) {
+    int status;
+    double start = now();
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        execvp(words[0], words);
+        perror(words[0]);
+        _exit(127);
+    }
+    waitpid(child, &status, 0);
+    tell(now() - start, RUSAGE_CHILDREN);
+    return !WIFEXITED(status) || WEXITSTATUS(status);
 }
 
 int main(int count, char **arguments) {
     if (count < 3) return 2;
     const char *operation = arguments[1], *file = arguments[2];
     long many = count > 3 ? atol(arguments[3]) : 1000000;
-    if (!strcmp(operation, "classic")) make(file, 0, many);
-    else if (!strcmp(operation, "deflated")) make(file, 1, many);
-    else if (!strcmp(operation, "tiny")) make_tiny(file, many == 4);
+    if (!strcmp(operation, "run")) return run(arguments + 2);
+    if (!strcmp(operation, "tiny")) make_tiny(file, many == 4);
     else if (!strcmp(operation, "many")) make_many(file);
     else if (!strcmp(operation, "get1")) points(file, many, 0);
     else if (!strcmp(operation, "put1")) points(file, many, 1);
     else if (!strcmp(operation, "open")) opens(file, many);
-    else return 2;
+    else if (!strcmp(operation, "series")) series(file, many);
+    else make(file, operation, many);
     return 0;
 }
