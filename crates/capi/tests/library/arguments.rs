@@ -16,6 +16,19 @@ pub(super) struct WrongCall {
     pub(super) call: String,
 }
 
+/// Arguments that name a type.
+pub(super) const TYPE_ARGUMENTS: [&str; 9] = [
+    "xtype",
+    "xtypeid",
+    "typeid",
+    "typeid1",
+    "typeid2",
+    "datatype",
+    "memtype",
+    "field_typeid",
+    "base_typeid",
+];
+
 /// The argument of a call: what the other calls pass in its place.
 pub(super) fn valid(function: &str, name: &str, ty: &str) -> String {
     let is_pointer = ty.contains('*');
@@ -37,11 +50,7 @@ pub(super) fn valid(function: &str, name: &str, ty: &str) -> String {
         (_, "xtype" | "typeid" | "typeid1" | "typeid2") if function.contains("enum") => "enumeration",
         (_, "xtype" | "typeid" | "typeid1" | "typeid2") if function.contains("vlen") => "rows",
         (_, "xtype" | "typeid" | "typeid1" | "typeid2") if function.contains("opaque") => "blob",
-        (
-            _,
-            "xtype" | "xtypeid" | "typeid" | "typeid1" | "typeid2" | "datatype" | "memtype" | "field_typeid"
-            | "base_typeid",
-        ) => "NC_INT",
+        (_, name) if TYPE_ARGUMENTS.contains(&name) => "NC_INT",
         (_, name) if name.contains("ncid") || name == "grpid" || name == "cdfid" => "file",
         (_, "len" | "size" | "count" | "ndims" | "nparams" | "nvlens") => "1",
         _ => "0",

@@ -1,5 +1,5 @@
 //! Wrong ids, numbers, counts, names and types, one argument after the other, on both libraries.
-use super::arguments::{WrongCall, assert_equal_codes, common_functions, with_argument};
+use super::arguments::{TYPE_ARGUMENTS, WrongCall, assert_equal_codes, common_functions, with_argument};
 
 /// Calls that differ, each with the reason.
 const EXCEPTIONS: &str = include_str!("wrong_exceptions.tsv");
@@ -50,22 +50,11 @@ const STEPS: &[Wrong] = &[("0", "zeros"), ("-1", "backwards"), ("-2^63", "farthe
 const DIMENSION_LISTS: &[Wrong] = &[("-1", "no_dims"), ("99", "strange_dims")];
 
 fn wrong_values(name: &str, ty: &str) -> &'static [Wrong] {
-    let is_type = [
-        "xtype",
-        "xtypeid",
-        "typeid",
-        "typeid1",
-        "typeid2",
-        "datatype",
-        "memtype",
-        "field_typeid",
-        "base_typeid",
-    ];
     match ty {
         "int" if name.contains("ncid") || ["grpid", "cdfid"].contains(&name) => IDS,
         "int" if name.contains("varid") => VARIABLES,
         "int" if name.contains("dimid") => DIMENSIONS,
-        "int" | "nc_type" if is_type.contains(&name) => TYPES,
+        "int" | "nc_type" if TYPE_ARGUMENTS.contains(&name) => TYPES,
         "int" if name.contains("ndims") || name.starts_with('n') => RANKS,
         "int" | "unsigned int" => NUMBERS,
         "size_t" => SIZES,
