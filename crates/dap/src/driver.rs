@@ -14,6 +14,7 @@ use ncirrus_layout::{
     Stall, Step, View, Want, both, settle,
 };
 use ncirrus_model::Values;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -47,7 +48,8 @@ impl Driver for DapDriver {
             Some(protocol) => protocol,
             None => told(view, root)?,
         };
-        let mut place = DapPlace::new(root, protocol, is_file(root), &options.address)?;
+        let hints = hints_of(options);
+        let mut place = DapPlace::new(root, protocol, is_file(root), &hints)?;
         place.wants_raw = self.host(root.store.as_str());
         let (shown, arrived) = match opened(view, &place) {
             Err(Stall::Fail(error)) if place.adapts(&error) => opened(view, &place)?,
@@ -82,6 +84,17 @@ fn opened(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Vec<A
         DapProtocol::Dap2 => open_dap2(view, place),
         DapProtocol::Dap4 => Ok((open_dap4(view, place)?, Vec::new())),
     }
+}
+
+/// What an address says, with the view that the options ask for if it names none.
+fn hints_of(options: &OpenOptions) -> Cow<'_, AddressHints> {
+    let hints = &options.address;
+    if !options.as_netcdf_c || hints.entries.iter().any(|(key, _)| key.eq_ignore_ascii_case("view")) {
+        return Cow::Borrowed(hints);
+    }
+    let mut hints = hints.clone();
+    hints.entries.push(("view".to_owned(), "netcdf-c".to_owned()));
+    Cow::Owned(hints)
 }
 
 /// The protocol that an address asks for.

@@ -21,11 +21,12 @@ impl Driver for Hdf5Driver {
         Ok(find(view, root)?.map_or(Confidence::No, |_| Confidence::Yes))
     }
 
-    fn open(&self, view: &dyn View, root: &ObjectId, _: &OpenOptions) -> Step<Arc<dyn Catalog>> {
-        let (mut catalog, objects) = netcdf::open(view, root)?;
+    fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
+        let hides_references = options.as_netcdf_c;
+        let (mut catalog, objects) = netcdf::open(view, root, hides_references)?;
         // Files of other programs have their metadata anywhere.
         catalog.front = if catalog.is_ours() { metadata_end(view, &objects) } else { None };
-        let writer = Hdf5Writer { classic_model: catalog.strict, ..Hdf5Writer::default() };
+        let writer = Hdf5Writer { classic_model: catalog.strict, hides_references, ..Hdf5Writer::default() };
         catalog.writing = Some(Arc::new(writer));
         Ok(Arc::new(catalog))
     }

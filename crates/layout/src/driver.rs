@@ -79,6 +79,9 @@ pub struct OpenOptions {
     pub aligned: bool,
     /// Accept descriptions of aggregations that violate their convention if their meaning is clear.
     pub lenient: bool,
+    /// Show what netCDF-C shows, where a format has another view of its own: datasets of OPeNDAP as its classic view
+    /// has them, HDF5 without references, which are no part of netCDF. An address that names a view overrides it.
+    pub as_netcdf_c: bool,
     /// Open the dataset only in this state, as an earlier opening told it: its tag.
     pub expected_tag: Option<String>,
     /// What the dataset's address says besides its place; opening an address sets it.
@@ -153,6 +156,13 @@ impl OpenOptions {
     #[must_use]
     pub fn lenient(mut self, lenient: bool) -> Self {
         self.lenient = lenient;
+        self
+    }
+
+    /// Show what netCDF-C shows, where a format has another view of its own.
+    #[must_use]
+    pub fn as_netcdf_c(mut self, as_netcdf_c: bool) -> Self {
+        self.as_netcdf_c = as_netcdf_c;
         self
     }
 

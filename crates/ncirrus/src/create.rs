@@ -302,6 +302,7 @@ impl CreateOptions {
             chunks: self.default_chunks,
             reserve: self.reserve,
             align: self.align.unwrap_or(writer.align),
+            ..writer
         }
     }
 

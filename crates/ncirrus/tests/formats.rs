@@ -44,6 +44,7 @@ mod lossy;
 mod nc4_peers;
 mod nc4_schemas;
 mod netcdf4_writing;
+mod netcdf_c_view;
 mod own_corpus;
 mod passing;
 mod peers;

@@ -45,13 +45,7 @@ pub(crate) fn open(url: &str, session: &Session) -> Result<Dataset> {
 
 /// As [`open`], in the view of netCDF-C where there is another one, unless the address says which.
 pub(crate) fn open_as_netcdf_c(url: &str, session: &Session) -> Result<Dataset> {
-    let has_views = ncirrus::store::Url::parse(url)
-        .is_ok_and(|url| url.is_computed() && url.fragment().value("view").is_none());
-    if !has_views {
-        return open(url, session);
-    }
-    let mark = if url.contains('#') { '&' } else { '#' };
-    open(&format!("{url}{mark}view=netcdf-c"), session)
+    Dataset::open_with(&pipe::source(url)?, &OpenOptions::default().as_netcdf_c(true), session)
 }
 
 /// An address for display: without password and query.

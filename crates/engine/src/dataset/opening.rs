@@ -215,7 +215,7 @@ impl Dataset {
             _ => open::probe(&context, root, &others.drivers).await?,
         };
         let others = ReferredDatasets {
-            options: others.options.clone().name(None::<String>),
+            options: others.options.clone().name(None::<String>).as_netcdf_c(false),
             owned: None,
             ..others.clone()
         };
@@ -291,6 +291,13 @@ impl Dataset {
             return Ok(true);
         };
         Ok(local.stat(root)?.is_some_and(|(_, now)| now == tag))
+    }
+
+    /// Whether it is one local file that surely is as it was when it was opened.
+    pub fn is_unchanged(&self) -> bool {
+        let is_known =
+            self.store().local().is_some() && self.inner.context.snapshot.tag(&self.inner.root).is_some();
+        is_known && self.is_current().unwrap_or(false)
     }
 
     /// The options that it was opened with.

@@ -4,7 +4,7 @@ use super::describe::{DatasetFacts, GroupFacts, MemberFacts};
 use super::dimensions::{DimensionScale, FileDimensions, VariableAxes, assign, lacks_scales};
 use super::hidden::{self, AttributeResults};
 use super::types::{DatasetTypes, unwrap_arrays};
-use super::variable::{damaged, is_listed, variable};
+use super::variable::{damaged, has_references, is_listed, variable};
 use super::walk::{GroupNode, ObjectTree, TreeMember};
 use super::{ObjectKey, attribute};
 use crate::datatypes::{Dataspace, RawAttribute};
@@ -18,15 +18,15 @@ use ncirrus_model::{
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Builds the catalog.
+/// Builds the catalog. `hides_references`: without variables and attributes of references.
 ///
 /// # Errors
 /// A need; damage of members is recorded in their place.
 pub(super) fn assemble(
     view: &dyn View,
     file: &Arc<Hdf5File>,
-    tree: &mut ObjectTree,
-    facts: &[GroupFacts],
+    (tree, facts): (&mut ObjectTree, &[GroupFacts]),
+    hides_references: bool,
 ) -> Step<Hdf5Catalog> {
     let order = depth_first(tree);
     let mut variables = Vec::new();
@@ -38,6 +38,9 @@ pub(super) fn assemble(
         {
             variables.extend(found(group, member, facts, &mut scales));
         }
+    }
+    if hides_references {
+        variables.retain(|found| !found.facts.is_ok_and(|(_, dataset)| has_references(&dataset.datatype)));
     }
     let lost = second_choice(view, &scales, &mut variables)?;
     let mut losses: Vec<Vec<Error>> = tree.groups.iter().map(|group| group.losses.clone()).collect();
@@ -59,7 +62,7 @@ pub(super) fn assemble(
     assembly.add_groups(tree, &order, &losses)?;
     assembly.add_types(tree, facts, &order);
     assembly.add_variables(&order, &scales, variables)?;
-    assembly.add_types_of_attributes(facts, &order);
+    assembly.add_types_of_attributes(facts, &order, hides_references);
     if let Some(fault) = assembly.leaves_nothing(facts) {
         return Err(Error::malformed(format!("nothing can be read of the file: {fault}")).into());
     }
@@ -78,6 +81,7 @@ pub(super) fn assemble(
         variables: assembly.variables,
         scales: assembly.scales,
         warnings: assembly.warnings,
+        hides_references,
         writing: None,
     })
 }
@@ -362,7 +366,7 @@ impl ModelAssembly {
     }
 
     /// Types used only by attributes come after those of variables, as if they had been found later.
-    fn add_types_of_attributes(&mut self, facts: &[GroupFacts], order: &[usize]) {
+    fn add_types_of_attributes(&mut self, facts: &[GroupFacts], order: &[usize], hides_references: bool) {
         for (&at, (group, holder)) in order.iter().zip(&self.groups) {
             let Some(facts) = facts.get(at) else { continue };
             let of_members = facts.members.iter().filter_map(|member| match member {
@@ -371,7 +375,8 @@ impl ModelAssembly {
             });
             let lists = std::iter::once(&facts.attributes).chain(of_members).flatten();
             for raw in lists.flat_map(|list| list.iter()).flatten() {
-                if !hidden::is_hidden(&raw.name) {
+                let is_left_out = hides_references && has_references(&raw.datatype);
+                if !is_left_out && !hidden::is_hidden(&raw.name) {
                     let (_, element) = unwrap_arrays(&raw.datatype);
                     // Without a type the attribute is a fault when it is read.
                     let _ = self.types.reference(&mut self.model, *group, &holder.file.object, element);

@@ -1,6 +1,7 @@
 //! Values of attributes (docs/spec/hdf5-netcdf4.md H.6).
 use super::hidden::{self, AttributeResults, is_hidden};
 use super::types::{DatasetTypes, unwrap_arrays};
+use super::variable::has_references;
 use super::walk::ObjectPaths;
 use crate::datatypes::{Dataspace, DatatypeClass, RawAttribute, attributes, values};
 use crate::file::Hdf5File;
@@ -15,6 +16,7 @@ pub(super) struct AttributeReader<'a> {
     pub(super) model: &'a Model,
     pub(super) types: &'a DatasetTypes,
     pub(super) paths: &'a ObjectPaths,
+    pub(super) hides_references: bool,
 }
 
 impl AttributeReader<'_> {
@@ -31,7 +33,7 @@ impl AttributeReader<'_> {
         let (shown, again): (Vec<_>, Vec<_>) = raw
             .iter()
             .map(|raw| raw.as_ref().map_or_else(|(name, _)| (name, raw), |known| (&known.name, raw)))
-            .filter(|(name, _)| !is_hidden(name))
+            .filter(|(name, raw)| !is_hidden(name) && !self.hides(raw))
             .partition(|(name, _)| seen.insert(name.as_str()));
         let read = join_each(&shown, |(_, raw)| match raw {
             Ok(raw) => self.one(object, group, raw),
@@ -48,6 +50,10 @@ impl AttributeReader<'_> {
         let fault = Fault::from(&object.file.at(object.addr, twice));
         list.faults.extend(again.into_iter().map(|(name, _)| (name.clone(), fault.clone())));
         Ok(Ok(list))
+    }
+
+    fn hides(&self, raw: &std::result::Result<RawAttribute, (String, Error)>) -> bool {
+        self.hides_references && raw.as_ref().is_ok_and(|raw| has_references(&raw.datatype))
     }
 
     fn one(&self, object: &ObjectRef, group: GroupId, raw: &RawAttribute) -> Step<Attribute> {

@@ -41,6 +41,8 @@ pub(crate) struct Hdf5Catalog {
     /// The dimensions that are objects of the file, and their ids in it.
     pub(super) scales: Vec<(DimId, ObjectKey, Option<i64>)>,
     pub(super) warnings: Vec<String>,
+    /// Whether variables and attributes of references are left out.
+    pub(super) hides_references: bool,
     /// The writer for this file: it depends on the reader, and not the other way round.
     pub(crate) writing: Option<Arc<dyn Writing>>,
 }
@@ -120,7 +122,13 @@ impl Catalog for Hdf5Catalog {
     }
 
     fn attributes(&self, view: &dyn View, of: &[NodeId]) -> Step<Vec<Result<Attributes>>> {
-        let reader = AttributeReader { view, model: &self.model, types: &self.types, paths: &self.paths };
+        let reader = AttributeReader {
+            view,
+            model: &self.model,
+            types: &self.types,
+            paths: &self.paths,
+            hides_references: self.hides_references,
+        };
         join(of, |node| match self.holder(*node) {
             Ok((object, group)) => {
                 let attributes = reader.all(object, group)?;

@@ -20,12 +20,12 @@ pub(crate) struct LocalMembers {
     pub(crate) paths: Arc<HashMap<FileAddress, String>>,
 }
 
-/// Finds all members of a file.
+/// Finds all members of a file; `hides_references`: those that are not references.
 ///
 /// # Errors
 /// A need, or why the file cannot be read.
-pub(crate) fn members(view: &dyn View, root: &ObjectId) -> Step<LocalMembers> {
-    let (catalog, _) = open(view, root)?;
+pub(crate) fn members(view: &dyn View, root: &ObjectId, hides_references: bool) -> Step<LocalMembers> {
+    let (catalog, _) = open(view, root, hides_references)?;
     let here = |key: &ObjectKey| (key.file == *root).then_some(key.addr);
     let groups =
         catalog.groups.iter().filter_map(|(id, object)| Some((*id, here(&ObjectKey::from(object))?)));

@@ -27,17 +27,22 @@ impl FileObjects {
     }
 }
 
-/// Everything known about a file: its catalog, and the objects from which it was built.
+/// Everything known about a file: its catalog, and the objects from which it was built. `hides_references`: variables
+/// and attributes of references are left out.
 ///
 /// # Errors
 /// A need, or why the file cannot be read.
-pub(crate) fn open(view: &dyn View, root: &ObjectId) -> Step<(Hdf5Catalog, FileObjects)> {
+pub(crate) fn open(
+    view: &dyn View,
+    root: &ObjectId,
+    hides_references: bool,
+) -> Step<(Hdf5Catalog, FileObjects)> {
     let file = load(view, root)?;
     let mut tree = ObjectTree::new(&file);
     let walked = tree.walk(view);
     // Known objects are described while the next level is requested.
     let described = describe(view, &tree);
     let ((), facts) = together(walked, described)?;
-    let catalog = assemble(view, &file, &mut tree, &facts)?;
+    let catalog = assemble(view, &file, (&mut tree, &facts), hides_references)?;
     Ok((catalog, FileObjects { file, tree, facts }))
 }

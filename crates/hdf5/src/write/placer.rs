@@ -53,6 +53,8 @@ pub struct Hdf5Writer {
     pub reserve: Option<u64>,
     /// Chunks begin at multiples of this many bytes, a power of two.
     pub align: u64,
+    /// Whether the file that is changed was opened without its references.
+    pub hides_references: bool,
 }
 
 impl Default for Hdf5Writer {
@@ -63,6 +65,7 @@ impl Default for Hdf5Writer {
             chunks: DefaultChunks::default(),
             reserve: None,
             align: 8,
+            hides_references: false,
         }
     }
 }

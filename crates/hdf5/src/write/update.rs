@@ -104,7 +104,7 @@ pub(super) fn update(
     let file = load(view, root)?;
     let head =
         SuperblockImage::read(view, &file).map_err(|stall| stall.map_error(|error| error.at_object(root)))?;
-    let found = members(view, root)?;
+    let found = members(view, root, choices.hides_references)?;
     if !is_same(&found.model, model) {
         let message = "the file was changed by another program since it was opened";
         return Err(Error::unsupported(message).at_object(root).into());
