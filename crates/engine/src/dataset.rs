@@ -22,7 +22,7 @@ use crate::drive::{DriveContext, NestedRead};
 use crate::picked::Picked;
 use crate::plan::ReadPlan;
 use crate::read::{ReadReport, VariableRead};
-use crate::resources::{MissingChunks, SessionCounters};
+use crate::resources::{ChunkCache, MissingChunks, SessionCounters};
 use crate::session::Session;
 use absent::AbsentObjects;
 use futures_util::future::BoxFuture;
@@ -80,6 +80,8 @@ struct ReferredDatasets {
 struct KnownSources {
     attributes: HashMap<NodeId, Result<Attributes>>,
     bound: HashMap<VarId, Arc<BoundSource>>,
+    /// Decoded chunks of variables that have a cache of their own.
+    caches: HashMap<VarId, Arc<ChunkCache>>,
 }
 
 impl Dataset {
@@ -96,6 +98,14 @@ impl Dataset {
     /// The driver that opened the dataset.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.inner.driver
+    }
+
+    /// Gives a variable a cache of its own for decoded chunks, of so many bytes; it has none of the session's then. A
+    /// variable whose chunks are larger than this is decoded whenever it is read.
+    ///
+    /// A chunk is kept when it is requested for the second time.
+    pub fn set_chunk_cache(&self, variable: VarId, bytes: usize) {
+        self.known().caches.insert(variable, Arc::new(ChunkCache::of_variable(bytes)));
     }
 
     /// What was repaired or ignored on opening.
@@ -327,8 +337,10 @@ impl Dataset {
             }
             _ => self.context(nesting),
         };
-        let variable = (self.definitions(), variable);
-        Ok(VariableRead::new(variable, bound, context, self.inner.opening, missing))
+        let own_cache = self.known().caches.get(&variable).cloned();
+        let read =
+            VariableRead::new((self.definitions(), variable), bound, context, self.inner.opening, missing);
+        Ok(read.with_cache(own_cache))
     }
 
     /// A variable's bound source; reads that it needs are nested at `nesting`.

@@ -21,7 +21,7 @@ use crate::bound_source::{BoundSource, ELEMENT_MARK, ElementDecoding, StorageLay
 use crate::convert;
 use crate::drive::DriveContext;
 use crate::picked::Picked;
-use crate::resources::MissingChunks;
+use crate::resources::{ChunkCache, MissingChunks};
 use crate::scatter::{OutputBuffer, OutputCuts};
 use chunk_batches::ChunkBatches;
 use chunk_task::{ChunkTarget, ChunkTask};
@@ -31,7 +31,7 @@ use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::{Model, Selection, TypeRef, Values, VarId};
 use sequences::DecodedSequences;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One read of one variable. It is independent of datasets: values of other variables that its steps request are read
 /// through the context, and a variable that is assembled from others is read by the dataset, with the report collected
@@ -45,6 +45,8 @@ pub(crate) struct VariableRead<'a> {
     pub(crate) context: DriveContext,
     /// A number unique to this opening: the key under which decoded chunks are cached.
     pub(crate) opening: u64,
+    /// Where decoded chunks of the variable are kept instead of with those of all others.
+    own_cache: Option<Arc<ChunkCache>>,
     pub(crate) missing: MissingChunks,
     fragments_absent: Mutex<Vec<AbsentFragment>>,
     absent: Mutex<Vec<Vec<u64>>>,
@@ -76,6 +78,7 @@ impl<'a> VariableRead<'a> {
             elements: &bound.elements,
             context,
             opening,
+            own_cache: None,
             missing,
             fragments_absent: Mutex::default(),
             absent: Mutex::default(),
@@ -84,6 +87,11 @@ impl<'a> VariableRead<'a> {
             sequences: DecodedSequences::default(),
             is_small: AtomicBool::new(false),
         }
+    }
+
+    /// The same read, with a cache of the variable's own.
+    pub(crate) fn with_cache(self, own_cache: Option<Arc<ChunkCache>>) -> Self {
+        Self { own_cache, ..self }
     }
 
     /// The same read, into the caller's memory.
@@ -194,12 +202,16 @@ impl<'a> VariableRead<'a> {
         Ok(())
     }
 
-    /// Whether all chunks of a selection fit in half of the cache: of more, none would survive until it is requested
-    /// again.
+    /// The cache of decoded chunks: the variable's own, if it has one.
+    fn chunk_cache(&self) -> &ChunkCache {
+        self.own_cache.as_deref().unwrap_or(&self.context.shared.chunks)
+    }
+
+    /// Whether all chunks of a selection fit in the cache.
     fn is_small_read(&self, cuts: &OutputCuts<'_>) -> bool {
         let StorageLayout::Chunks(chunks) = &self.bound.ground else { return false };
         let bytes = cuts.cell_count().and_then(|cells| cells.checked_mul(chunks.usual_byte_len()));
-        bytes.is_some_and(|bytes| bytes <= self.context.shared.chunks.budget() as u64 / 2)
+        bytes.is_some_and(|bytes| self.chunk_cache().takes(bytes))
     }
 
     async fn run(&self, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {

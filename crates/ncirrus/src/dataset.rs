@@ -409,6 +409,12 @@ impl Dataset {
         }
     }
 
+    /// Whether it is one local file, open for reading, that surely is as it was when it was opened: not changed and not
+    /// replaced. `false` where nothing is known of it.
+    pub fn is_unchanged(&self) -> bool {
+        self.reader().is_ok_and(ncirrus_engine::Dataset::is_unchanged)
+    }
+
     pub(crate) fn reader(&self) -> Result<&ncirrus_engine::Dataset> {
         match &self.0.state {
             DatasetState::Reading(dataset) => Ok(dataset),

@@ -172,6 +172,16 @@ impl Variable {
         quantize.flatten().filter(|quantize| self.ty().is_some_and(|ty| quantize.check(ty).is_ok()))
     }
 
+    /// Gives the variable a cache of its own for decoded chunks, of so many bytes, instead of its part of the session's;
+    /// 0: its chunks are decoded whenever they are read. A chunk is kept when it is requested for the second time.
+    ///
+    /// # Errors
+    /// `Unsupported` if the dataset is open for writing: chunks are held until they are encoded then.
+    pub fn set_chunk_cache(&self, bytes: usize) -> Result<()> {
+        self.dataset.reader()?.set_chunk_cache(self.id, bytes);
+        Ok(())
+    }
+
     /// Renames the variable.
     ///
     /// # Errors

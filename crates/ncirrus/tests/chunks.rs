@@ -3,7 +3,8 @@
 
 use crate::support::{open, session, temp};
 use ncirrus::{
-    Atomic, CreateOptions, Dataset, DimensionLen, Kind, Location, Selection, Session, Storage, Variable,
+    Atomic, CodecSpec, CreateOptions, Dataset, DimensionLen, Kind, Location, Selection, Session, Storage,
+    Variable,
 };
 
 fn grid(path: &std::path::Path, kind: Kind, session: &Session) -> Variable {
@@ -47,4 +48,40 @@ fn a_variable_that_is_not_chunked_has_no_chunks() {
     let ((_folder, temp), session) = (temp(), session());
     let variable = grid(&temp.join("a.nc"), Kind::Nc3, &session);
     assert_eq!(variable.chunks(&Selection::all(&[5, 4])).unwrap(), []);
+}
+
+/// How often decoded chunks were found in a cache: an element of each of four chunks of 4,000 bytes was read five times.
+fn cached(kind: Kind, bytes: Option<usize>) -> u64 {
+    let ((_folder, temp), session) = (temp(), session());
+    let path = temp.join("a");
+    let options = CreateOptions::new().kind(kind);
+    let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session).unwrap();
+    dataset.root().add_dimension("x", DimensionLen::Fixed(4000)).unwrap();
+    let variable = dataset.root().add_variable("v", Atomic::Int, &["x"]).unwrap();
+    variable.set_storage(Storage::Chunked(vec![1000]), vec![CodecSpec::hdf5(1, &[1])]).unwrap();
+    variable.write_all(&(0..4000).collect::<Vec<i32>>()).unwrap();
+    assert!(variable.set_chunk_cache(1).is_err(), "it is open for writing");
+    dataset.close().unwrap();
+    let variable = open(&path, &session).unwrap().variable("v").unwrap();
+    if let Some(bytes) = bytes {
+        variable.set_chunk_cache(bytes).unwrap();
+    }
+    let before = session.statistics().chunks_cached;
+    for at in (0..5).flat_map(|round| [round, 1000 + round, 2000 + round, 3000 + round]) {
+        let values = variable.values(&Selection::slab(&[at], &[1])).unwrap();
+        assert_eq!(values, ncirrus::Values::Int(vec![i32::try_from(at).unwrap()]));
+    }
+    session.statistics().chunks_cached - before
+}
+
+#[test]
+fn a_variable_holds_as_many_bytes_of_decoded_chunks_as_it_is_given() {
+    for kind in [Kind::Nc4, Kind::Zarr2] {
+        // A chunk is kept when it is asked for again.
+        assert_eq!(cached(kind, None), 12, "{kind:?}");
+        assert_eq!(cached(kind, Some(16_000)), 12, "{kind:?}");
+        assert!((1..12).contains(&cached(kind, Some(12_000))), "{kind:?}: three of four");
+        assert_eq!(cached(kind, Some(3_999)), 0, "{kind:?}");
+        assert_eq!(cached(kind, Some(0)), 0, "{kind:?}");
+    }
 }

@@ -173,7 +173,7 @@ impl VariableRead<'_> {
             return Ok(false);
         }
         let key = ChunkKey { opening: self.opening, object: object.clone(), range };
-        match self.context.shared.chunks.look_up(&key, *len) {
+        match self.chunk_cache().look_up(&key, *len) {
             CachedChunk::New => Ok(false),
             CachedChunk::Again => {
                 job.keep = Some(key);
@@ -218,7 +218,7 @@ impl VariableRead<'_> {
             self.bound.repair(decoded);
         }
         if let Some(key) = keep {
-            self.context.shared.chunks.keep(key, Bytes::copy_from_slice(decoded));
+            self.chunk_cache().keep(key, Bytes::copy_from_slice(decoded));
         }
         self.copy(part, decoded)
     }

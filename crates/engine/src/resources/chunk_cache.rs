@@ -11,6 +11,8 @@ use std::sync::{Mutex, MutexGuard};
 pub(crate) struct ChunkCache {
     state: Mutex<ChunkCacheState>,
     budget: usize,
+    /// The largest chunk that is kept.
+    largest: usize,
 }
 
 /// Identifies a chunk: the opening of its dataset, and its location.
@@ -48,17 +50,23 @@ const REMEMBERED: usize = 4096;
 impl ChunkCache {
     /// An empty cache of `budget` bytes.
     pub(crate) fn new(budget: usize) -> Self {
-        Self { state: Mutex::default(), budget }
+        Self { state: Mutex::default(), budget, largest: budget / 4 }
     }
 
-    /// Bytes that may be kept.
-    pub(crate) fn budget(&self) -> usize {
-        self.budget
+    /// An empty cache of one variable: a single chunk may fill it.
+    pub(crate) fn of_variable(budget: usize) -> Self {
+        Self { largest: budget, ..Self::new(budget) }
+    }
+
+    /// Whether all chunks of a read of so many bytes fit beside those that are kept: of more, none would survive until it
+    /// is requested again.
+    pub(crate) fn takes(&self, bytes: u64) -> bool {
+        bytes <= (self.budget / 2).max(self.largest) as u64
     }
 
     /// Looks up a chunk of `byte_len` decoded bytes, and remembers that it was requested.
     pub(crate) fn look_up(&self, key: &ChunkKey, byte_len: usize) -> CachedChunk {
-        if byte_len > self.budget / 4 {
+        if byte_len > self.largest {
             return CachedChunk::New;
         }
         let mut state = self.lock();
