@@ -154,7 +154,7 @@ impl From<Error> for Code {
         Self(match error.kind() {
             ErrorKind::NotFound => NC_ENOTFOUND,
             ErrorKind::Denied => NC_EPERM,
-            ErrorKind::Io { .. } => NC_EIO,
+            ErrorKind::Io { .. } => system_number(&error).unwrap_or(NC_EIO),
             ErrorKind::Malformed | ErrorKind::Missing => NC_EHDFERR,
             ErrorKind::Unsupported => match error.detail() {
                 Some(Detail::UnknownCodec(_) | Detail::UnusableCodec(_)) => NC_ENOFILTER,
@@ -170,12 +170,29 @@ impl From<Error> for Code {
     }
 }
 
+/// `EIO ENFILE EMFILE EFBIG ENOSPC EROFS EDQUOT`, which file systems answer.
+const OF_FILE_SYSTEMS: [c_int; 7] = [5, 23, 24, 27, 28, 30, 122];
+
+/// The number of a file system for what it refused, such as a full disk.
+fn system_number(error: &Error) -> Option<c_int> {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(number) = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error) {
+            return Some(number).filter(|number| OF_FILE_SYSTEMS.contains(number));
+        }
+        source = cause.source();
+    }
+    None
+}
+
 /// The code for an error of opening, where the system's numbers stand for what the file system said.
 pub(crate) fn of_opening(error: Error) -> Code {
     crate::last_error::set(&error.to_string());
     match (error.kind(), error.detail()) {
         (ErrorKind::NotFound, _) => Code(ENOENT),
         (ErrorKind::Denied, _) => Code(EACCES),
+        // Another program has it locked.
+        (ErrorKind::Conflict, _) => Code(NC_EHDFERR),
         (_, Some(Detail::Found(_))) | (ErrorKind::Unsupported, None) => Code(NC_ENOTNC),
         _ => error.into(),
     }

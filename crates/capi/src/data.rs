@@ -31,13 +31,18 @@ fn read_native(
             return Err(Code(NC_EHDFERR));
         }
         let len = count.checked_mul(element).ok_or(Code(NC_ENOMEM))?;
-        return Ok(variable.read_bytes_into(&slab.selection, out.slice(len)?)?);
+        let read = variable.read_bytes_into(&slab.selection, out.slice(len)?);
+        return read.map_err(|error| at.file.core.format.code_of_reading(error));
     }
     if count > 0 && out.is_null() {
         return Err(Code(NC_EINVAL));
     }
-    let values = variable.values(&slab.selection)?;
+    let values = values_of(at, variable, slab)?;
     out.write(&layouts::image(&at.members, ty, &values)?)
+}
+
+fn values_of(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<ncirrus::Values> {
+    variable.values(&slab.selection).map_err(|error| at.file.core.format.code_of_reading(error))
 }
 
 /// Reads values as another type.
@@ -54,7 +59,7 @@ fn read_as(
     }
     // Text and numbers are told apart before anything is read.
     convert::check(base, to)?;
-    let values = variable.values(&slab.selection)?;
+    let values = values_of(at, variable, slab)?;
     let stored = convert::stored(&at.file, &values, to);
     let (values, ended) = convert::to_memory(&at.file, &values, to)?;
     let image = layouts::image(&at.members, to.into(), &values)?;
@@ -134,7 +139,7 @@ pub(crate) fn get_mapped(
         return Err(Code(NC_EHDFERR));
     }
     let distances = map.read(slab.counts.len())?;
-    let values = at.settled()?.variable_by_id(id).values(&slab.selection)?;
+    let values = values_of(&at, &at.settled()?.variable_by_id(id), &slab)?;
     let (values, ended) = convert::to_memory(&at.file, &values, to)?;
     let element = layouts::size_of_type(&at.members, to.into())?.len;
     let image = layouts::image(&at.members, to.into(), &values)?;

@@ -3,27 +3,19 @@
 //! Definitions are collected here and given to the dataset when values are read or written, and at `nc_enddef`, `nc_sync`
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
 use crate::broken::{FileHealth, MarkedGuard};
-use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_EVARSIZE, Outcome};
+use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
+pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::members::FileMembers;
+use crate::process::open_options;
 use crate::process::session;
 use crate::put_run::CollectedPuts;
-use ncirrus::{Dataset, ErrorKind, Model, OpenOptions, UserKind, VarId};
+use ncirrus::{Dataset, Model, UserKind, VarId};
 use std::collections::HashSet;
-use std::ffi::c_int;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
-
-/// What kind of file it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileFormat {
-    /// `NC_FORMAT_*`.
-    pub(crate) number: c_int,
-    /// Whether it is netCDF-4 as HDF5.
-    pub(crate) is_hdf5: bool,
-}
 
 /// A file that one or several handles refer to.
 #[derive(Debug)]
@@ -129,48 +121,6 @@ pub(crate) enum FileOrigin {
     Memory,
 }
 
-impl FileFormat {
-    /// The format of a dataset.
-    pub(crate) fn of(dataset: &Dataset) -> Self {
-        let number = match dataset.kind() {
-            "classic" => 1,
-            "64-bit offset" => 2,
-            "cdf5" => 5,
-            "netCDF-4 classic model" => 4,
-            _ => 3,
-        };
-        Self { number, is_hdf5: fact(dataset, "_IsNetcdf4").is_some() }
-    }
-
-    /// Whether it is netCDF-3.
-    pub(crate) fn is_classic(self) -> bool {
-        matches!(self.number, 1 | 2 | 5)
-    }
-
-    /// Whether define and data mode are told apart: in netCDF-3, and in netCDF-4 of the classic model.
-    pub(crate) fn is_strict(self) -> bool {
-        self.number != 3
-    }
-}
-
-impl FileFormat {
-    pub(crate) fn code_of(self, error: ncirrus::Error) -> Code {
-        let is_refusal = error.kind() == ErrorKind::Unsupported && error.detail().is_none();
-        let is_too_large = error.kind() == ErrorKind::Limit;
-        let code = error.into();
-        if self.is_classic() && is_too_large {
-            // What a classic file has no offsets for.
-            return Code(NC_EVARSIZE);
-        }
-        if self.is_hdf5 && is_refusal { Code(NC_EHDFERR) } else { code }
-    }
-}
-
-/// A fact about the storage of a dataset.
-pub(crate) fn fact(dataset: &Dataset, name: &str) -> Option<String> {
-    dataset.facts().into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
-}
-
 /// The number of the next file.
 static SERIALS: AtomicU64 = AtomicU64::new(0);
 
@@ -221,7 +171,7 @@ impl FileCore {
     /// Those of opening.
     pub(crate) fn reopened(path: &[u8], place: Option<PathBuf>) -> ncirrus::Result<Self> {
         let url = String::from_utf8_lossy(path).trim_start().to_owned();
-        let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session()?)?;
+        let dataset = Dataset::open_with(&url, &open_options(), &session()?)?;
         let format = FileFormat::of(&dataset);
         Self::new(dataset, FileOrigin::Reading, format, place, false)
     }
@@ -415,7 +365,7 @@ impl FileState {
             FileOrigin::Updating => self.dataset.sync().map_err(|error| self.format.code_of(error)),
             FileOrigin::Created { url } => {
                 self.dataset.clone().close().map_err(|error| self.format.code_of(error))?;
-                let updated = Dataset::update_with(url, &OpenOptions::default(), &session()?);
+                let updated = Dataset::update_with(url, &open_options(), &session()?);
                 self.replace(updated?)?;
                 self.origin = FileOrigin::Updating;
                 Ok(())

@@ -3,7 +3,7 @@
 //! While the process is forked, all that the whole process has is held, so that a child finds nothing half changed and
 //! nothing locked. What the parent has open is left to it, with its locks, whatever other threads do with them; a file that is
 //! read is opened again at the first call that uses it (`files`).
-use crate::{files, memory, opened_blocks, process, storage, user_formats};
+use crate::{chunk_caches, files, memory, opened_blocks, process, user_formats};
 use std::any::Any;
 use std::cell::RefCell;
 use std::sync::{MutexGuard, Once};
@@ -26,8 +26,11 @@ pub(crate) fn watch() {
 }
 
 fn hold() {
-    let others = vec![storage::held(), opened_blocks::held(), process::held_settings(), user_formats::held()];
-    let held = HeldProcess { slots: files::held_slots(), session: process::held_session(), _others: others };
+    // In the order in which a call takes them: the settings are read while a session is made.
+    let session = process::held_session();
+    let others =
+        vec![process::held_settings(), chunk_caches::held(), opened_blocks::held(), user_formats::held()];
+    let held = HeldProcess { slots: files::held_slots(), session, _others: others };
     HELD.with(|place| *place.borrow_mut() = Some(held));
 }
 

@@ -5,7 +5,8 @@ use crate::files::{self, OpenFile};
 use crate::memory::{BytesOut, CText, LentBlock, MemoryFile, Out, allocated, free_address};
 use crate::modes::{DISKLESS, INMEMORY, MMAP, WRITE};
 use crate::opened_blocks::{self, OpenedBlock};
-use ncirrus::{Dataset, OpenOptions};
+use crate::process::open_options;
+use ncirrus::Dataset;
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -
     let writes = mode & WRITE != 0;
     let lent = LentBlock::new(block.address, block.len);
     crate::fork::watch();
-    let (session, options) = (files::session()?, OpenOptions::default());
+    let (session, options) = (files::session()?, open_options());
     let opened = if writes {
         Dataset::update_bytes(lent.as_ref().to_vec(), &options, &session)
     } else {

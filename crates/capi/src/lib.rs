@@ -7,6 +7,7 @@
 mod attributes;
 mod auxiliary;
 mod broken;
+mod chunk_caches;
 pub mod codes;
 mod compound_draft;
 mod constants;
@@ -22,6 +23,7 @@ mod define_types;
 mod equality;
 mod faults;
 mod file_edit;
+mod file_format;
 mod file_state;
 mod files;
 mod filter_text;

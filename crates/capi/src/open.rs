@@ -7,8 +7,9 @@ use crate::files::{self, OpenFile, group_of};
 use crate::local_place::local_place;
 use crate::memory::{CText, ConstText, MemoryFile, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
+use crate::process::open_options;
 use crate::user_formats;
-use ncirrus::{Dataset, OpenOptions};
+use ncirrus::Dataset;
 use std::ffi::c_int;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,9 +43,10 @@ fn check_mode(mode: c_int) -> Outcome<()> {
 fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<FileCore> {
     crate::fork::watch();
     let session = files::session()?;
-    let options = OpenOptions::default();
+    let options = open_options();
     if mode & WRITE == 0 {
         let dataset = Dataset::open_with(url, &options, &session)?;
+        crate::chunk_caches::apply(&dataset)?;
         let format = FileFormat::of(&dataset);
         return FileCore::new(dataset, FileOrigin::Reading, format, place, false);
     }
@@ -61,16 +63,23 @@ fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<Fil
     FileCore::new(dataset, origin, format, place, false)
 }
 
-/// A file that this process has open already, if one of the handles writes: they share its state.
+/// A file that this process has open already: its handles share its state, unless another file has come to its place since then.
 fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<FileCore>>> {
     let Some(place) = place else { return Ok(None) };
     let writes = mode & WRITE != 0;
     for file in files::open_files().into_iter().filter(|file| file.core.place.as_deref() == Some(place)) {
+        // Calls that read it are not waited for.
+        match file.core.look(|state| (state.origin.clone(), state.dataset.is_unchanged())) {
+            (FileOrigin::Memory, _) => continue,
+            (FileOrigin::Reading, true) if !writes => return Ok(Some(file.core.share())),
+            (FileOrigin::Reading, _) if !writes => continue,
+            _ => {}
+        }
         let mut state = file.core.alone();
         match (&state.origin, writes) {
             (FileOrigin::Memory, _) | (FileOrigin::Reading, false) => continue,
             (FileOrigin::Reading, true) => {
-                let updated = Dataset::update_with(url, &OpenOptions::default(), &files::session()?);
+                let updated = Dataset::update_with(url, &open_options(), &files::session()?);
                 state.replace(updated.map_err(codes::of_opening)?)?;
                 state.origin = FileOrigin::Updating;
                 files::close_at_exit();
@@ -92,7 +101,7 @@ pub(crate) fn close(ncid: c_int) -> Outcome<()> {
         // The program can still complete what it defined.
         handle.file.core.look(file_state::FileState::check_types)?;
     }
-    crate::storage::forget_caches(ncid);
+    crate::chunk_caches::forget(ncid);
     let file = files::remove(ncid)?;
     let ended = end(&file).and_then(|()| crate::in_memory::put_back(ncid, &file));
     crate::in_memory::forget(ncid);
@@ -129,7 +138,7 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
 
 /// Closes a dataset without what was defined since `nc_redef`; a new one that was never in data mode does not appear.
 pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
-    crate::storage::forget_caches(ncid);
+    crate::chunk_caches::forget(ncid);
     let file = files::remove(ncid)?;
     let ended = end_without_definitions(&file);
     crate::in_memory::forget(ncid);
@@ -146,8 +155,8 @@ fn end_without_definitions(file: &OpenFile) -> Outcome<()> {
     }
     if file.writes && state.is_defining {
         if !state.was_defined {
-            file.core.release();
-            return Ok(state.dataset.clone().abort()?);
+            // With other handles it goes on.
+            return if file.core.release() { Ok(state.dataset.clone().abort()?) } else { Ok(()) };
         }
         state.forget_pending()?;
     }
@@ -155,10 +164,20 @@ fn end_without_definitions(file: &OpenFile) -> Outcome<()> {
     end(file)
 }
 
-/// Makes permanent what was written so far.
+/// Makes permanent what was written so far. Of a file that is read, shows what others have written since it was opened.
 pub(crate) fn sync(ncid: c_int) -> Outcome<()> {
     let file = group_of(ncid)?.file;
     let mut state = file.core.alone();
+    if matches!(state.origin, FileOrigin::Reading) {
+        if file.core.place.is_some() && !state.dataset.is_unchanged() {
+            let url = String::from_utf8_lossy(&file.path).trim_start().to_owned();
+            let now =
+                Dataset::open_with(&url, &open_options(), &files::session()?).map_err(codes::of_opening)?;
+            state.replace(now)?;
+            file.core.note_change();
+        }
+        return Ok(());
+    }
     file.core.check_collected()?;
     if state.is_defining {
         if file.core.format.is_strict() {
@@ -220,13 +239,13 @@ fn format_of(file: &OpenFile) -> c_int {
 /// `NC_FORMATX_*` and the mode with the bits of the format.
 pub(crate) fn format_extended(ncid: c_int, format: Out<c_int>, mode: Out<c_int>) -> Outcome<()> {
     let file = group_of(ncid)?.file;
-    let (extended, bits) = match format_of(&file) {
-        1 => (1, 0),
-        2 => (1, OFFSET_64BIT),
-        5 => (1, DATA_64BIT),
-        _ => (if file.is_hdf5() { 2 } else { 10 }, NETCDF4),
+    let bits = match format_of(&file) {
+        1 => 0,
+        2 => OFFSET_64BIT,
+        5 => DATA_64BIT,
+        _ => NETCDF4,
     };
-    format.set(extended);
+    format.set(file.core.format.extended());
     mode.set(file.mode | bits);
     Ok(())
 }

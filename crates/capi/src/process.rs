@@ -1,6 +1,6 @@
 //! What the process has once: the session.
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
-use ncirrus::{Session, SessionBuilder};
+use ncirrus::{OpenOptions, Session, SessionBuilder};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +19,13 @@ pub(crate) fn session() -> ncirrus::Result<Session> {
         Some(session) => Ok(session.clone()),
         None => Ok(session.insert(new_session()?).clone()),
     }
+}
+
+/// How datasets are opened: as netCDF-C shows them, and with `NCIRRUS_RAW=1` in the environment the descriptions of
+/// aggregated variables instead of these.
+pub(crate) fn open_options() -> OpenOptions {
+    let is_raw = std::env::var_os("NCIRRUS_RAW").is_some_and(|value| value == "1");
+    OpenOptions::new().as_netcdf_c(true).raw(is_raw)
 }
 
 /// What the program set, besides the user's configuration: keys and values, of ncirrus and of netCDF's `.ncrc`.

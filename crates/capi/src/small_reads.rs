@@ -4,6 +4,7 @@
 //! A block is what one chunk holds, or some rows of a variable that has no chunks. It is read when a thread asks for values near those
 //! that it asked for before, and it is valid as long as nothing was changed through any handle of the file (`FileStamp`). A variable that
 //! is read here and there is read whole, if it is not large.
+use crate::chunk_caches;
 use crate::codes::Outcome;
 use crate::faults::{self, FaultPlace};
 use crate::files::{self, FileStamp};
@@ -229,6 +230,8 @@ fn block_for(
         // Its chunk is too large: only that it was read is remembered.
         None => (at.to_vec(), vec![1; at.len()], false),
     };
+    let len = counts.iter().fold(element, |len, count| len.saturating_mul(*count));
+    let is_wanted = is_wanted && (access.at.file.is_classic() || len <= chunk_caches::most_held(ncid, varid));
     let block = SmallBlock { ncid, varid, stamp, ty, element, start, counts, bytes: Vec::new(), far_reads };
     Some((block, is_wanted))
 }

@@ -1,16 +1,12 @@
 //! How variables are stored: chunks, filters, byte order, fill value.
-use crate::codes::{
-    Code, NC_EBADTYPE, NC_EGLOBAL, NC_EINVAL, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome,
-};
+use crate::codes::{Code, NC_EBADTYPE, NC_EGLOBAL, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome};
 use crate::files::{FileGroup, GLOBAL, group_of, session, size};
 use crate::layouts;
 use crate::memory::{BytesOut, Out};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
 use ncirrus::model::{self, CodecSpace, default_fill};
 use ncirrus::{CodecSpec, Endianness, FillValue, Storage, TypeRef};
-use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::sync::{Mutex, PoisonError};
 
 const CHUNKED: c_int = 0;
 const CONTIGUOUS: c_int = 1;
@@ -249,91 +245,6 @@ fn parameters(ncid: c_int, varid: c_int, id: u32) -> Outcome<Option<Vec<u32>>> {
     Ok(list.into_iter().find(|(other, _)| *other == id).map(|(_, parameters)| parameters))
 }
 
-/// Bytes of decoded chunks, slots, and preference, that a program chose for a variable or for new files; they are answered
-/// again.
-#[derive(Debug, Clone, Copy)]
-struct CacheChoice {
-    bytes: usize,
-    slots: usize,
-    preemption: f32,
-}
-
-/// What netCDF-C holds per variable if nothing was chosen.
-const DEFAULT_CACHE: CacheChoice = CacheChoice { bytes: 16 << 20, slots: 4133, preemption: 0.75 };
-static CACHE: Mutex<CacheChoice> = Mutex::new(DEFAULT_CACHE);
-static VARIABLE_CACHES: Mutex<BTreeMap<(c_int, c_int), CacheChoice>> = Mutex::new(BTreeMap::new());
-
-impl CacheChoice {
-    fn checked(bytes: usize, slots: usize, preemption: f32) -> Outcome<Self> {
-        if !(0.0..=1.0).contains(&preemption) {
-            return Err(Code(NC_EINVAL));
-        }
-        Ok(Self { bytes, slots, preemption })
-    }
-
-    fn tell(self, bytes: Out<usize>, slots: Out<usize>, preemption: Out<f32>) {
-        bytes.set(self.bytes);
-        slots.set(self.slots);
-        preemption.set(self.preemption);
-    }
-}
-
-/// `nc_set_chunk_cache`.
-pub(crate) fn set_cache(bytes: usize, slots: usize, preemption: f32) -> Outcome<()> {
-    let choice = CacheChoice::checked(bytes, slots, preemption)?;
-    *CACHE.lock().unwrap_or_else(PoisonError::into_inner) = choice;
-    Ok(())
-}
-
-/// `nc_get_chunk_cache`.
-pub(crate) fn cache(bytes: Out<usize>, slots: Out<usize>, preemption: Out<f32>) -> Outcome<()> {
-    CACHE.lock().unwrap_or_else(PoisonError::into_inner).tell(bytes, slots, preemption);
-    Ok(())
-}
-
-/// `nc_set_var_chunk_cache`.
-pub(crate) fn set_variable_cache(
-    ncid: c_int,
-    varid: c_int,
-    bytes: usize,
-    slots: usize,
-    preemption: f32,
-) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
-    let choice = CacheChoice::checked(bytes, slots, preemption)?;
-    stored(&at, varid)?;
-    VARIABLE_CACHES.lock().unwrap_or_else(PoisonError::into_inner).insert((ncid, varid), choice);
-    Ok(())
-}
-
-/// `nc_get_var_chunk_cache`.
-pub(crate) fn variable_cache(
-    ncid: c_int,
-    varid: c_int,
-    bytes: Out<usize>,
-    slots: Out<usize>,
-    preemption: Out<f32>,
-) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
-    stored(&at, varid)?;
-    let own = VARIABLE_CACHES.lock().unwrap_or_else(PoisonError::into_inner).get(&(ncid, varid)).copied();
-    let choice = own.unwrap_or_else(|| *CACHE.lock().unwrap_or_else(PoisonError::into_inner));
-    choice.tell(bytes, slots, preemption);
-    Ok(())
-}
-
-/// Forgets what was chosen for the variables of a file that is closed.
-pub(crate) fn forget_caches(ncid: c_int) {
-    let file = ncid >> 16;
-    VARIABLE_CACHES.lock().unwrap_or_else(PoisonError::into_inner).retain(|(id, _), _| id >> 16 != file);
-}
-
 /// The only parameter of zstd or bzip2, and whether the variable has the filter.
 fn level(ncid: c_int, varid: c_int, id: u32, has: Out<c_int>, level: Out<c_int>) -> Outcome<()> {
     let found = known_filter(ncid, varid, id)?;
@@ -381,70 +292,6 @@ fn known_filter(ncid: c_int, varid: c_int, id: u32) -> Outcome<Option<Vec<u32>>>
     parameters(ncid, varid, id)
 }
 
-/// Bytes of a cache as the functions of Fortran count them.
-const MEGABYTE: usize = 1 << 20;
-
-/// `nc_set_chunk_cache_ints`: the preference in percent.
-pub(crate) fn set_cache_ints(bytes: c_int, slots: c_int, percent: c_int) -> Outcome<()> {
-    let (Ok(bytes), Ok(slots)) = (usize::try_from(bytes), usize::try_from(slots)) else {
-        return Err(Code(NC_EINVAL));
-    };
-    if bytes == 0 || slots == 0 || !(0..=100).contains(&percent) {
-        return Err(Code(NC_EINVAL));
-    }
-    set_cache(bytes, slots, part_of(percent))
-}
-
-fn part_of(percent: c_int) -> f32 {
-    f32::from(i16::try_from(percent).unwrap_or(0)) / 100.0
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "between 0 and 100")]
-fn percent_of(part: f32) -> c_int {
-    (part * 100.0) as c_int
-}
-
-/// `nc_get_chunk_cache_ints`.
-pub(crate) fn cache_ints(bytes: Out<c_int>, slots: Out<c_int>, percent: Out<c_int>) -> Outcome<()> {
-    let choice = *CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    bytes.set(crate::files::number(choice.bytes));
-    slots.set(crate::files::number(choice.slots));
-    percent.set(percent_of(choice.preemption));
-    Ok(())
-}
-
-/// `nc_set_var_chunk_cache_ints`: the size in MiB; what is negative stays as it was.
-pub(crate) fn set_variable_cache_ints(
-    ncid: c_int,
-    varid: c_int,
-    size: c_int,
-    slots: c_int,
-    percent: c_int,
-) -> Outcome<()> {
-    // What is below zero stands for what new variables have.
-    let (mut usual, mut usual_slots, mut part) = (0, 0, 0.0);
-    cache(Out::of(&mut usual), Out::of(&mut usual_slots), Out::of(&mut part))?;
-    let bytes = usize::try_from(size).map_or(usual, |size| size.saturating_mul(MEGABYTE));
-    let slots = usize::try_from(slots).unwrap_or(usual_slots);
-    set_variable_cache(ncid, varid, bytes, slots, if percent < 0 { part } else { part_of(percent) })
-}
-
-/// `nc_get_var_chunk_cache_ints`.
-pub(crate) fn variable_cache_ints(
-    ncid: c_int,
-    varid: c_int,
-    size: Out<c_int>,
-    slots: Out<c_int>,
-    percent: Out<c_int>,
-) -> Outcome<()> {
-    let (mut bytes, mut count, mut part) = (0, 0, 0.0);
-    variable_cache(ncid, varid, Out::of(&mut bytes), Out::of(&mut count), Out::of(&mut part))?;
-    size.set(crate::files::number(bytes / MEGABYTE));
-    slots.set(crate::files::number(count));
-    percent.set(percent_of(part));
-    Ok(())
-}
-
 /// `nc_inq_var_chunking_ints`.
 pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: Out<c_int>, lens: Out<c_int>) -> Outcome<()> {
     let rank = stored(&group_of(ncid)?, varid)?.rank();
@@ -461,12 +308,4 @@ pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: Out<c_int>, lens: O
     lens.set_all(&sizes.iter().map(cut).collect::<Vec<_>>());
     let fits = sizes.iter().all(|len| c_int::try_from(*len).is_ok());
     if fits || lens.is_null() { Ok(()) } else { Err(Code(NC_ERANGE)) }
-}
-
-/// What the whole process has of it, which no other thread changes meanwhile.
-pub(crate) fn held() -> Box<dyn std::any::Any> {
-    Box::new((
-        CACHE.lock().unwrap_or_else(PoisonError::into_inner),
-        VARIABLE_CACHES.lock().unwrap_or_else(PoisonError::into_inner),
-    ))
 }

@@ -4,7 +4,7 @@ use crate::memory::UserTable;
 use crate::memory::{CText, In, KeptPointer, Out};
 use crate::table::c_functions;
 use crate::user_formats;
-use crate::{define_storage, refusals, storage};
+use crate::{chunk_caches, define_storage, refusals, storage};
 use std::ffi::c_int;
 
 c_functions! {
@@ -34,13 +34,13 @@ c_functions! {
     /// The kind of storage and the chunks of a variable.
     fn nc_inq_var_chunking_ints(ncid: c_int, varid: c_int, storagep: Out<c_int>, chunksizesp: Out<c_int>) -> Outcome<()> = storage::chunking_ints;
     /// How much is cached of variables of new files.
-    fn nc_set_chunk_cache_ints(size: c_int, nelems: c_int, preemption: c_int) -> Outcome<()> = storage::set_cache_ints;
+    fn nc_set_chunk_cache_ints(size: c_int, nelems: c_int, preemption: c_int) -> Outcome<()> = chunk_caches::set_cache_ints;
     /// How much is cached of variables of new files.
-    fn nc_get_chunk_cache_ints(sizep: Out<c_int>, nelemsp: Out<c_int>, preemptionp: Out<c_int>) -> Outcome<()> = storage::cache_ints;
+    fn nc_get_chunk_cache_ints(sizep: Out<c_int>, nelemsp: Out<c_int>, preemptionp: Out<c_int>) -> Outcome<()> = chunk_caches::cache_ints;
     /// How much is cached of a variable.
-    fn nc_set_var_chunk_cache_ints(ncid: c_int, varid: c_int, size: c_int, nelems: c_int, preemption: c_int) -> Outcome<()> = storage::set_variable_cache_ints;
+    fn nc_set_var_chunk_cache_ints(ncid: c_int, varid: c_int, size: c_int, nelems: c_int, preemption: c_int) -> Outcome<()> = chunk_caches::set_variable_cache_ints;
     /// How much is cached of a variable.
-    fn nc_get_var_chunk_cache_ints(ncid: c_int, varid: c_int, sizep: Out<c_int>, nelemsp: Out<c_int>, preemptionp: Out<c_int>) -> Outcome<()> = storage::variable_cache_ints;
+    fn nc_get_var_chunk_cache_ints(ncid: c_int, varid: c_int, sizep: Out<c_int>, nelemsp: Out<c_int>, preemptionp: Out<c_int>) -> Outcome<()> = chunk_caches::variable_cache_ints;
 }
 
 c_functions! {

@@ -5,7 +5,9 @@ use crate::memory::{Bytes, BytesOut, CText, In, Out};
 use crate::table::c_functions;
 use crate::user_calls;
 use crate::user_formats;
-use crate::{create, define, define_storage, define_types, equality, open, put_attributes, storage};
+use crate::{
+    chunk_caches, create, define, define_storage, define_types, equality, open, put_attributes, storage,
+};
 use std::ffi::c_int;
 
 c_functions! {
@@ -81,13 +83,13 @@ c_functions! {
     /// Chooses the fill value.
     fn nc_def_var_fill(ncid: c_int, varid: c_int, no_fill: c_int, fill_value: Bytes) -> Outcome<()> = define_storage::fill, or UserTable::def_var_fill;
     /// How much is cached of variables of new files.
-    fn nc_set_chunk_cache(size: usize, nelems: usize, preemption: f32) -> Outcome<()> = storage::set_cache;
+    fn nc_set_chunk_cache(size: usize, nelems: usize, preemption: f32) -> Outcome<()> = chunk_caches::set_cache;
     /// How much is cached of variables of new files.
-    fn nc_get_chunk_cache(sizep: Out<usize>, nelemsp: Out<usize>, preemptionp: Out<f32>) -> Outcome<()> = storage::cache;
+    fn nc_get_chunk_cache(sizep: Out<usize>, nelemsp: Out<usize>, preemptionp: Out<f32>) -> Outcome<()> = chunk_caches::cache;
     /// How much is cached of a variable.
-    fn nc_set_var_chunk_cache(ncid: c_int, varid: c_int, size: usize, nelems: usize, preemption: f32) -> Outcome<()> = storage::set_variable_cache, or UserTable::set_var_chunk_cache;
+    fn nc_set_var_chunk_cache(ncid: c_int, varid: c_int, size: usize, nelems: usize, preemption: f32) -> Outcome<()> = chunk_caches::set_variable_cache, or UserTable::set_var_chunk_cache;
     /// How much is cached of a variable.
-    fn nc_get_var_chunk_cache(ncid: c_int, varid: c_int, sizep: Out<usize>, nelemsp: Out<usize>, preemptionp: Out<f32>) -> Outcome<()> = storage::variable_cache, or UserTable::get_var_chunk_cache;
+    fn nc_get_var_chunk_cache(ncid: c_int, varid: c_int, sizep: Out<usize>, nelemsp: Out<usize>, preemptionp: Out<f32>) -> Outcome<()> = chunk_caches::variable_cache, or UserTable::get_var_chunk_cache;
     /// Defines a compound, without fields.
     fn nc_def_compound(ncid: c_int, size: usize, name: CText, typeidp: Out<c_int>) -> Outcome<()> = define_types::compound, or UserTable::def_compound;
     /// Adds a field to a compound.

@@ -176,3 +176,30 @@ fn nczarr_is_printed_alike() {
     printed(Library::Debian, folder.path(), "nccopy", &["c.nc", &target]);
     assert_same_dumps(folder.path(), &target, &[&[], &["-k"], &["-h"], &["-s"]]);
 }
+
+#[test]
+fn aggregations_are_printed_as_what_they_stand_for_or_as_they_are_stored() {
+    let Some(corpus) = ncirrus_testkit::corpus::corpus("cfa") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let part = corpus.join("cf1.13/cfdm-concat-rel");
+    let [master, expected] =
+        ["m.nca", "expected.nc"].map(|name| part.join(name).to_str().unwrap().to_owned());
+    let shown = |library, file: &str, raw: &str| {
+        let mut command = std::process::Command::new("ncdump");
+        command.arg(file).current_dir(folder.path()).env("NCIRRUS_RAW", raw);
+        if library == Library::Own {
+            command.env("LD_LIBRARY_PATH", super::loaded_from(folder.path()));
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{file}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let stored = shown(Library::Debian, &master, "");
+    assert_eq!(shown(Library::Own, &master, "1"), stored);
+    let values = |text: &str| text.split_once("data:").unwrap().1.to_owned();
+    let assembled = shown(Library::Own, &master, "");
+    assert_ne!(assembled, stored);
+    let (all, wanted) = (values(&assembled), values(&shown(Library::Debian, &expected, "")));
+    let variable = wanted.split(" ;").find(|part| part.contains("pt =")).unwrap();
+    assert!(all.contains(variable), "{variable}\n{all}");
+}

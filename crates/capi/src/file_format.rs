@@ -1,0 +1,85 @@
+//! What kind of file it is, and the codes of errors that depend on it.
+use crate::codes::{Code, NC_EHDFERR, NC_ENCZARR, NC_EVARSIZE};
+use ncirrus::{Dataset, ErrorKind};
+use std::ffi::c_int;
+
+/// What kind of file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileFormat {
+    /// `NC_FORMAT_*`.
+    pub(crate) number: c_int,
+    /// Whether it is netCDF-4 as HDF5.
+    pub(crate) is_hdf5: bool,
+    /// `NC_FORMATX_DAP2` or `NC_FORMATX_DAP4`, if a server computes it.
+    pub(crate) protocol: Option<c_int>,
+}
+
+const FORMATX_NC3: c_int = 1;
+const FORMATX_HDF5: c_int = 2;
+const FORMATX_DAP2: c_int = 5;
+const FORMATX_DAP4: c_int = 6;
+const FORMATX_ZARR: c_int = 10;
+
+impl FileFormat {
+    /// The format of a dataset.
+    pub(crate) fn of(dataset: &Dataset) -> Self {
+        let number = match dataset.kind() {
+            "classic" => 1,
+            "64-bit offset" => 2,
+            "cdf5" => 5,
+            "netCDF-4 classic model" => 4,
+            _ => 3,
+        };
+        let protocol = match fact(dataset, "protocol").as_deref() {
+            Some("DAP2") => Some(FORMATX_DAP2),
+            Some("DAP4") => Some(FORMATX_DAP4),
+            _ => None,
+        };
+        Self { number, is_hdf5: fact(dataset, "_IsNetcdf4").is_some(), protocol }
+    }
+
+    /// `NC_FORMATX_*`.
+    pub(crate) fn extended(self) -> c_int {
+        let stored = match () {
+            () if self.is_classic() => FORMATX_NC3,
+            () if self.is_hdf5 => FORMATX_HDF5,
+            () => FORMATX_ZARR,
+        };
+        self.protocol.unwrap_or(stored)
+    }
+
+    /// Whether it is netCDF-3.
+    pub(crate) fn is_classic(self) -> bool {
+        matches!(self.number, 1 | 2 | 5)
+    }
+
+    /// Whether define and data mode are told apart: in netCDF-3, and in netCDF-4 of the classic model.
+    pub(crate) fn is_strict(self) -> bool {
+        self.number != 3
+    }
+
+    /// The code of an error of writing: what HDF5 has no place for is its error.
+    pub(crate) fn code_of(self, error: ncirrus::Error) -> Code {
+        let is_refusal = error.kind() == ErrorKind::Unsupported && error.detail().is_none();
+        let is_too_large = error.kind() == ErrorKind::Limit;
+        let is_of_system = matches!(error.kind(), ErrorKind::Io { .. });
+        let code = error.into();
+        if self.is_classic() && is_too_large {
+            // What a classic file has no offsets for.
+            return Code(NC_EVARSIZE);
+        }
+        if self.is_hdf5 && (is_refusal || is_of_system) { Code(NC_EHDFERR) } else { code }
+    }
+
+    /// The code of an error of reading values: what is damaged is told by the format.
+    pub(crate) fn code_of_reading(self, error: ncirrus::Error) -> Code {
+        let is_damaged = matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Missing);
+        let code = error.into();
+        if is_damaged && self.extended() == FORMATX_ZARR { Code(NC_ENCZARR) } else { code }
+    }
+}
+
+/// A fact about the storage of a dataset.
+pub(crate) fn fact(dataset: &Dataset, name: &str) -> Option<String> {
+    dataset.facts().into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}

@@ -1,0 +1,71 @@
+//! Several handles of one file, files that others add to, and what the system refuses.
+use super::calls::compiled;
+use super::{Library, loaded_from, printed};
+use std::process::Command;
+
+#[test]
+fn a_reader_sees_what_another_process_added_after_it_synchronized() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "shared");
+    let expected = printed(Library::Debian, folder.path(), &program, &["added", "a.nc", "3"]);
+    assert!(expected.contains("after: 0 2 0 7 9\n"), "{expected}");
+    for kind in ["3", "4"] {
+        assert_eq!(
+            printed(Library::Own, folder.path(), &program, &["added", "a.nc", kind]),
+            expected,
+            "{kind}"
+        );
+    }
+}
+
+#[test]
+fn all_readers_of_a_process_see_what_one_of_its_handles_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "shared");
+    let expected = printed(Library::Debian, folder.path(), &program, &["writer", "a.nc", "3"]);
+    assert!(expected.contains("two: 0 2 0 7 9\n"), "{expected}");
+    for kind in ["3", "4"] {
+        assert_eq!(
+            printed(Library::Own, folder.path(), &program, &["writer", "a.nc", kind]),
+            expected,
+            "{kind}"
+        );
+    }
+}
+
+#[test]
+fn a_handle_goes_on_after_another_one_is_aborted() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "shared");
+    // Debian's second handle does not know what was defined through the first one.
+    let said = printed(Library::Own, folder.path(), &program, &["abort", "a.nc", "4"]);
+    assert_eq!(said, "create 0 0 0 0 0 0\n");
+    let shown = printed(Library::Debian, folder.path(), "ncdump", &["a.nc"]);
+    assert!(shown.contains("t = 2 ;"), "{shown}");
+}
+
+#[test]
+fn a_process_forks_while_sessions_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = super::calls::compiled_with(folder.path(), "fork_sessions", &["-lpthread"]);
+    assert_eq!(printed(Library::Own, folder.path(), &program, &["."]), "good 200\n");
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_told_with_the_number_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "netcdf d {\ndimensions:\n\tx = 900000 ;\nvariables:\n\tint v(x) ;\n}\n";
+    std::fs::write(folder.path().join("text.cdl"), text).unwrap();
+    printed(Library::Debian, folder.path(), "ncgen", &["-o", "d.nc", "text.cdl"]);
+    // The shell's limit counts blocks of 1024 bytes.
+    let command = "trap '' XFSZ; ulimit -f 1000; nccopy d.nc copy.nc";
+    let copied = Command::new("bash")
+        .args(["-c", command])
+        .current_dir(folder.path())
+        .env("LD_LIBRARY_PATH", loaded_from(folder.path()))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&copied.stderr);
+    assert!(!copied.status.success() && said.contains("File too large"), "{said}");
+    assert!(!folder.path().join("copy.nc").exists(), "nothing half written is left");
+}

@@ -1,0 +1,56 @@
+//! Datasets of a server of OPeNDAP: Debian's `ncdump` prints the same on both libraries, whose functions answer the same.
+use super::calls::compiled;
+use super::{Library, printed};
+use ncirrus::{Dataset, Selection, VarId};
+use ncirrus_testkit::corpus::corpus;
+use ncirrus_testkit::dap_server::{DapBehaviour, DapServer, ServedDataset};
+use std::path::{Path, PathBuf};
+
+fn served(path: &Path) -> ServedDataset {
+    let dataset = Dataset::open(path.to_str().unwrap()).unwrap();
+    let model = dataset.model().unwrap();
+    let read = move |id: VarId, selection: &Selection| {
+        dataset.read_many(&[(id, selection.clone())]).map(|mut values| values.remove(0))
+    };
+    ServedDataset { model, read: Box::new(read) }
+}
+
+fn server() -> (DapServer, Vec<&'static str>) {
+    let mut files =
+        vec![("sst.nc", PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc")))];
+    if let Some(folder) = corpus("dap") {
+        let more = ["src_groups.nc", "src_types3b.nc", "src_types4.nc"];
+        files.extend(more.map(|name| (name, folder.join(name))));
+    }
+    let server = DapServer::start(
+        files.iter().map(|(name, path)| ((*name).to_owned(), served(path))),
+        DapBehaviour::default(),
+    );
+    (server, files.into_iter().map(|(name, _)| name).collect())
+}
+
+#[test]
+fn datasets_of_a_server_are_shown_as_by_debians_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, names) = server();
+    for address in
+        names.iter().flat_map(|name| ["dap2", "dap4"].map(|mode| format!("{}#{mode}", server.url(name))))
+    {
+        let shown = |library| printed(library, folder.path(), "ncdump", &[&address]);
+        let expected = shown(Library::Debian);
+        assert!(expected.contains("data:"), "{address}: {expected}");
+        assert_eq!(shown(Library::Own), expected, "{address}");
+    }
+}
+
+#[test]
+fn functions_answer_for_datasets_of_a_server_as_those_of_debians_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "opendap");
+    let (server, _) = server();
+    for mode in ["dap2", "dap4"] {
+        let address = format!("{}#{mode}", server.url("sst.nc"));
+        let shown = |library| printed(library, folder.path(), &program, &[&address]);
+        assert_eq!(shown(Library::Own), shown(Library::Debian), "{address}");
+    }
+}
