@@ -24,27 +24,23 @@ pub(crate) fn install(arguments: &[String]) -> Outcome {
     for name in ["libnetcdf.so", "libnetcdf.so.19", "libnetcdf.so.22"] {
         link("libncirrus_netcdf.so", &lib.join(name))?;
     }
-    write(&lib.join("pkgconfig/netcdf.pc"), &package_config(&prefix))?;
-    write(&lib.join("cmake/netCDF/netCDFConfig.cmake"), CMAKE)?;
-    let cmake_version = CMAKE_VERSION.replace("VERSION_HERE", VERSION);
-    write(&lib.join("cmake/netCDF/netCDFConfigVersion.cmake"), &cmake_version)?;
-    let script = prefix.join("bin/nc-config");
-    write(
-        &script,
-        &NC_CONFIG.replace("PREFIX_HERE", &prefix.to_string_lossy()).replace("VERSION_HERE", VERSION),
-    )?;
-    executable(&script)
+    let text =
+        |text: &str| text.replace("PREFIX_HERE", &prefix.to_string_lossy()).replace("VERSION_HERE", VERSION);
+    for (name, written) in FILES {
+        write(&prefix.join(name), &text(written))?;
+    }
+    executable(&prefix.join("bin/nc-config"))
 }
 
-/// What `pkg-config` says; the static library needs the system's own ones.
-fn package_config(prefix: &Path) -> String {
-    format!(
-        "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\nName: netCDF\n\
-         Description: netCDF for C, by ncirrus\nVersion: {VERSION}\nLibs: -L${{libdir}} -lnetcdf\n\
-         Libs.private: -lpthread -ldl -lm -lgcc_s\nCflags: -I${{includedir}}\n",
-        prefix.display()
-    )
-}
+/// The files by which programs and build systems find the library.
+const FILES: [(&str, &str); 6] = [
+    ("lib/pkgconfig/netcdf.pc", include_str!("capi/netcdf.pc")),
+    ("lib/cmake/netCDF/netCDFConfig.cmake", include_str!("capi/netCDFConfig.cmake")),
+    ("lib/cmake/netCDF/netCDFConfigVersion.cmake", include_str!("capi/netCDFConfigVersion.cmake")),
+    ("lib/libnetcdf.settings", include_str!("capi/libnetcdf.settings")),
+    ("include/netcdf_meta.h", include_str!("capi/netcdf_meta.h")),
+    ("bin/nc-config", include_str!("capi/nc-config.sh")),
+];
 
 fn copy(from: &Path, to: &Path) -> Outcome {
     fs::copy(from, to).map(|_| ()).map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
@@ -78,50 +74,3 @@ fn executable(path: &Path) -> Outcome {
 fn executable(_: &Path) -> Outcome {
     Ok(())
 }
-
-const CMAKE: &str = r#"# Found relative to this file.
-get_filename_component(_netcdf_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
-set(netCDF_INCLUDE_DIR "${_netcdf_prefix}/include")
-set(netCDF_LIB_DIR "${_netcdf_prefix}/lib")
-set(netCDF_LIBRARIES netCDF::netcdf)
-set(netCDF_FOUND TRUE)
-if(NOT TARGET netCDF::netcdf)
-  add_library(netCDF::netcdf SHARED IMPORTED)
-  set_target_properties(netCDF::netcdf PROPERTIES
-    IMPORTED_LOCATION "${netCDF_LIB_DIR}/libnetcdf.so"
-    IMPORTED_SONAME "libnetcdf.so.19"
-    INTERFACE_INCLUDE_DIRECTORIES "${netCDF_INCLUDE_DIR}")
-endif()
-"#;
-
-const CMAKE_VERSION: &str = r#"set(PACKAGE_VERSION "VERSION_HERE")
-if(PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
-  set(PACKAGE_VERSION_COMPATIBLE FALSE)
-else()
-  set(PACKAGE_VERSION_COMPATIBLE TRUE)
-  if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
-    set(PACKAGE_VERSION_EXACT TRUE)
-  endif()
-endif()
-"#;
-
-const NC_CONFIG: &str = r#"#!/bin/sh
-# How programs are compiled with the C library of ncirrus.
-prefix='PREFIX_HERE'
-[ $# -gt 0 ] || { echo "usage: nc-config OPTION.." >&2; exit 1; }
-for option; do
-  case "$option" in
-    --prefix) echo "$prefix" ;;
-    --includedir) echo "$prefix/include" ;;
-    --libdir) echo "$prefix/lib" ;;
-    --version) echo "netCDF VERSION_HERE" ;;
-    --cc) echo "cc" ;;
-    --cflags) echo "-I$prefix/include" ;;
-    --libs) echo "-L$prefix/lib -lnetcdf" ;;
-    --static) echo "-lpthread -ldl -lm -lgcc_s" ;;
-    --has-nc4|--has-hdf5|--has-nczarr|--has-cdf5|--has-szlib|--has-quantize) echo yes ;;
-    --has-*) echo no ;;
-    *) echo "unknown option: $option" >&2; exit 1 ;;
-  esac
-done
-"#;
