@@ -83,3 +83,14 @@ def test_integers_past_the_end_are_refused_as_by_the_original(format: str, mode:
             variable = ds["v"]
             found.append([outcome(lambda key=key: variable[key]) for key in (0, 1, 2, 5, -1, -3, np.int32(2))])  # type: ignore[misc]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("key", [[0, 0], [0], [0, 0, 0], 0, Ellipsis, (), slice(0, 1), slice(None)])
+@pytest.mark.parametrize("data", [8, [7], [5, 6], [[1, 2], [3, 4]], []])
+def test_scalars_take_what_those_of_the_original_take(key: Any, data: Any, tmp_path: Path) -> None:
+    found = []
+    for nc, name in ((original, "a.nc"), (ours, "b.nc")):
+        with nc.Dataset(tmp_path / name, "w") as ds:
+            variable = ds.createVariable("v", "i1", ())
+            found += [outcome(lambda: variable.__setitem__(key, np.array(data, "i1"))), outcome(lambda: variable[...])]
+    assert found[:2] == found[2:]

@@ -142,7 +142,8 @@ def write(variable: Any, elem: Any, data: Any) -> None:
         if max(box.start, box.start + (box.count - 1) * box.stride) >= len(dimension) and not dimension.isunlimited():
             raise LibraryError("NetCDF: Index exceeds dimension bound")
     if not shape:
-        value = values.reshape(())
+        # A list may name the only element several times: the last value stays.
+        value = values.reshape(-1)[-1:].reshape(())
         found[...] = _parts(variable, value) if variable._is_complex else value[()] if variable._isvlen else value
         return
     if variable._is_complex:
