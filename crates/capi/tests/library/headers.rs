@@ -15,9 +15,9 @@ fn declarations_and_constants_are_those_of_debians_headers() {
         let lines = text.lines().filter(|line| line.starts_with("extern ") && !line.contains('{'));
         lines.for_each(|line| prototypes.push_str(&format!("{line}\n")));
         let defined = text.lines().filter_map(|line| line.strip_prefix("#define ")?.split_once(' '));
-        for (name, value) in defined
-            .filter(|(name, value)| !value.is_empty() && !name.contains('(') && !name.starts_with("NCIRRUS"))
-        {
+        for (name, value) in defined.filter(|(name, value)| {
+            !value.is_empty() && !name.contains('(') && !name.starts_with("NCIRRUS") && *name != "EXTERNL"
+        }) {
             let is_text = value.contains('"');
             let test = if is_text { "sizeof(NAME) == sizeof(VALUE)" } else { "(NAME) == (VALUE)" };
             let test = test.replace("NAME", name).replace("VALUE", value);
@@ -44,17 +44,25 @@ fn declarations_and_constants_are_those_of_debians_headers() {
     }
 }
 
-/// Names that a header defines, of the interface.
+/// Names that a header defines, without those of the system, of the compiler, and guards.
 fn defined(include: &[&str], header: &str, folder: &std::path::Path) -> BTreeSet<String> {
-    std::fs::write(folder.join("one.c"), format!("#include <{header}>\n")).unwrap();
+    let names = all_defined(include, &format!("#include <{header}>\n"), folder);
+    let system = ["errno", "malloc", "stddef", "stdio", "stdlib", "string", "stdarg"];
+    let system: String = system.iter().map(|name| format!("#include <{name}.h>\n")).collect();
+    let others = all_defined(include, &system, folder);
+    let is_of_interface = |name: &&String| {
+        !name.starts_with("__") && !name.ends_with("_H") && !["MSC_EXTRA", "NDEBUG"].contains(&name.as_str())
+    };
+    names.difference(&others).filter(is_of_interface).cloned().collect()
+}
+
+fn all_defined(include: &[&str], text: &str, folder: &std::path::Path) -> BTreeSet<String> {
+    std::fs::write(folder.join("one.c"), text).unwrap();
     let arguments = ["-E", "-dM", "one.c"];
     let output = Command::new("gcc").args(include).args(arguments).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
-    let names = text.lines().filter_map(|line| line.split([' ', '(']).nth(1));
-    let is_of_interface =
-        |name: &&str| ["NC_", "FILL_", "MAX_", "X_", "ncvar"].iter().any(|start| name.starts_with(start));
-    names.filter(is_of_interface).map(str::to_owned).collect()
+    text.lines().filter_map(|line| line.split([' ', '(']).nth(1)).map(str::to_owned).collect()
 }
 
 #[test]
