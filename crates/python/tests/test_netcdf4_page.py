@@ -52,6 +52,15 @@ def _kept(path: str) -> None:
     ds.close()
 
 
+@line("an array without elements for a selection of one element or a list")
+def _no_elements(path: str) -> None:
+    with made(path) as ds:
+        variable = ds.createVariable("v", "i4", ("x",))
+        for key in (slice(0, 1), [0], [0, 1]):
+            with pytest.raises(IndexError, match="size of data array"):
+                variable[key] = np.array([], "i4")
+
+
 @line("a second variable of a name that was refused half made")
 def _again(path: str) -> None:
     with made(path) as ds:

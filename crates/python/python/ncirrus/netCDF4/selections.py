@@ -190,6 +190,8 @@ def _spread(array: NDArray[Any], lengths: list[int], keys: list[Any]) -> NDArray
         return array
     # One axis, of another length than is selected: an integer takes the last value, a list the first ones.
     if isinstance(keys[0], int):
+        if not array.size:
+            raise IndexError("index -1 is out of bounds for axis 0 with size 0")
         return array[-1:]
     if not isinstance(keys[0], np.ndarray):
         raise IndexError("size of data array does not conform to slice")
