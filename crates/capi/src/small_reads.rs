@@ -17,11 +17,15 @@ use std::ffi::c_int;
 
 /// Blocks that a thread has.
 const BLOCKS: usize = 8;
-/// The largest block.
-const LARGEST: usize = 1 << 20;
+/// The largest block that is read at the second read; larger ones wait for more.
+const LARGEST_AT_ONCE: usize = 1 << 20;
+/// Bytes of larger blocks that a thread has.
+const LARGE_OF_THREAD: usize = 16 << 20;
+/// Bytes of a larger block for which it waits for one more read near the one before: copying it costs less than was spent by then.
+const BYTES_PER_NEAR_READ: usize = 16 << 10;
 /// A block of a variable without chunks.
 const ROWS: usize = 64 << 10;
-/// The largest variable that is read whole; a thread has one at a time.
+/// The largest variable that is read whole, and the largest block of any kind.
 const LARGEST_WHOLE: usize = 8 << 20;
 /// Bytes of a variable for which it waits for one more read that is far from the one before: what it costs to read them ahead is less
 /// than what was spent by then.
@@ -42,6 +46,8 @@ struct SmallBlock {
     bytes: Vec<u8>,
     /// Reads of the variable that were not near the one before.
     far_reads: usize,
+    /// Reads since then that were, before its bytes were read.
+    near_reads: usize,
 }
 
 #[derive(Debug)]
@@ -162,7 +168,9 @@ pub(crate) fn remember(
         let before = known.and_then(|place| blocks.blocks.get(place)).filter(|block| block.stamp == stamp);
         let is_near = before.is_some_and(|block| block.is_near(&at));
         let far_reads = before.map_or(0, |block| block.far_reads + usize::from(!is_near));
-        let Some((mut block, is_wanted)) = block_for(ncid, varid, access, stamp, &at, (far_reads, is_near))
+        let near_reads = before.filter(|_| is_near).map_or(0, |block| block.near_reads + 1);
+        let Some((mut block, is_wanted)) =
+            block_for(ncid, varid, access, stamp, &at, (far_reads, near_reads))
         else {
             return;
         };
@@ -177,18 +185,29 @@ pub(crate) fn remember(
 impl ThreadBlocks {
     /// Keeps a block instead of that of the same variable, or of the oldest one.
     fn keep(&mut self, known: Option<usize>, block: SmallBlock) {
-        if block.bytes.len() > LARGEST
-            && let Some(other) = self.blocks.iter_mut().find(|old| old.bytes.len() > LARGEST)
-        {
-            other.forget();
-        }
         let place = known.unwrap_or(self.oldest);
+        if block.bytes.len() > LARGEST_AT_ONCE {
+            self.make_room(place, block.bytes.len());
+        }
         match self.blocks.get_mut(place) {
             Some(old) => *old = block,
             None => self.blocks.push(block),
         }
         if known.is_none() {
             self.oldest = (place + 1) % BLOCKS;
+        }
+    }
+
+    /// Gives up large blocks until another one fits beside them, which comes to a place: those first that came first.
+    fn make_room(&mut self, place: usize, mut bytes: usize) {
+        for behind in 1..BLOCKS {
+            let at = (place + BLOCKS - behind) % BLOCKS;
+            let old = self.blocks.get_mut(at).filter(|old| old.bytes.len() > LARGEST_AT_ONCE);
+            let Some(old) = old else { continue };
+            if bytes + old.bytes.len() > LARGE_OF_THREAD {
+                old.forget();
+            }
+            bytes += old.bytes.len();
         }
     }
 }
@@ -214,7 +233,7 @@ fn block_for(
     access: &SlabAccess,
     stamp: FileStamp,
     at: &[usize],
-    (far_reads, is_near): (usize, bool),
+    (far_reads, near_reads): (usize, usize),
 ) -> Option<(SmallBlock, bool)> {
     let TypeRef::Atomic(ty) = access.ty else { return None };
     let element = ty.byte_len()?;
@@ -226,13 +245,28 @@ fn block_for(
     let around = place_around(access, &shape, element, at);
     let (start, counts, is_wanted) = match around {
         _ if is_wanted_whole => (vec![0; shape.len()], shape, true),
-        Some((start, counts)) => (start, counts, is_near),
+        Some((start, counts)) => {
+            let len = counts.iter().fold(element, |len, count| len.saturating_mul(*count));
+            let least = if len <= LARGEST_AT_ONCE { 1 } else { len / BYTES_PER_NEAR_READ };
+            (start, counts, near_reads >= least)
+        }
         // Its chunk is too large: only that it was read is remembered.
         None => (at.to_vec(), vec![1; at.len()], false),
     };
     let len = counts.iter().fold(element, |len, count| len.saturating_mul(*count));
     let is_wanted = is_wanted && (access.at.file.is_classic() || len <= chunk_caches::most_held(ncid, varid));
-    let block = SmallBlock { ncid, varid, stamp, ty, element, start, counts, bytes: Vec::new(), far_reads };
+    let block = SmallBlock {
+        ncid,
+        varid,
+        stamp,
+        ty,
+        element,
+        start,
+        counts,
+        bytes: Vec::new(),
+        far_reads,
+        near_reads,
+    };
     Some((block, is_wanted))
 }
 
@@ -264,14 +298,14 @@ fn place_around(
         }
     }
     let len = counts.iter().try_fold(element, |len, count| len.checked_mul(*count))?;
-    (len <= LARGEST && len > 0).then_some((start, counts))
+    (len <= LARGEST_WHOLE && len > 0).then_some((start, counts))
 }
 
 impl SmallBlock {
     /// Gives its memory up. It is not read whole again before as many far reads as the first time: two variables that are read by
     /// turns would be read whole for every value.
     fn forget(&mut self) {
-        (self.bytes, self.far_reads) = (Vec::new(), 0);
+        (self.bytes, self.far_reads, self.near_reads) = (Vec::new(), 0, 0);
         self.counts.fill(1);
     }
 
@@ -289,7 +323,7 @@ impl SmallBlock {
         let mut bytes = vec![0; self.counts.iter().product::<usize>() * self.element];
         let variable = access.at.settled()?.variable_by_id(access.id);
         variable.read_bytes_into(&Selection::new(axes.collect()), &mut bytes)?;
-        self.bytes = bytes;
+        (self.bytes, self.near_reads) = (bytes, 0);
         Ok(())
     }
 }

@@ -248,7 +248,22 @@ def _perform(side: Side, name: str, told: Any) -> Any:
 def _dimension(side: Side, group: int, name: str, size: int | None) -> Any:
     if size is None and side.format != "NETCDF4" and any(each.isunlimited() for each in side.ds.dimensions.values()):
         size = 2
-    return _pick(side.groups(), group).createDimension(name, size)
+    scope = _pick(side.groups(), group)
+    return None if _hides(scope, name) else scope.createDimension(name, size)
+
+
+def _hides(scope: Any, name: str) -> bool:
+    """Whether a dimension of that name would hide one further up that variables below have: the original reads them with
+    the length of the wrong one."""
+    if name in scope.dimensions:
+        return False
+    below = [scope]
+    while below:
+        group = below.pop()
+        if any(name in variable.dimensions for variable in group.variables.values()):
+            return True
+        below.extend(group.groups.values())
+    return False
 
 
 def _variable(side: Side, group: int, name: str, datatype: str, dims: list[int], words: dict[str, Any]) -> Any:
@@ -335,6 +350,8 @@ def _rename_attribute(side: Side, holder: int, old: str, new: str) -> Any:
 def _rename(side: Side, group: int, sort: str, member: int, new: str) -> Any:
     scope = _pick(side.groups(), group)
     members = {"Dimension": scope.dimensions, "Variable": scope.variables, "Group": scope.groups}[sort]
+    if sort == "Dimension" and _hides(scope, new):
+        return None
     getattr(scope, f"rename{sort}")(_pick(sorted(members), member) or "absent", new)
     return list(members), [each.name for each in members.values()]
 

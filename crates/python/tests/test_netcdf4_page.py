@@ -61,6 +61,16 @@ def _no_elements(path: str) -> None:
                 variable[key] = np.array([], "i4")
 
 
+@line("a new dimension of a group that has the name of one further up, which variables of the group have")
+def _hidden(path: str) -> None:
+    with made(path) as ds:
+        group = ds.createGroup("g")
+        group.createVariable("v", "i4", ("x",))[:] = [1, 2, 3, 4]
+        group.createDimension("x", 2)
+    with nc.Dataset(path) as ds:
+        assert ds["g/v"].shape == (4,) and ds["g/v"][:].tolist() == [1, 2, 3, 4]
+
+
 @line("a second variable of a name that was refused half made")
 def _again(path: str) -> None:
     with made(path) as ds:

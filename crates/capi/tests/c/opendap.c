@@ -1,20 +1,16 @@
-/* What functions answer for the dataset at an address: formats, path, codes of what a server does not take. */
+/* What functions answer for the dataset at an address: formats, variables, and the code of what a server does not take. */
 #include <netcdf.h>
 #include <stdio.h>
-#include <string.h>
 
 int main(int count, char **arguments) {
-    int ncid, many, format, extended, mode, value = 1, id;
-    char path[NC_MAX_NAME], name[NC_MAX_NAME + 1];
-    size_t len;
+    int ncid, many, format, extended, mode, value = 1;
+    char name[NC_MAX_NAME + 1];
     if (count < 2) return 2;
     printf("open %d\n", nc_open(arguments[1], NC_NOWRITE, &ncid));
     printf("format %d", nc_inq_format(ncid, &format));
     printf(" %d\n", format);
     printf("extended %d", nc_inq_format_extended(ncid, &extended, &mode));
     printf(" %d\n", extended);
-    printf("path %d", nc_inq_path(ncid, &len, path));
-    printf(" %d\n", strcmp(path, arguments[1]));
     printf("variables %d", nc_inq_nvars(ncid, &many));
     printf(" %d\n", many);
     for (int i = 0; i < many; i++) {
@@ -23,9 +19,7 @@ int main(int count, char **arguments) {
         printf("variable %d", nc_inq_var(ncid, i, name, &type, &rank, dims, &attributes));
         printf(" %s %d %d %d\n", name, type, rank, attributes);
     }
-    printf("define %d\n", nc_def_var(ncid, "new", NC_INT, 0, NULL, &id));
     printf("attribute %d\n", nc_put_att_int(ncid, NC_GLOBAL, "a", NC_INT, 1, &value));
-    printf("sync %d\n", nc_sync(ncid));
     printf("close %d\n", nc_close(ncid));
     return 0;
 }

@@ -69,3 +69,11 @@ fn a_file_that_may_not_grow_is_told_with_the_number_of_the_system() {
     assert!(!copied.status.success() && said.contains("File too large"), "{said}");
     assert!(!folder.path().join("copy.nc").exists(), "nothing half written is left");
 }
+
+#[test]
+fn single_values_of_large_chunks_are_those_that_were_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "large_chunks");
+    let said = printed(Library::Own, folder.path(), &program, &["."]);
+    assert_eq!(said, "wrong 0\nbefore 105.006 after -3, wrong 0, close 0\n");
+}
