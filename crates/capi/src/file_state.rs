@@ -228,6 +228,11 @@ impl FileCore {
         look(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether one of its handles writes.
+    pub(crate) fn is_written(&self) -> bool {
+        self.look(|state| !matches!(state.origin, FileOrigin::Reading))
+    }
+
     /// The code of an error of writing: what HDF5 has no place for is its error.
     pub(crate) fn code_of(&self, error: ncirrus::Error) -> Code {
         self.format.code_of(error)

@@ -247,7 +247,9 @@ fn block_for(
         _ if is_wanted_whole => (vec![0; shape.len()], shape, true),
         Some((start, counts)) => {
             let len = counts.iter().fold(element, |len, count| len.saturating_mul(*count));
-            let least = if len <= LARGEST_AT_ONCE { 1 } else { len / BYTES_PER_NEAR_READ };
+            // In a file that is written its chunk would be decoded for each value.
+            let is_cheap = len <= LARGEST_AT_ONCE || access.at.file.core.is_written();
+            let least = if is_cheap { 1 } else { len / BYTES_PER_NEAR_READ };
             (start, counts, near_reads >= least)
         }
         // Its chunk is too large: only that it was read is remembered.
