@@ -279,10 +279,10 @@ impl FileCore {
         }
     }
 
-    /// Adds a handle.
-    pub(crate) fn share(self: &Arc<Self>) -> Arc<Self> {
-        self.handles.fetch_add(1, Ordering::AcqRel);
-        Arc::clone(self)
+    /// Adds a handle; `None` after the last one was closed.
+    pub(crate) fn share(self: &Arc<Self>) -> Option<Arc<Self>> {
+        let more = |handles: usize| (handles > 0).then_some(handles + 1);
+        self.handles.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| Arc::clone(self))
     }
 
     /// Ends a handle; whether it was the last one.

@@ -71,8 +71,13 @@ fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<Fi
         // Calls that read it are not waited for.
         match file.core.look(|state| (state.origin.clone(), state.dataset.is_unchanged())) {
             (FileOrigin::Memory, _) => continue,
-            (FileOrigin::Reading, true) if !writes => return Ok(Some(file.core.share())),
-            (FileOrigin::Reading, _) if !writes => continue,
+            (FileOrigin::Reading, is_unchanged) if !writes => {
+                let core = if is_unchanged { file.core.share() } else { None };
+                if core.is_some() {
+                    return Ok(core);
+                }
+                continue;
+            }
             _ => {}
         }
         let mut state = file.core.alone();
@@ -90,7 +95,9 @@ fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<Fi
             (FileOrigin::Created { .. } | FileOrigin::Updating, _) => state.publish()?,
         }
         drop(state);
-        return Ok(Some(file.core.share()));
+        if let Some(core) = file.core.share() {
+            return Ok(Some(core));
+        }
     }
     Ok(None)
 }

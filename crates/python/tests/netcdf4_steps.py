@@ -57,6 +57,8 @@ class Side:
     is_filled: bool = True
     # There, attributes of a file that was synced change their places when they are set to another type.
     is_ordered: bool = True
+    # Values that are written or read sync definitions there.
+    is_written: bool = False
 
     def groups(self) -> list[Any]:
         found = [self.ds]
@@ -313,6 +315,8 @@ def _type(side: Side, group: int, sort: str, name: str, number: int) -> Any:
 
 def _set(side: Side, holder: int, name: str, value: Any, call: str) -> Any:
     target = _pick(side.holders(), holder)
+    if side.is_written and {name, "b"}.intersection(target.ncattrs()):
+        side.is_ordered = False
     if call == "setattr":
         try:
             return setattr(target, name, value)
@@ -358,6 +362,7 @@ def _rename(side: Side, group: int, sort: str, member: int, new: str) -> Any:
 
 def _assign(side: Side, number: int, key: Any, value: Any) -> Any:
     variable = _pick(side.variables(), number)
+    side.is_written = True
     if variable is not None:
         variable[key] = value
         return variable.shape
@@ -366,6 +371,7 @@ def _assign(side: Side, number: int, key: Any, value: Any) -> Any:
 
 def _read(side: Side, number: int, key: Any) -> Any:
     variable = _pick(side.variables(), number)
+    side.is_written = True
     if variable is None:
         return None
     value = variable[key_of(key, variable.shape)]
