@@ -7,8 +7,7 @@ use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::members::FileMembers;
-use crate::process::open_options;
-use crate::process::session;
+use crate::process::{open_options, session};
 use crate::put_run::CollectedPuts;
 use ncirrus::{Dataset, Model, UserKind, VarId};
 use std::collections::HashSet;
@@ -121,6 +120,15 @@ pub(crate) enum FileOrigin {
     Memory,
 }
 
+/// The dataset at the path of a file that is read, as it is now.
+///
+/// # Errors
+/// Those of opening.
+pub(crate) fn opened_again(path: &[u8]) -> ncirrus::Result<Dataset> {
+    let url = String::from_utf8_lossy(path).trim_start().to_owned();
+    Dataset::open_with(&url, &open_options(), &session()?)
+}
+
 /// The number of the next file.
 static SERIALS: AtomicU64 = AtomicU64::new(0);
 
@@ -170,8 +178,7 @@ impl FileCore {
     /// # Errors
     /// Those of opening.
     pub(crate) fn reopened(path: &[u8], place: Option<PathBuf>) -> ncirrus::Result<Self> {
-        let url = String::from_utf8_lossy(path).trim_start().to_owned();
-        let dataset = Dataset::open_with(&url, &open_options(), &session()?)?;
+        let dataset = opened_again(path)?;
         let format = FileFormat::of(&dataset);
         Self::new(dataset, FileOrigin::Reading, format, place, false)
     }

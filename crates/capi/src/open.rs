@@ -177,10 +177,7 @@ pub(crate) fn sync(ncid: c_int) -> Outcome<()> {
     let mut state = file.core.alone();
     if matches!(state.origin, FileOrigin::Reading) {
         if file.core.place.is_some() && !state.dataset.is_unchanged() {
-            let url = String::from_utf8_lossy(&file.path).trim_start().to_owned();
-            let now =
-                Dataset::open_with(&url, &open_options(), &files::session()?).map_err(codes::of_opening)?;
-            state.replace(now)?;
+            state.replace(file_state::opened_again(&file.path).map_err(codes::of_opening)?)?;
             file.core.note_change();
         }
         return Ok(());

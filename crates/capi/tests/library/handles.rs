@@ -3,34 +3,26 @@ use super::calls::compiled;
 use super::{Library, loaded_from, printed};
 use std::process::Command;
 
-#[test]
-fn a_reader_sees_what_another_process_added_after_it_synchronized() {
+/// What a step of `tests/c/shared.c` prints is for files of both kinds what Debian's library prints for netCDF-3.
+fn assert_as_netcdf_3_by_debian(step: &str, part: &str) {
     let folder = tempfile::tempdir().unwrap();
     let program = compiled(folder.path(), "shared");
-    let expected = printed(Library::Debian, folder.path(), &program, &["added", "a.nc", "3"]);
-    assert!(expected.contains("after: 0 2 0 7 9\n"), "{expected}");
+    let shown = |library, kind| printed(library, folder.path(), &program, &[step, "a.nc", kind]);
+    let expected = shown(Library::Debian, "3");
+    assert!(expected.contains(part), "{expected}");
     for kind in ["3", "4"] {
-        assert_eq!(
-            printed(Library::Own, folder.path(), &program, &["added", "a.nc", kind]),
-            expected,
-            "{kind}"
-        );
+        assert_eq!(shown(Library::Own, kind), expected, "{kind}");
     }
 }
 
 #[test]
+fn a_reader_sees_what_another_process_added_after_it_synchronized() {
+    assert_as_netcdf_3_by_debian("added", "after: 0 2 0 7 9\n");
+}
+
+#[test]
 fn all_readers_of_a_process_see_what_one_of_its_handles_writes() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = compiled(folder.path(), "shared");
-    let expected = printed(Library::Debian, folder.path(), &program, &["writer", "a.nc", "3"]);
-    assert!(expected.contains("two: 0 2 0 7 9\n"), "{expected}");
-    for kind in ["3", "4"] {
-        assert_eq!(
-            printed(Library::Own, folder.path(), &program, &["writer", "a.nc", kind]),
-            expected,
-            "{kind}"
-        );
-    }
+    assert_as_netcdf_3_by_debian("writer", "two: 0 2 0 7 9\n");
 }
 
 #[test]
