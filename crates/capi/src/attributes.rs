@@ -1,11 +1,12 @@
 //! Attributes: what there is, and their values.
-use crate::codes::{Code, NC_EBADNAME, NC_EINTERNAL, NC_ENOTATT, Outcome};
+use crate::codes::{Code, NC_EATTMETA, NC_EBADNAME, NC_EINTERNAL, NC_ENOTATT, Outcome};
 use crate::convert;
 use crate::define::{check_sought, known_name};
 use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::layouts;
 use crate::memory::{BytesOut, CText, NameOut, Out};
 use crate::open::virtual_attribute;
+use crate::put_attributes::READ_ONLY;
 use ncirrus::model::normalize_name;
 use ncirrus::{Atomic, Attribute};
 use std::ffi::c_int;
@@ -55,8 +56,29 @@ fn attribute(at: &FileGroup, varid: c_int, name: CText) -> Outcome<Attribute> {
         None if varid == GLOBAL && at.id == at.model().root() => {
             Ok(Attribute::atomic(name.clone(), virtual_attribute(&at.file, &name)?))
         }
+        None if name == CODECS => codecs(at, varid),
         None => Err(Code(NC_ENOTATT)),
     }
+}
+
+const CODECS: &str = "_Codecs";
+
+/// The codecs of a variable of Zarr, as `ncdump` prints them; a variable without codecs has no such attribute.
+fn codecs(at: &FileGroup, varid: c_int) -> Outcome<Attribute> {
+    let codecs: Vec<String> = match varid {
+        GLOBAL => Vec::new(),
+        _ => at.variable(varid)?.filters.iter().filter_map(ncirrus::CodecSpec::text).collect(),
+    };
+    match codecs.as_slice() {
+        [] => Err(Code(NC_ENOTATT)),
+        codecs => Ok(Attribute::text(CODECS, &format!("[{}]", codecs.join(",")))),
+    }
+}
+
+/// Whether an attribute that no file stores may have the name here: it has no number.
+fn is_virtual(at: &FileGroup, varid: c_int, name: &str) -> bool {
+    let is_root = varid == GLOBAL && at.id == at.model().root();
+    !at.file.is_classic() && (is_root || !at.file.is_hdf5()) && READ_ONLY.contains(&name)
 }
 
 pub(crate) fn inq(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<usize>) -> Outcome<()> {
@@ -88,7 +110,8 @@ pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) ->
     check_sought(at.file.is_classic(), &asked)?;
     let name = sought_name(&at, &asked)?;
     let found = attributes.iter().position(|attribute| attribute.name == name);
-    id.set(number(found.ok_or(Code(NC_ENOTATT))?));
+    let none = if is_virtual(&at, varid, &name) { NC_EATTMETA } else { NC_ENOTATT };
+    id.set(number(found.ok_or(Code(none))?));
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Caches of decoded chunks: what programs chose is kept, answered, and decides how much of a variable is held while it is read.
 use crate::codes::{Code, NC_EINVAL, NC_ENOTNC4, Outcome};
-use crate::files::group_of;
+use crate::files::{group_of, member};
+use crate::members::FileMembers;
 use crate::memory::Out;
 use ncirrus::Dataset;
 use std::collections::BTreeMap;
@@ -63,6 +64,19 @@ pub(crate) fn apply(dataset: &Dataset) -> ncirrus::Result<()> {
     let bytes = usual().bytes;
     let variables = dataset.model()?.variables();
     variables.into_iter().try_for_each(|id| dataset.variable_by_id(id).set_chunk_cache(bytes))
+}
+
+/// Gives the variables of a file that was opened again the caches that the program chose for them.
+pub(crate) fn apply_own(ncid: c_int, members: &FileMembers, dataset: &Dataset) -> ncirrus::Result<()> {
+    let of_file = |id: c_int| id >> 16 == ncid >> 16;
+    for ((id, varid), choice) in of_variables().iter().filter(|((id, _), _)| of_file(*id)) {
+        let group = members.group(usize::try_from(id & 0xffff).unwrap_or(usize::MAX));
+        let group = group.and_then(|group| members.model.group(group));
+        if let Some(var) = group.and_then(|group| member(&group.vars, *varid)) {
+            dataset.variable_by_id(var).set_chunk_cache(choice.bytes)?;
+        }
+    }
+    Ok(())
 }
 
 /// Bytes of decoded values that a thread may hold of a variable.

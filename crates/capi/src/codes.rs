@@ -146,7 +146,7 @@ pub(crate) fn words_of(code: c_int) -> String {
 
 /// "No such file or directory" and "Permission denied": numbers of POSIX.
 const ENOENT: c_int = 2;
-const EACCES: c_int = 13;
+pub(crate) const EACCES: c_int = 13;
 
 impl From<Error> for Code {
     fn from(error: Error) -> Self {
@@ -175,10 +175,16 @@ const OF_FILE_SYSTEMS: [c_int; 7] = [5, 23, 24, 27, 28, 30, 122];
 
 /// The number of a file system for what it refused, such as a full disk.
 fn system_number(error: &Error) -> Option<c_int> {
+    let number = cause_of::<std::io::Error>(error)?.raw_os_error()?;
+    Some(number).filter(|number| OF_FILE_SYSTEMS.contains(number))
+}
+
+/// The error of a kind that an error came from.
+pub(crate) fn cause_of<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
-        if let Some(number) = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error) {
-            return Some(number).filter(|number| OF_FILE_SYSTEMS.contains(number));
+        if let Some(found) = cause.downcast_ref::<E>() {
+            return Some(found);
         }
         source = cause.source();
     }

@@ -1,11 +1,12 @@
 //! Creating datasets: the kind by the flags, and what is remembered for the whole process.
-use crate::codes::{self, Code, NC_EDISKLESS, NC_EEXIST, NC_EINMEMORY, NC_EINVAL, Outcome};
+use crate::codes::{self, Code, EACCES, NC_EDISKLESS, NC_EEXIST, NC_EINMEMORY, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
 use crate::local_place::local_place;
 use crate::memory::{CText, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
+use crate::place_checks::{check_address, check_new};
 use crate::user_formats;
 use ncirrus::{CreateOptions, Dataset, DefaultChunks, Detail, ErrorKind, Kind};
 use std::ffi::c_int;
@@ -115,6 +116,9 @@ fn kind_of(mode: c_int) -> Kind {
 
 fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
     let url = String::from_utf8_lossy(name).trim_start().to_owned();
+    if mode & INMEMORY == 0 {
+        check_address(&url)?;
+    }
     let is_address = url.contains("://") && url.contains("mode=");
     let kind = (!is_address).then(|| kind_of(mode));
     let is_hdf5 = kind.is_some_and(Kind::is_hdf5);
@@ -134,6 +138,9 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
     if mode & NOCLOBBER != 0 && place.as_ref().is_some_and(|path| path.exists()) {
         return Err(Code(NC_EEXIST));
     }
+    if let Some(place) = place.as_deref().filter(|_| kind.is_some()) {
+        check_new(place, is_hdf5)?;
+    }
     let (dataset, origin) = if is_in_memory {
         (Dataset::create_bytes(&options, &session).map_err(codes::of_opening)?, FileOrigin::Memory)
     } else {
@@ -149,7 +156,6 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
 
 /// The code of an error of creating: of a place where nothing can be, netCDF-4 says that it is denied.
 fn of_creating(error: ncirrus::Error, is_hdf5: bool) -> Code {
-    const EACCES: c_int = 13;
     match (error.kind(), error.detail()) {
         (_, Some(Detail::Exists)) => Code(NC_EEXIST),
         (ErrorKind::NotFound | ErrorKind::Io { .. } | ErrorKind::Denied, _) if is_hdf5 => Code(EACCES),
@@ -209,7 +215,10 @@ pub(crate) fn delete(path: CText) -> Outcome<()> {
     crate::open::close(id)?;
     let place = place.ok_or(Code(codes::NC_ECANTREMOVE))?;
     let removed = if place.is_dir() { std::fs::remove_dir_all(&place) } else { std::fs::remove_file(&place) };
-    removed.map_err(|error| Code(error.raw_os_error().unwrap_or(codes::NC_ECANTREMOVE)))
+    removed.map_err(|error| {
+        crate::last_error::set(&format!("{}: {error}", place.display()));
+        Code(codes::NC_EIO)
+    })
 }
 
 /// `nc_delete_mp`.

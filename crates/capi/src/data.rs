@@ -4,6 +4,7 @@ use crate::convert;
 use crate::files::{self, FileGroup};
 use crate::layouts;
 use crate::memory::{BytesOut, In};
+use crate::read_ahead;
 pub(crate) use crate::slabs::CSlab;
 use crate::slabs::{self, Slab, SlabAccess, SlabCall};
 use crate::small_reads;
@@ -31,7 +32,7 @@ fn read_native(
             return Err(Code(NC_EHDFERR));
         }
         let len = count.checked_mul(element).ok_or(Code(NC_ENOMEM))?;
-        let read = variable.read_bytes_into(&slab.selection, out.slice(len)?);
+        let read = read_ahead::read_into(at, variable, slab, element, out.slice(len)?);
         return read.map_err(|error| at.file.core.format.code_of_reading(error));
     }
     if count > 0 && out.is_null() {
@@ -42,7 +43,11 @@ fn read_native(
 }
 
 fn values_of(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<ncirrus::Values> {
-    variable.values(&slab.selection).map_err(|error| at.file.core.format.code_of_reading(error))
+    let read = match variable.ty() {
+        Some(TypeRef::Atomic(ty)) => read_ahead::values(at, variable, slab, ty),
+        _ => variable.values(&slab.selection),
+    };
+    read.map_err(|error| at.file.core.format.code_of_reading(error))
 }
 
 /// Reads values as another type.

@@ -1,6 +1,6 @@
 //! What kind of file it is, and the codes of errors that depend on it.
-use crate::codes::{Code, NC_EHDFERR, NC_ENCZARR, NC_EVARSIZE};
-use ncirrus::{Dataset, ErrorKind};
+use crate::codes::{Code, NC_EFILTER, NC_EHDFERR, NC_ENCZARR, NC_EVARSIZE, cause_of};
+use ncirrus::{Dataset, ErrorKind, codec::CodecError};
 use std::ffi::c_int;
 
 /// What kind of file it is.
@@ -74,8 +74,13 @@ impl FileFormat {
     /// The code of an error of reading values: what is damaged is told by the format.
     pub(crate) fn code_of_reading(self, error: ncirrus::Error) -> Code {
         let is_damaged = matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Missing);
+        let is_of_codec = cause_of::<CodecError>(&error).is_some();
         let code = error.into();
-        if is_damaged && self.extended() == FORMATX_ZARR { Code(NC_ENCZARR) } else { code }
+        match is_damaged && self.extended() == FORMATX_ZARR {
+            true if is_of_codec => Code(NC_EFILTER),
+            true => Code(NC_ENCZARR),
+            false => code,
+        }
     }
 }
 

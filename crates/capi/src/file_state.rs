@@ -3,12 +3,15 @@
 //! Definitions are collected here and given to the dataset when values are read or written, and at `nc_enddef`, `nc_sync`
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
 use crate::broken::{FileHealth, MarkedGuard};
+use crate::chunk_caches;
 use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::members::FileMembers;
 use crate::process::{open_options, session};
 use crate::put_run::CollectedPuts;
+use crate::puts_behind::PutsBehind;
+use crate::read_ahead::ReadAhead;
 use ncirrus::{Dataset, Model, UserKind, VarId};
 use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
@@ -34,6 +37,10 @@ pub(crate) struct FileCore {
     changes: AtomicU64,
     /// Values that were put and are not written yet.
     pub(crate) puts: CollectedPuts,
+    /// Values that are written behind the caller.
+    pub(crate) behind: PutsBehind,
+    /// Values that are read before they are asked for.
+    pub(crate) ahead: ReadAhead,
 }
 
 /// The state of a file while no other call has it or its values.
@@ -126,7 +133,9 @@ pub(crate) enum FileOrigin {
 /// Those of opening.
 pub(crate) fn opened_again(path: &[u8]) -> ncirrus::Result<Dataset> {
     let url = String::from_utf8_lossy(path).trim_start().to_owned();
-    Dataset::open_with(&url, &open_options(), &session()?)
+    let dataset = Dataset::open_with(&url, &open_options(), &session()?)?;
+    chunk_caches::apply(&dataset)?;
+    Ok(dataset)
 }
 
 /// The number of the next file.
@@ -170,6 +179,8 @@ impl FileCore {
             serial: SERIALS.fetch_add(1, Ordering::Relaxed),
             changes: AtomicU64::new(0),
             puts: CollectedPuts::default(),
+            behind: PutsBehind::default(),
+            ahead: ReadAhead::default(),
         })
     }
 
@@ -198,6 +209,12 @@ impl FileCore {
 
     /// The definitions as they are.
     pub(crate) fn members(&self) -> Arc<FileMembers> {
+        self.finish_growth();
+        self.members_to_put()
+    }
+
+    /// The definitions for a call that writes at a place of its own: what is written behind the caller may still add records.
+    pub(crate) fn members_to_put(&self) -> Arc<FileMembers> {
         self.write_records();
         Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner).members)
     }

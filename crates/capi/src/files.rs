@@ -260,7 +260,18 @@ impl CallHandle {
     /// # Errors
     /// `NC_EBADID` if there is none.
     pub(crate) fn group(&self) -> Outcome<FileGroup> {
-        let members = self.file.core.members();
+        self.group_of(self.file.core.members())
+    }
+
+    /// The group for a write to a place that does not depend on the number of records.
+    ///
+    /// # Errors
+    /// `NC_EBADID` if there is none.
+    pub(crate) fn group_to_put(&self) -> Outcome<FileGroup> {
+        self.group_of(self.file.core.members_to_put())
+    }
+
+    fn group_of(&self, members: Arc<FileMembers>) -> Outcome<FileGroup> {
         let id = members.group(self.group).ok_or(Code(NC_EBADID))?;
         Ok(FileGroup { file: self.file.clone(), members, id, slot: self.slot })
     }

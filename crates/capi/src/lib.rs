@@ -4,6 +4,7 @@
 //! [`functions`] is the table of what is exported. C's memory is touched in `memory` and by the shims of `table` alone.
 #![deny(unsafe_code)]
 
+mod ahead_window;
 mod attributes;
 mod auxiliary;
 mod broken;
@@ -49,11 +50,14 @@ mod numbers;
 mod open;
 mod opened_blocks;
 mod own_interface;
+mod place_checks;
 mod plugin_paths;
 mod process;
 mod put_attributes;
 mod put_data;
 mod put_run;
+mod puts_behind;
+mod read_ahead;
 mod records;
 mod refusals;
 mod room;

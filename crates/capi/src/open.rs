@@ -7,6 +7,7 @@ use crate::files::{self, OpenFile, group_of};
 use crate::local_place::local_place;
 use crate::memory::{CText, ConstText, MemoryFile, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
+use crate::place_checks;
 use crate::process::open_options;
 use crate::user_formats;
 use ncirrus::Dataset;
@@ -25,10 +26,17 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
         return Ok(());
     }
     let url = String::from_utf8_lossy(name).trim_start().to_owned();
+    place_checks::check_address(&url)?;
     let place = local_place(&url);
+    place_checks::check_kind(place.as_deref())?;
     let core = match shared(place.as_deref(), &url, mode)? {
         Some(core) => core,
-        None => Arc::new(opened(&url, mode, place).map_err(codes::of_opening)?),
+        None => {
+            let code = |error| {
+                place_checks::of_opening(codes::of_opening(error), &url, place.as_deref(), mode & WRITE != 0)
+            };
+            Arc::new(opened(&url, mode, place.clone()).map_err(code)?)
+        }
     };
     faults::reached(FaultPlace::Opened);
     ncid.set(files::insert(OpenFile::new(core, mode, name.to_vec(), mode & WRITE != 0))?);
@@ -178,6 +186,7 @@ pub(crate) fn sync(ncid: c_int) -> Outcome<()> {
     if matches!(state.origin, FileOrigin::Reading) {
         if file.core.place.is_some() && !state.dataset.is_unchanged() {
             state.replace(file_state::opened_again(&file.path).map_err(codes::of_opening)?)?;
+            crate::chunk_caches::apply_own(ncid, &state.members, &state.dataset)?;
             file.core.note_change();
         }
         return Ok(());

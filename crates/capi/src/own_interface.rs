@@ -137,7 +137,7 @@ pub(crate) fn set_rc(key: CText, value: CText) -> Outcome<()> {
     Ok(())
 }
 
-/// `nc_rc_get`: what the program set.
+/// `nc_rc_get`: what the program set, or what stands in the user's `.ncrc`.
 pub(crate) fn rc(key: CText) -> OwnedText {
     let value = key.text().ok().and_then(|key| process::rc(&key));
     OwnedText(value.map(String::into_bytes))

@@ -1,4 +1,5 @@
 //! What the process has once: the session.
+use ncirrus::store::Url;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
 use ncirrus::{OpenOptions, Session, SessionBuilder};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,9 +103,14 @@ pub(crate) fn set_rc(key: &str, value: &str) {
     end_session();
 }
 
-/// The value that the program set for a key of `.ncrc`.
+/// The value of a key of `.ncrc` for every dataset: the one that the program set, or that of the user's files.
 pub(crate) fn rc(key: &str) -> Option<String> {
-    program_settings().rc.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
+    let set = program_settings();
+    let own = set.rc.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
+    own.or_else(|| {
+        let (settings, any) = (gathered(&set).ok()?, Url::parse("file:///").ok()?);
+        settings.rc(key, &any).map(|found| found.value.to_owned())
+    })
 }
 
 #[cfg(feature = "plugins")]

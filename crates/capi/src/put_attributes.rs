@@ -14,7 +14,7 @@ use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values}
 use std::ffi::c_int;
 
 /// Attributes that the library shows and nobody writes.
-const READ_ONLY: [&str; 4] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion", "_Codecs"];
+pub(crate) const READ_ONLY: [&str; 4] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion", "_Codecs"];
 /// Attributes of variables that files of netCDF-4 use themselves.
 const HIDDEN: [&str; 6] =
     ["CLASS", "DIMENSION_LIST", "NAME", "REFERENCE_LIST", "_Netcdf4Coordinates", "_Netcdf4Dimid"];

@@ -12,9 +12,26 @@ use crate::user_formats::table_of;
 use ncirrus::{Atomic, TypeRef, Values};
 use std::ffi::c_int;
 
+/// When a write ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PutEnd {
+    /// Before the call returns.
+    Now,
+    /// Later, if it takes long.
+    Behind,
+}
+
+impl PutEnd {
+    /// A write whose place does not depend on the number of records may end later.
+    fn of(handle: &CallHandle, slab: Option<&CSlab>) -> Self {
+        let has_counts = slab.and_then(|slab| slab.count).is_some_and(|count| !count.is_null());
+        if has_counts && !handle.file.is_classic() { Self::Behind } else { Self::Now }
+    }
+}
+
 impl SlabAccess {
     /// Writes values that lie one after the other in the program's memory.
-    fn write(&self, memory: Option<Atomic>, data: Bytes) -> Outcome<()> {
+    fn write(&self, memory: Option<Atomic>, data: Bytes, when: PutEnd) -> Outcome<()> {
         let (members, slab) = (&self.at.members, &self.slab);
         let (count, base) = (slab.element_count()?, self.at.model().base_atomic(self.ty));
         let own = memory.filter(|memory| Some(*memory) != base).is_none();
@@ -27,11 +44,18 @@ impl SlabAccess {
         if count == 0 {
             return Ok(());
         }
+        let goes_behind = |len| when == PutEnd::Behind && self.can_go_behind(len);
         if own && self.is_packed() {
-            return self.put(|variable| variable.write_bytes(&slab.selection, bytes));
+            return match goes_behind(bytes.len()) {
+                true => self.put_behind(bytes.to_vec()),
+                false => self.put(|variable| variable.write_bytes(&slab.selection, bytes)),
+            };
         }
         let (values, ended) = self.converted(&layouts::values(members, of, bytes)?)?;
-        self.put(|variable| variable.write_values(&slab.selection, &values))?;
+        match values.as_bytes().filter(|bytes| goes_behind(bytes.len())) {
+            Some(bytes) => self.put_behind(bytes.to_vec())?,
+            None => self.put(|variable| variable.write_values(&slab.selection, &values))?,
+        }
         ended
     }
 
@@ -104,8 +128,10 @@ pub(crate) fn put(
     }
     let call = SlabCall { slab, is_mapped: false, memory, writes: true };
     write_with(&handle, || {
-        let access = slabs::access(handle.group()?, varid, &call)?;
-        access.write(memory, data)?;
+        let when = PutEnd::of(&handle, slab.as_ref());
+        let group = if when == PutEnd::Behind { handle.group_to_put()? } else { handle.group()? };
+        let access = slabs::access(group, varid, &call)?;
+        access.write(memory, data, when)?;
         small_puts::remember(&handle, varid, &access, memory);
         Ok(())
     })
@@ -133,7 +159,7 @@ pub(crate) fn put_mapped(
 fn write_mapped(target: &SlabAccess, map: In<isize>, memory: Option<Atomic>, data: Bytes) -> Outcome<()> {
     let slab = &target.slab;
     if map.is_null() || slab.counts.is_empty() {
-        return target.write(memory, data);
+        return target.write(memory, data, PutEnd::Now);
     }
     let base = target.at.model().base_atomic(target.ty).ok_or(Code(NC_EMAPTYPE))?;
     let memory = memory.unwrap_or(base);
@@ -160,7 +186,7 @@ fn write_mapped(target: &SlabAccess, map: In<isize>, memory: Option<Atomic>, dat
             *index = 0;
         }
     }
-    target.write(Some(memory), Bytes::of(&gathered))
+    target.write(Some(memory), Bytes::of(&gathered), PutEnd::Now)
 }
 
 /// `nc_put_var`: all values.

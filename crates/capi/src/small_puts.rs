@@ -169,16 +169,20 @@ impl PutRun {
 }
 
 impl FileCore {
-    /// Writes what was collected, before anything else happens with the file.
+    /// Writes what was collected, after what is written behind the caller, before anything else happens with the file.
     pub(crate) fn write_collected(&self) {
-        if !self.puts.is_there.load(Ordering::Acquire) || self.health.is_broken() {
+        if self.health.is_broken() {
+            return;
+        }
+        self.finish_behind();
+        if !self.puts.is_there.load(Ordering::Acquire) {
             return;
         }
         let mut run = self.puts.lock();
         if !run.bytes.is_empty()
             && let Err(code) = self.write_run(&mut run)
         {
-            self.puts.failure.store(code.0, Ordering::Release);
+            self.note_failure(code);
         }
         run.place = None;
         self.puts.is_there.store(false, Ordering::Release);
@@ -192,6 +196,7 @@ impl FileCore {
     }
 
     fn write_run(&self, run: &mut PutRun) -> Outcome<()> {
+        self.finish_behind();
         run.write(&self.look(|state| state.dataset.clone())).map_err(|error| self.code_of(error))?;
         if run.place.as_ref().is_some_and(|place| place.is_growing) { self.refresh() } else { Ok(()) }
     }

@@ -56,6 +56,22 @@ impl CodecSpec {
         }
     }
 
+    /// A Zarr codec as JSON text, as `ncdump` prints it in `_Codecs` (`docs/spec/nczarr.md` 11.8); HDF5 filters have none.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Hdf5 { .. } => None,
+            Self::V2(map) => Some(json_text(&Value::Object(map.clone()))),
+            Self::V3 { name, configuration } => {
+                let mut object = Map::new();
+                object.insert("name".to_owned(), Value::from(name.as_str()));
+                if !configuration.is_empty() {
+                    object.insert("configuration".to_owned(), Value::Object(configuration.clone()));
+                }
+                Some(json_text(&Value::Object(object)))
+            }
+        }
+    }
+
     /// A Zarr v3 codec without configuration.
     pub fn v3(name: &str) -> Self {
         Self::V3 { name: name.to_owned(), configuration: Map::new() }
@@ -64,5 +80,32 @@ impl CodecSpec {
     /// An HDF5 filter that must not be skipped.
     pub fn hdf5(id: u32, parameters: &[u32]) -> Self {
         Self::Hdf5 { id, parameters: parameters.to_vec(), optional: false }
+    }
+}
+
+/// JSON with the separators of docs/spec/nczarr.md 3.1: a blank after `:` and after `,` in objects, none in lists.
+fn json_text(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let members = map
+                .iter()
+                .map(|(name, value)| format!("{}: {}", Value::from(name.as_str()), json_text(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(list) => format!("[{}]", list.iter().map(json_text).collect::<Vec<_>>().join(",")),
+        scalar => scalar.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codecs_are_printed_with_the_separators_of_the_reference() {
+        let map = serde_json::json!({"id": "blosc", "list": [1, 2], "clevel": 5});
+        let Value::Object(map) = map else { unreachable!() };
+        let text = CodecSpec::V2(map).text().unwrap();
+        assert_eq!(text, r#"{"id": "blosc", "list": [1,2], "clevel": 5}"#);
     }
 }

@@ -94,6 +94,14 @@ impl Session {
         self.engine.spawn(future)
     }
 
+    /// Waits for a task that was started with [`spawn`](Self::spawn).
+    ///
+    /// # Errors
+    /// Errors of the task; `Interrupted` if the [watch](crate::watch) of this thread ends the wait, which ends the task.
+    pub fn wait_for<T>(&self, task: SessionTask<T>) -> Result<T> {
+        self.engine.wait(task)
+    }
+
     /// Bytes that reading and writing may hold besides the caller's own buffers. Larger arrays are put into files.
     pub fn memory(&self) -> usize {
         self.engine.memory()

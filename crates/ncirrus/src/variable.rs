@@ -267,14 +267,20 @@ impl Variable {
         self.written(values, |values| self.dataset.write_values(self.id, selection, values))
     }
 
-    /// Hands values to `write` as the variable holds them: converted to its type, and quantized.
+    /// Hands values to `write` as the variable holds them.
     fn written(&self, values: &Values, write: impl FnOnce(&Values) -> Result<()>) -> Result<()> {
         let place = |error: Error| error.at_path(self.path());
+        let values = self.as_held(values).map_err(place)?;
+        write(&values).map_err(place)
+    }
+
+    /// Values as the variable holds them: converted to its type, and quantized.
+    pub(crate) fn as_held<'v>(&self, values: &'v Values) -> Result<Cow<'v, Values>> {
         let base = self.ty().and_then(|ty| self.dataset.snapshot().base_atomic(ty));
         let mut values = match base {
             Some(base) if values.atomic() != Some(base) => {
-                let (cast, report) = ncirrus_engine::convert::cast(values, base).map_err(place)?;
-                in_range(report).map_err(place)?;
+                let (cast, report) = ncirrus_engine::convert::cast(values, base)?;
+                in_range(report)?;
                 Cow::Owned(cast)
             }
             _ => Cow::Borrowed(values),
@@ -284,7 +290,7 @@ impl Variable {
             let fill = fill.unwrap_or_else(|| values.empty_like());
             quantize.apply(values.to_mut(), &fill);
         }
-        write(&values).map_err(place)
+        Ok(values)
     }
 
     /// Writes numbers to a selection; see [`write_values`](Self::write_values). Numbers of the variable's own type are

@@ -8,7 +8,6 @@ use ncirrus::{
 use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
 use ncirrus_codec::{DecodedElement, names};
 use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
-use serde_json::Value;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -243,7 +242,7 @@ fn filter_attributes(variable: &Variable, all_filters: bool) -> Vec<Attribute> {
     if !others.is_empty() {
         special.push(Attribute::text("_Filter", &others.join("|")));
     }
-    let codecs: Vec<String> = variable.filters.iter().filter_map(codec_text).collect();
+    let codecs: Vec<String> = variable.filters.iter().filter_map(CodecSpec::text).collect();
     if !codecs.is_empty() {
         special.push(Attribute::text("_Codecs", &format!("[{}]", codecs.join(","))));
     }
@@ -257,48 +256,10 @@ fn szip_text(parameters: &[u32]) -> String {
     format!("4,{},{}", at(0) & METHODS, at(1))
 }
 
-/// A Zarr codec as JSON text; HDF5 filters have none.
-pub(crate) fn codec_text(spec: &CodecSpec) -> Option<String> {
-    match spec {
-        CodecSpec::Hdf5 { .. } => None,
-        CodecSpec::V2(map) => Some(json_text(&Value::Object(map.clone()))),
-        CodecSpec::V3 { name, configuration } => {
-            let mut object = serde_json::Map::new();
-            object.insert("name".to_owned(), Value::from(name.as_str()));
-            if !configuration.is_empty() {
-                object.insert("configuration".to_owned(), Value::Object(configuration.clone()));
-            }
-            Some(json_text(&Value::Object(object)))
-        }
-    }
-}
-
-/// JSON with the separators of docs/spec/nczarr.md 3.1: a blank after `:` and after `,` in objects, none in lists.
-fn json_text(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let members = map
-                .iter()
-                .map(|(name, value)| format!("{}: {}", Value::from(name.as_str()), json_text(value)));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
-        }
-        Value::Array(list) => format!("[{}]", list.iter().map(json_text).collect::<Vec<_>>().join(",")),
-        scalar => scalar.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ncirrus_model::Atomic;
-
-    #[test]
-    fn codecs_are_printed_with_the_separators_of_the_reference() {
-        let map = serde_json::json!({"id": "blosc", "list": [1, 2], "clevel": 5});
-        let Value::Object(map) = map else { unreachable!() };
-        let text = codec_text(&CodecSpec::V2(map)).unwrap();
-        assert_eq!(text, r#"{"id": "blosc", "list": [1,2], "clevel": 5}"#);
-    }
 
     #[test]
     fn what_has_no_type_in_netcdf_is_not_listed_but_damage_is() {

@@ -1,5 +1,4 @@
 //! A summary of a dataset for users and programs.
-use crate::dump::codec_text;
 use crate::opened;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{CodecSpec, Dataset, LeftOut, Model, Result, Selection, Storage, TypeRef, Values};
@@ -180,7 +179,7 @@ fn filter_in_short(spec: &CodecSpec) -> String {
             if details.is_empty() { id.to_owned() } else { format!("{id}({})", details.join(",")) }
         }
         CodecSpec::Hdf5 { id, parameters, .. } => format!("HDF5 filter {id} {parameters:?}"),
-        other => codec_text(other).unwrap_or_default(),
+        other => other.text().unwrap_or_default(),
     }
 }
 

@@ -1,5 +1,5 @@
 //! Several handles of one file, files that others add to, and what the system refuses.
-use super::calls::compiled;
+use super::calls::{compiled, compiled_with_own_headers};
 use super::{Library, loaded_from, printed};
 use std::process::Command;
 
@@ -68,4 +68,26 @@ fn single_values_of_large_chunks_are_those_that_were_written() {
     let program = compiled(folder.path(), "large_chunks");
     let said = printed(Library::Own, folder.path(), &program, &["."]);
     assert_eq!(said, "wrong 0\nbefore 105.006 after -3, wrong 0, close 0\n");
+}
+
+#[test]
+fn slabs_that_follow_each_other_are_decoded_before_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with_own_headers(folder.path(), "ahead");
+    let said = printed(Library::Own, folder.path(), &program, &["."]);
+    let expected = "decoded ahead: 1\nwrong: 0, each chunk about once: 1\n\
+                    levels: 0 threes: 0 others: 0 after the end: -40 close: 0\n";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn values_that_are_encoded_behind_the_caller_are_those_of_the_last_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "behind");
+    let shown = |library| printed(library, folder.path(), &program, &[".", "order"]);
+    let expected = shown(Library::Debian);
+    assert_eq!(expected, "range -60 close 0 open 0 wrong 0 close 0\n");
+    assert_eq!(shown(Library::Own), expected);
+    let shown = printed(Library::Own, folder.path(), &program, &[".", "full"]);
+    assert_eq!(shown, "told 1 whole 1 close 0\n");
 }

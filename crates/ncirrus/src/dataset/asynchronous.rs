@@ -140,6 +140,32 @@ impl Variable {
         }
     }
 
+    /// As [`write_bytes`](Self::write_bytes), as a future for any executor, which owns the bytes: with
+    /// [`Session::spawn`] values are encoded while the caller goes on. Of writes of the same elements that overlap in
+    /// time, any one may be the last. What [`sync`](Dataset::sync) finds unfinished is not part of what it commits.
+    ///
+    /// # Errors
+    /// As [`write_bytes`](Self::write_bytes).
+    pub fn write_bytes_owned<B: AsRef<[u8]> + Send + Sync + 'static>(
+        &self,
+        selection: Selection,
+        bytes: B,
+    ) -> impl Future<Output = Result<()>> + Send + 'static {
+        let variable = self.clone();
+        async move {
+            let (var, dataset) = (variable.id(), variable.dataset());
+            let write = async {
+                let writer = &dataset.open_for_writing()?.writer;
+                let Some(ty) = variable.ty().filter(|_| variable.quantization().is_some()) else {
+                    return writer.write_packed(var, &selection, bytes.as_ref()).await;
+                };
+                let values = ncirrus_engine::convert::unpack(&dataset.snapshot(), ty, bytes.as_ref())?;
+                writer.write(var, &selection, &*variable.as_held(&values)?).await
+            };
+            write.await.map_err(|error| error.at_path(variable.path()))
+        }
+    }
+
     /// As [`read_points_into`](Self::read_points_into), as a future for any executor, into a buffer of its own. Dropping
     /// it cancels its requests.
     ///

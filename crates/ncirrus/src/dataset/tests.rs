@@ -387,6 +387,26 @@ fn futures_read_and_dropping_them_cancels_their_requests() {
 }
 
 #[test]
+fn bytes_are_written_by_the_threads_of_the_session_and_an_error_names_the_variable() {
+    let session = Session::builder().threads(1).durable(false).build().unwrap();
+    made("memory://behind/a.zarr", Kind::NcZarr, &session);
+    let update = Dataset::update_with("memory://behind/a.zarr", &OpenOptions::new(), &session).unwrap();
+    let variable = update.variable("v").unwrap();
+    let half = |start| Selection::new(vec![AxisSelection::Slice { start, count: 5, stride: 1 }]);
+    let bytes = |number: i32| [number.to_ne_bytes(); 5].concat();
+    let tasks = [0, 5].map(|at| {
+        session.spawn(variable.write_bytes_owned(half(at), bytes(i32::try_from(at).unwrap() + 70))).unwrap()
+    });
+    tasks.into_iter().for_each(|task| session.wait_for(task).unwrap());
+    let short = session.spawn(variable.write_bytes_owned(half(0), vec![0u8; 19])).unwrap();
+    let error = session.wait_for(short).unwrap_err();
+    assert_eq!((error.kind(), error.to_string().contains("/v")), (ErrorKind::Invalid, true), "{error}");
+    update.close().unwrap();
+    let written = open("memory://behind/a.zarr", &session).unwrap().variable("v").unwrap().read::<i32>();
+    assert_eq!(written.unwrap(), [[70; 5], [75; 5]].concat());
+}
+
+#[test]
 fn several_variables_are_fetched_in_as_many_rounds_as_one() {
     let (store, session) = stalling();
     made("far://x/a.zarr", Kind::NcZarr, &session);

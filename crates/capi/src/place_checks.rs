@@ -1,0 +1,81 @@
+//! What the system says of a place before a dataset is opened or created there, as the reference tells it.
+use crate::codes::{Code, EACCES, NC_EHDFERR, NC_ENOOBJECT, NC_ENOTNC, NC_EURL, Outcome};
+use crate::file_state::FileOrigin;
+use crate::files;
+use std::ffi::c_int;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+const EISDIR: c_int = 21;
+const ENOTDIR: c_int = 20;
+
+/// The first bytes of netCDF-4 files.
+const HDF5: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
+
+/// Whether an address names anything.
+///
+/// # Errors
+/// `NC_EURL`.
+pub(crate) fn check_address(url: &str) -> Outcome<()> {
+    if url.is_empty() { Err(Code(NC_EURL)) } else { Ok(()) }
+}
+
+/// Whether there may be a dataset: devices have none, whatever they answer to reads.
+///
+/// # Errors
+/// `NC_ENOTNC`.
+pub(crate) fn check_kind(place: Option<&Path>) -> Outcome<()> {
+    let found = place.and_then(|place| fs::metadata(place).ok());
+    let is_other = found.is_some_and(|found| !found.is_file() && !found.is_dir());
+    if is_other { Err(Code(NC_ENOTNC)) } else { Ok(()) }
+}
+
+/// The code for a dataset that could not be opened: HDF5 has one error for all that it refuses, and NCZarr at an address has no first
+/// object.
+pub(crate) fn of_opening(code: Code, url: &str, place: Option<&Path>, writes: bool) -> Code {
+    let is_zarr = url.starts_with("file:") && url.contains("mode=") && url.contains("zarr");
+    match (code, place) {
+        (Code(EACCES), Some(place)) if writes && is_hdf5(place) => Code(NC_EHDFERR),
+        (Code(_), Some(place)) if is_zarr && !place.exists() => Code(NC_ENOOBJECT),
+        (code, _) => code,
+    }
+}
+
+fn is_hdf5(place: &Path) -> bool {
+    let mut first = [0; HDF5.len()];
+    fs::File::open(place).is_ok_and(|mut file| file.read_exact(&mut first).is_ok()) && first == HDF5
+}
+
+/// Whether a file may be created at a place: what nobody may write to is not replaced, and netCDF-4 that this process has open neither.
+///
+/// # Errors
+/// `EISDIR`, `ENOTDIR`, and what the system says of a file there; for netCDF-4 always `EACCES`.
+pub(crate) fn check_new(place: &Path, is_hdf5: bool) -> Outcome<()> {
+    let refused = |number: c_int| Err(Code(if is_hdf5 { EACCES } else { number }));
+    let parent = place.parent().and_then(|parent| fs::metadata(parent).ok());
+    if parent.is_some_and(|parent| !parent.is_dir()) {
+        return refused(ENOTDIR);
+    }
+    let Ok(found) = fs::metadata(place) else { return Ok(()) };
+    if found.is_dir() {
+        return refused(EISDIR);
+    }
+    if found.is_file()
+        && let Err(error) = OpenOptions::new().write(true).open(place)
+        && error.kind() != ErrorKind::NotFound
+    {
+        crate::last_error::set(&format!("{}: {error}", place.display()));
+        return refused(error.raw_os_error().unwrap_or(EACCES));
+    }
+    let is_open = is_hdf5
+        && files::open_files().iter().any(|file| {
+            let is_memory = file.core.look(|state| matches!(state.origin, FileOrigin::Memory));
+            file.is_hdf5() && file.core.place.as_deref() == Some(place) && !is_memory
+        });
+    if is_open {
+        crate::last_error::set(&format!("{}: the file is open in this process", place.display()));
+        return Err(Code(EACCES));
+    }
+    Ok(())
+}
