@@ -55,12 +55,12 @@ impl FileEdit<'_> {
     /// Enters define mode where the kind of file allows that without a call.
     ///
     /// # Errors
-    /// `NC_ENOTINDEFINE` for strict kinds, `NC_EPERM`.
+    /// `NC_ENOTINDEFINE` for strict kinds, unless a server has it, `NC_EPERM`.
     pub(crate) fn enter_define_mode(&mut self) -> Outcome<()> {
         if self.state.is_defining {
             return Ok(());
         }
-        if self.file.core.format.is_strict() {
+        if self.file.core.format.is_strict() && self.file.core.format.protocol.is_none() {
             return Err(Code(NC_ENOTINDEFINE));
         }
         self.check_writable()?;

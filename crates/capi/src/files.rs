@@ -1,5 +1,5 @@
 //! Open files: their slots and handles, and the groups that ids refer to.
-use crate::codes::{self, Code, NC_EBADID, NC_ECANTWRITE, NC_EGLOBAL, NC_ENFILE, NC_ENOTVAR, Outcome};
+use crate::codes::{self, Code, NC_EBADID, NC_ECANTWRITE, NC_EGLOBAL, NC_ENOTVAR, Outcome};
 use crate::faults::{self, FaultPlace};
 use crate::file_edit::FileEdit;
 use crate::file_state::FileCore;
@@ -9,19 +9,18 @@ use crate::members::FileMembers;
 use crate::modes::{INMEMORY, SHARE};
 pub(crate) use crate::numbers::{member, number, size};
 pub(crate) use crate::process::{end_session, session};
+use crate::slots::{self, SlotFile};
 use crate::user_file::UserFile;
 use ncirrus::{Attributes, Dataset, GroupId, Model, NodeId, VarId, model};
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Once, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Once};
 
 /// `NC_GLOBAL`: attributes of a group instead of a variable's.
 pub(crate) const GLOBAL: c_int = -1;
 /// Bits of an id for the group; the others are the slot.
 const GROUP_BITS: u32 = 16;
-/// Files that can be open at once: slots have fifteen bits, and 0 is none.
-const MOST_FILES: usize = (1 << 15) - 1;
 
 /// A group of an open file, as an id refers to it.
 #[derive(Debug, Clone)]
@@ -30,26 +29,6 @@ pub(crate) struct FileGroup {
     pub(crate) members: Arc<FileMembers>,
     pub(crate) id: GroupId,
     slot: c_int,
-}
-
-/// The first slot is never used: no id is below 65536.
-static SLOTS: RwLock<Vec<Option<SlotFile>>> = RwLock::new(Vec::new());
-
-/// What is in a slot.
-#[derive(Debug, Clone)]
-enum SlotFile {
-    Own(Arc<OpenFile>),
-    /// Of a format of the program.
-    User(Arc<UserFile>),
-}
-
-impl SlotFile {
-    fn own(&self) -> Option<&Arc<OpenFile>> {
-        match self {
-            Self::Own(file) => Some(file),
-            Self::User(_) => None,
-        }
-    }
 }
 
 /// Closes what is open when the program ends: asked for once.
@@ -61,7 +40,7 @@ pub(crate) fn close_at_exit() {
 /// Closes every file that is written.
 fn close_all() {
     let written = |file: &Arc<OpenFile>| file.writes && !file.is_inherited();
-    for file in all_own().into_iter().filter(written) {
+    for file in slots::own().into_iter().filter(written) {
         // The program ends: nobody is left who could be told. What goes wrong with one file leaves the others whole.
         let _ = catch_unwind(AssertUnwindSafe(|| file.core.alone().finish()));
     }
@@ -89,21 +68,7 @@ pub(crate) fn insert_user(file: UserFile) -> Outcome<c_int> {
 }
 
 fn insert_any(file: SlotFile) -> Outcome<c_int> {
-    let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
-    if slots.is_empty() {
-        slots.push(None);
-    }
-    let free = slots.iter().skip(1).position(Option::is_none).map(|at| at + 1);
-    let slot = free.unwrap_or(slots.len());
-    if slot > MOST_FILES {
-        return Err(Code(NC_ENFILE));
-    }
-    let file = Some(file);
-    match slots.get_mut(slot) {
-        Some(place) => *place = file,
-        None => slots.push(file),
-    }
-    Ok(number(slot) << GROUP_BITS)
+    Ok(number(slots::held().insert(file)?) << GROUP_BITS)
 }
 
 /// Takes the file out of its slot, and waits for the calls that run with it.
@@ -123,13 +88,15 @@ pub(crate) fn remove(ncid: c_int) -> Outcome<Arc<OpenFile>> {
 }
 
 fn taken(ncid: c_int) -> Outcome<Arc<OpenFile>> {
-    let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
-    let place = usize::try_from(ncid >> GROUP_BITS).ok().and_then(|slot| slots.get_mut(slot));
-    let is_own = place.as_ref().is_some_and(|place| place.as_ref().is_some_and(|file| file.own().is_some()));
-    match place.filter(|_| is_own).and_then(Option::take) {
-        Some(SlotFile::Own(file)) => Ok(file),
-        _ => Err(Code(NC_EBADID)),
-    }
+    let (slots, index) = (slots::held(), slot_of(ncid)?);
+    let file = slots::file_at(index).ok_or(Code(NC_EBADID))?;
+    slots.replace(index, None);
+    Ok(file)
+}
+
+/// The slot that an id says.
+fn slot_of(ncid: c_int) -> Outcome<usize> {
+    usize::try_from(ncid >> GROUP_BITS).map_err(|_| Code(NC_EBADID))
 }
 
 /// How many files of formats of the program are open.
@@ -140,22 +107,16 @@ pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {
     if USER_FILES.load(Ordering::Acquire) == 0 {
         return None;
     }
-    let index = usize::try_from(ncid >> GROUP_BITS).ok()?;
-    let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
-    match slots.get(index)?.as_ref()? {
-        SlotFile::User(file) => Some(Arc::clone(file)),
-        SlotFile::Own(_) => None,
-    }
+    slots::user_at(slot_of(ncid).ok()?)
 }
 
 /// Takes a file of a format of the program out of its slot.
 pub(crate) fn remove_user(ncid: c_int) {
-    if user_file(ncid).is_none() {
-        return;
-    }
-    let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
-    let place = usize::try_from(ncid >> GROUP_BITS).ok().and_then(|index| slots.get_mut(index));
-    if place.and_then(Option::take).is_some() {
+    let slots = slots::held();
+    if user_file(ncid).is_some()
+        && let Ok(slot) = slot_of(ncid)
+    {
+        slots.replace(slot, None);
         USER_FILES.fetch_sub(1, Ordering::AcqRel);
     }
 }
@@ -176,12 +137,9 @@ pub(crate) struct CallHandle {
 pub(crate) fn handle_of(ncid: c_int) -> Outcome<CallHandle> {
     let bad = Code(NC_EBADID);
     let slot = ncid >> GROUP_BITS;
-    let index = usize::try_from(slot).map_err(|_| bad)?;
+    let index = slot_of(ncid)?;
     let group = usize::try_from(ncid & ((1 << GROUP_BITS) - 1)).map_err(|_| bad)?;
-    let call = {
-        let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
-        RunningCall::begin(slots.get(index).and_then(Option::as_ref).and_then(SlotFile::own).ok_or(bad)?)
-    };
+    let call = slots::call(index).ok_or(bad)?;
     let file = if call.is_inherited() { reopened(index, &call)? } else { call };
     file.core.health.check()?;
     faults::reached(FaultPlace::File);
@@ -200,33 +158,14 @@ fn reopened(index: usize, inherited: &OpenFile) -> Outcome<RunningCall> {
     let core =
         FileCore::reopened(&inherited.path, inherited.core.place.clone()).map_err(codes::of_opening)?;
     let new = Arc::new(OpenFile::new(Arc::new(core), inherited.mode, inherited.path.clone(), false));
-    let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
-    match slots.get_mut(index) {
-        // Another thread was faster.
-        Some(Some(SlotFile::Own(file))) if !file.is_inherited() => Ok(RunningCall::begin(file)),
-        Some(place @ Some(SlotFile::Own(_))) => {
-            *place = Some(SlotFile::Own(Arc::clone(&new)));
-            Ok(RunningCall::begin(&new))
-        }
-        _ => Err(Code(NC_EBADID)),
+    let slots = slots::held();
+    let now = slots::file_at(index).ok_or(Code(NC_EBADID))?;
+    if now.is_inherited() {
+        slots.replace(index, Some(SlotFile::Own(Arc::clone(&new))));
+        return RunningCall::begin(&new).ok_or(Code(NC_EBADID));
     }
-}
-
-/// All slots, which no other thread changes meanwhile.
-pub(crate) fn held_slots() -> HeldSlots {
-    HeldSlots(SLOTS.write().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// The slots while the process is forked.
-pub(crate) struct HeldSlots(RwLockWriteGuard<'static, Vec<Option<SlotFile>>>);
-
-impl HeldSlots {
-    /// In a child process: the parent's files are left as they are, with all that they hold.
-    pub(crate) fn leave_to_parent(&self) {
-        for file in self.0.iter().flatten().filter_map(SlotFile::own) {
-            std::mem::forget(Arc::clone(file));
-        }
-    }
+    // Another thread was faster.
+    RunningCall::begin(&now).ok_or(Code(NC_EBADID))
 }
 
 /// A file, as it was before the next change; what has the same stamp has the same values.
@@ -235,10 +174,9 @@ pub(crate) struct FileStamp((u64, u64));
 
 /// The stamp of the file that an id refers to; none for one whose values others change, and one that was given up.
 pub(crate) fn stamp(ncid: c_int) -> Option<FileStamp> {
-    let index = usize::try_from(ncid >> GROUP_BITS).ok()?;
-    let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
-    let file = slots.get(index)?.as_ref()?.own()?;
-    (file.mode & SHARE == 0 && !file.core.health.is_broken()).then(|| FileStamp(file.core.stamp()))
+    slots::look_at(slot_of(ncid).ok()?, |file| {
+        (file.mode & SHARE == 0 && !file.core.health.is_broken()).then(|| FileStamp(file.core.stamp()))
+    })
 }
 
 /// The group that an id refers to.
@@ -291,12 +229,7 @@ pub(crate) fn edit<T>(ncid: c_int, change: impl FnOnce(&mut FileEdit<'_>) -> Out
 /// The open files of this process that can be used, by their handles.
 pub(crate) fn open_files() -> Vec<Arc<OpenFile>> {
     let is_usable = |file: &Arc<OpenFile>| !file.is_inherited() && !file.core.health.is_broken();
-    all_own().into_iter().filter(is_usable).collect()
-}
-
-fn all_own() -> Vec<Arc<OpenFile>> {
-    let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
-    slots.iter().flatten().filter_map(SlotFile::own).cloned().collect()
+    slots::own().into_iter().filter(is_usable).collect()
 }
 
 impl FileGroup {

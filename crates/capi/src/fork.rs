@@ -3,14 +3,15 @@
 //! While the process is forked, all that the whole process has is held, so that a child finds nothing half changed and
 //! nothing locked. What the parent has open is left to it, with its locks, whatever other threads do with them; a file that is
 //! read is opened again at the first call that uses it (`files`).
-use crate::{chunk_caches, files, memory, opened_blocks, process, user_formats};
+use crate::slots::{self, HeldSlots};
+use crate::{chunk_caches, memory, opened_blocks, process, user_formats};
 use std::any::Any;
 use std::cell::RefCell;
 use std::sync::{MutexGuard, Once};
 
 /// What is held while the process is forked.
 struct HeldProcess {
-    slots: files::HeldSlots,
+    slots: HeldSlots,
     session: MutexGuard<'static, Option<ncirrus::Session>>,
     _others: Vec<Box<dyn Any>>,
 }
@@ -30,7 +31,7 @@ fn hold() {
     let session = process::held_session();
     let others =
         vec![process::held_settings(), chunk_caches::held(), opened_blocks::held(), user_formats::held()];
-    let held = HeldProcess { slots: files::held_slots(), session, _others: others };
+    let held = HeldProcess { slots: slots::held(), session, _others: others };
     HELD.with(|place| *place.borrow_mut() = Some(held));
 }
 

@@ -67,8 +67,16 @@ impl OpenFile {
 }
 
 impl RunningCall {
-    /// A call begins; the slots are held meanwhile.
-    pub(crate) fn begin(file: &Arc<OpenFile>) -> Self {
+    /// A call begins; `None` with a file that is being closed.
+    ///
+    /// Whoever closes it says so before looking at the number of calls, and a call is counted before it looks whether somebody does: one of
+    /// them sees the other.
+    pub(crate) fn begin(file: &Arc<OpenFile>) -> Option<Self> {
+        let call = Self::counted(file);
+        (!file.calls.is_awaited.load(Ordering::SeqCst)).then_some(call)
+    }
+
+    fn counted(file: &Arc<OpenFile>) -> Self {
         file.calls.count.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(file))
     }
@@ -76,7 +84,7 @@ impl RunningCall {
 
 impl Clone for RunningCall {
     fn clone(&self) -> Self {
-        Self::begin(&self.0)
+        Self::counted(&self.0)
     }
 }
 

@@ -62,6 +62,7 @@ mod records;
 mod refusals;
 mod room;
 mod slabs;
+mod slots;
 mod small_casts;
 mod small_puts;
 mod small_reads;

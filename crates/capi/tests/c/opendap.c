@@ -20,6 +20,18 @@ int main(int count, char **arguments) {
         printf(" %s %d %d %d\n", name, type, rank, attributes);
     }
     printf("attribute %d\n", nc_put_att_int(ncid, NC_GLOBAL, "a", NC_INT, 1, &value));
+    int dim, variable;
+    size_t start[4] = {0}, counts[4] = {1, 1, 1, 1};
+    printf("define %d", nc_redef(ncid));
+    printf(" %d", nc_def_dim(ncid, "new", 3, &dim));
+    printf(" %d", nc_def_var(ncid, "new", NC_INT, 0, NULL, &variable));
+    printf(" %d", nc_rename_dim(ncid, 0, "other"));
+    printf(" %d", nc_rename_var(ncid, 0, "other"));
+    printf(" %d", nc_del_att(ncid, NC_GLOBAL, "title"));
+    printf(" %d\n", nc_enddef(ncid));
+    printf("put %d\n", nc_put_vara_int(ncid, 0, start, counts, &value));
+    printf("sync %d\n", nc_sync(ncid));
     printf("close %d\n", nc_close(ncid));
+    printf("open to write %d\n", nc_open(arguments[1], NC_WRITE, &ncid));
     return 0;
 }
