@@ -72,12 +72,13 @@ fn block_of(words: &[u32]) -> Outcome<usize> {
     allocated(&words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())
 }
 
-/// `ncaux_h5filterspec_parse`: one filter.
+/// `ncaux_h5filterspec_parse`: one filter, the first of several.
 pub(crate) fn parse(text: CText, id: Out<u32>, count: Out<usize>, parameters: WordsOut) -> Outcome<()> {
     if id.is_null() || count.is_null() || parameters.untyped().is_null() {
         return Err(Code(NC_EINVAL));
     }
-    let filter = FilterText::parse(&text.text()?)?;
+    let text = text.text()?;
+    let filter = FilterText::parse(text.split(['|', '&']).next().unwrap_or_default())?;
     id.set(filter.id);
     count.set(filter.parameters.len());
     parameters.untyped().set(block_of(&filter.parameters)?);
@@ -99,7 +100,8 @@ pub(crate) fn parse_list(
     count: Out<usize>,
     list: FilterListOut,
 ) -> Outcome<()> {
-    if format.is_null() || count.is_null() || list.untyped().is_null() {
+    // Who wants one kind of filters only does not ask which it is.
+    if count.is_null() || list.untyped().is_null() {
         return Err(Code(NC_EINVAL));
     }
     let text = text.text()?;

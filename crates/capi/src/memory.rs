@@ -16,7 +16,8 @@ mod structures;
 
 pub(crate) use answers::{CReturn, ConstText, LastErrorText, NoAnswer, OwnedText};
 pub(crate) use blocks::{
-    CBlock, LentBlock, allocated, allocated_text, at_exit, at_fork, free_address, system_text,
+    CBlock, LentBlock, allocated, allocated_text, at_exit, at_fork, free_address, other_hdf5_version,
+    system_text,
 };
 pub(crate) use dispatch::{DISPATCH_ENTRIES, DispatchEntry, PassedTable, TableOut, UserTable};
 pub(crate) use globals::{ncerr, ncopts};

@@ -2,7 +2,7 @@
 use crate::codes::{Code, NC_EBADNAME, NC_EINVAL, NC_EURL, Outcome};
 use crate::memory::{
     ByteBuffer, BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, ShortsOut,
-    TextOut, UriHandle, UriOut, allocated,
+    TextOut, UriHandle, UriOut, allocated, other_hdf5_version,
 };
 use crate::uri::UriParts;
 use ncirrus::cf::ncdump::{CdlCalendar, CdlTimeUnit, moment_at, parse_units};
@@ -312,4 +312,15 @@ pub(crate) fn hours_of(date: BytesOut, hours: Out<f64>) -> NoAnswer {
     #[expect(clippy::cast_precision_loss, reason = "days of dates are far below 2^53")]
     hours.set(days as f64 * 24.0 + hour);
     NoAnswer
+}
+
+/// The HDF5 with which Debian built netCDF-C 4.9.0.
+const HDF5_VERSION: [u32; 3] = [1, 10, 8];
+
+/// `H5get_libversion`, which Debian's module for Python takes from the library that its netCDF-C brings along: a library of HDF5 that
+/// the process has itself is asked.
+pub(crate) fn hdf5_version(major: Out<u32>, minor: Out<u32>, release: Out<u32>) -> Outcome<()> {
+    let version = other_hdf5_version().unwrap_or(HDF5_VERSION);
+    [major, minor, release].into_iter().zip(version).for_each(|(place, number)| place.set(number));
+    Ok(())
 }

@@ -68,6 +68,8 @@ c_functions! {
     fn ncbytesfree(buffer: ByteBuffer) -> NoAnswer = support::buffer_free;
     /// Appends the bytes of a file to a buffer.
     fn NC_readfile(filename: CText, content: ByteBuffer) -> Outcome<()> = auxiliary::append_file;
+    /// The version of the HDF5 that the process has besides, or of the one with which netCDF-C 4.9.0 was built.
+    fn H5get_libversion(majnum: Out<u32>, minnum: Out<u32>, relnum: Out<u32>) -> Outcome<()> = support::hdf5_version;
     /// Makes a file of bytes.
     fn NC_writefile(filename: CText, size: usize, content: BytesOut) -> Outcome<()> = auxiliary::write_file;
 }

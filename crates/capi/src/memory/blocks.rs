@@ -105,6 +105,40 @@ pub(crate) fn system_text(number: c_int) -> *const c_char {
     unsafe { strerror(number) }
 }
 
+/// A function of HDF5 that answers its version in three numbers.
+#[cfg(target_os = "linux")]
+type Hdf5Version = unsafe extern "C" fn(*mut u32, *mut u32, *mut u32) -> c_int;
+
+// SAFETY: as above; of POSIX.
+#[cfg(target_os = "linux")]
+unsafe extern "C" {
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+/// The version of the HDF5 library that the process has besides; `None` without one.
+#[cfg(target_os = "linux")]
+pub(crate) fn other_hdf5_version() -> Option<[u32; 3]> {
+    // `RTLD_NEXT`: the libraries that come after this one.
+    let next = std::ptr::without_provenance_mut(usize::MAX);
+    // SAFETY: the name ends with a NUL.
+    let found = unsafe { dlsym(next, c"H5get_libversion".as_ptr()) };
+    if found.is_null() {
+        return None;
+    }
+    // SAFETY: this is the type of the function of that name in every version of HDF5.
+    let version = unsafe { std::mem::transmute::<*mut c_void, Hdf5Version>(found) };
+    let [mut major, mut minor, mut release] = [0; 3];
+    // SAFETY: the places are those of three numbers.
+    let code = unsafe { version(&raw mut major, &raw mut minor, &raw mut release) };
+    (code >= 0).then_some([major, minor, release])
+}
+
+/// The version of the HDF5 library that the process has besides; it is not asked for here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn other_hdf5_version() -> Option<[u32; 3]> {
+    None
+}
+
 // SAFETY: as above.
 unsafe extern "C" {
     fn atexit(act: extern "C" fn()) -> c_int;

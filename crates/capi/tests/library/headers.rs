@@ -96,3 +96,12 @@ fn headers_compile_alone_in_c_and_cpp() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+#[test]
+fn the_page_of_functions_is_the_one_that_the_table_makes() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/c-library-functions.md");
+    let written = std::fs::read_to_string(path).unwrap();
+    let made = super::page::page();
+    let differs = written.lines().zip(made.lines()).find(|(written, made)| written != made);
+    assert!(written == made, "make it again (its begin says how): {differs:?}");
+}

@@ -1,0 +1,9 @@
+//! Prints the page of the functions, `docs/c-library-functions.md`: `cargo run --package ncirrus-capi --example page`.
+
+/// The page, made from the table and from what its tests know to differ.
+#[path = "../tests/library/page.rs"]
+mod page;
+
+fn main() {
+    print!("{}", page::page());
+}
