@@ -4,6 +4,6 @@
 #[path = "../tests/library/page.rs"]
 mod page;
 
-fn main() {
-    print!("{}", page::page());
+fn main() -> std::io::Result<()> {
+    std::io::Write::write_all(&mut std::io::stdout(), page::page().as_bytes())
 }
