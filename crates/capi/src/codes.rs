@@ -179,6 +179,13 @@ fn system_number(error: &Error) -> Option<c_int> {
     Some(number).filter(|number| OF_FILE_SYSTEMS.contains(number))
 }
 
+/// The code for what the system says of a file.
+#[expect(clippy::needless_pass_by_value, reason = "how errors are mapped")]
+pub(crate) fn of_system(error: std::io::Error) -> Code {
+    crate::last_error::set(&error.to_string());
+    Code(error.raw_os_error().unwrap_or(NC_EIO))
+}
+
 /// The error of a kind that an error came from.
 pub(crate) fn cause_of<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
     let mut source = std::error::Error::source(error);

@@ -123,10 +123,12 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
     let kind = (!is_address).then(|| kind_of(mode));
     let is_hdf5 = kind.is_some_and(Kind::is_hdf5);
     let align = u64::from(u32::try_from(ALIGNMENT.load(Ordering::Relaxed) & 0xffff_ffff).unwrap_or(1));
+    // A new file replaces another one at once, as with netCDF-C: who wants it on disk calls `nc_sync`.
     let options = CreateOptions::new()
         .kind(kind)
         .overwrite(mode & NOCLOBBER == 0)
         .header_pad(0)
+        .durable(kind.is_none())
         .default_chunks(DefaultChunks::NetcdfC)
         .align((is_hdf5 && align > 8 && align.is_power_of_two()).then_some(align));
     crate::fork::watch();

@@ -4,9 +4,10 @@
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
 use crate::broken::{FileHealth, MarkedGuard};
 use crate::chunk_caches;
-use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
+use crate::codes::{self, Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
+use crate::local_place::local_place;
 use crate::members::FileMembers;
 use crate::process::{open_options, session};
 use crate::put_run::CollectedPuts;
@@ -14,6 +15,7 @@ use crate::puts_behind::PutsBehind;
 use crate::read_ahead::ReadAhead;
 use ncirrus::{Dataset, Model, UserKind, VarId};
 use std::collections::HashSet;
+use std::fs::File;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -394,6 +396,9 @@ impl FileState {
             FileOrigin::Updating => self.dataset.sync().map_err(|error| self.format.code_of(error)),
             FileOrigin::Created { url } => {
                 self.dataset.clone().close().map_err(|error| self.format.code_of(error))?;
+                if let Some(place) = local_place(url).filter(|place| place.is_file()) {
+                    File::open(place).and_then(|file| file.sync_all()).map_err(codes::of_system)?;
+                }
                 let updated = Dataset::update_with(url, &open_options(), &session()?);
                 self.replace(updated?)?;
                 self.origin = FileOrigin::Updating;

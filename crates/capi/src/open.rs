@@ -39,7 +39,8 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
         }
     };
     faults::reached(FaultPlace::Opened);
-    ncid.set(files::insert(OpenFile::new(core, mode, name.to_vec(), mode & WRITE != 0))?);
+    let writes = mode & WRITE != 0 && core.is_written();
+    ncid.set(files::insert(OpenFile::new(core, mode, name.to_vec(), writes))?);
     Ok(())
 }
 
@@ -65,10 +66,30 @@ fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<Fil
             let bytes = std::fs::read(path).map_err(|error| ncirrus::Error::not_found(error.to_string()))?;
             (Dataset::update_bytes(bytes, &options, &session)?, FileOrigin::Memory)
         }
+        (_, None) if is_of_http(url) => return opened_at_server(url),
         _ => (Dataset::update_with(url, &options, &session)?, FileOrigin::Updating),
     };
     let format = FileFormat::of(&dataset);
     FileCore::new(dataset, origin, format, place, false)
+}
+
+/// Whether an address is one of the web, where OPeNDAP's servers are.
+fn is_of_http(url: &str) -> bool {
+    ["http://", "https://", "dap2://", "dap4://", "dods://"].iter().any(|scheme| url.starts_with(scheme))
+}
+
+/// A dataset at an address of the web, opened for changes: that of a server of OPeNDAP is read, and its handle refuses each change.
+///
+/// # Errors
+/// Those of opening; that nothing can be written there.
+fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
+    let read = FileCore::reopened(url.as_bytes(), None)?;
+    if read.format.protocol.is_some() {
+        return Ok(read);
+    }
+    let updated = Dataset::update_with(url, &open_options(), &files::session()?)?;
+    let format = FileFormat::of(&updated);
+    FileCore::new(updated, FileOrigin::Updating, format, None, false)
 }
 
 /// A file that this process has open already: its handles share its state, unless another file has come to its place since then.

@@ -57,6 +57,15 @@ pub(crate) fn check_new(place: &Path, is_hdf5: bool) -> Outcome<()> {
     if parent.is_some_and(|parent| !parent.is_dir()) {
         return refused(ENOTDIR);
     }
+    let is_open = is_hdf5
+        && files::open_files().iter().any(|file| {
+            let is_memory = file.core.look(|state| matches!(state.origin, FileOrigin::Memory));
+            file.is_hdf5() && file.core.place.as_deref() == Some(place) && !is_memory
+        });
+    if is_open {
+        crate::last_error::set(&format!("{}: the file is open in this process", place.display()));
+        return Err(Code(EACCES));
+    }
     let Ok(found) = fs::metadata(place) else { return Ok(()) };
     if found.is_dir() {
         return refused(EISDIR);
@@ -67,15 +76,6 @@ pub(crate) fn check_new(place: &Path, is_hdf5: bool) -> Outcome<()> {
     {
         crate::last_error::set(&format!("{}: {error}", place.display()));
         return refused(error.raw_os_error().unwrap_or(EACCES));
-    }
-    let is_open = is_hdf5
-        && files::open_files().iter().any(|file| {
-            let is_memory = file.core.look(|state| matches!(state.origin, FileOrigin::Memory));
-            file.is_hdf5() && file.core.place.as_deref() == Some(place) && !is_memory
-        });
-    if is_open {
-        crate::last_error::set(&format!("{}: the file is open in this process", place.display()));
-        return Err(Code(EACCES));
     }
     Ok(())
 }

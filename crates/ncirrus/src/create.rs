@@ -95,6 +95,9 @@ pub struct CreateOptions {
     pub overwrite: bool,
     /// Bytes kept free after the header of a netCDF-3 file for later definitions; `None`: a modest default.
     pub header_pad: Option<u64>,
+    /// Whether a commit waits until everything is on disk; true by default. Without it, a power failure soon after the
+    /// dataset was closed may leave less than was written, also of one that it replaces; a process that is killed does not.
+    pub durable: bool,
     /// Put the entries of a zip below one top folder, as netCDF-C requires.
     pub zip_top_folder: bool,
     /// Which versions of HDF5 must be able to read a netCDF-4 file.
@@ -120,6 +123,7 @@ impl Default for CreateOptions {
             separator: None,
             overwrite: false,
             header_pad: None,
+            durable: true,
             zip_top_folder: false,
             structures: FileStructures::default(),
             default_chunks: DefaultChunks::default(),
@@ -226,6 +230,7 @@ impl CreateOptions {
         if self.zip_top_folder {
             stores.options.zip_layout = ZipLayout::TopFolder;
         }
+        stores.options.durable &= self.durable;
         stores
     }
 

@@ -135,3 +135,23 @@ fn others_read_variables_that_were_shorter_along_another_axis_than_their_first()
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(text, "[[1, 2, 5], [3, 4, 6]]\n[[1, 2, 0], [3, 4, 0]]\n", "{output:?}");
 }
+
+#[test]
+fn a_dimension_that_hdf5_has_no_room_for_is_refused_and_the_longest_one_is_read_again() {
+    let (session, (_folder, temp)) = (session(), temp());
+    let longest = u64::MAX / 4;
+    for (len, is_taken) in [(longest, true), (longest + 1, false), (u64::MAX - 3, false)] {
+        let path = temp.join(format!("{len}.nc"));
+        let dataset = create(&path, Kind::Nc4, &session);
+        dataset.root().add_dimension("x", DimensionLen::Fixed(len)).unwrap();
+        match dataset.close() {
+            Ok(()) => {
+                let made = open(&path, &session).unwrap();
+                assert!(is_taken && len_of(&made, "x") == DimensionLen::Fixed(len), "{len}");
+                let read = program("ncdump").map(|ncdump| Command::new(ncdump).arg(&path).output().unwrap());
+                assert!(read.is_none_or(|output| output.status.success()), "{len}");
+            }
+            Err(error) => assert!(!is_taken && error.to_string().contains('x') && !path.exists(), "{error}"),
+        }
+    }
+}

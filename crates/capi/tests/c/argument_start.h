@@ -77,7 +77,7 @@ static void run(const char *name, int (*call)(void)) {
         freopen("/dev/null", "w", stdout);
         freopen("/dev/null", "w", stderr);
         ncopts = 0;
-        alarm(20);
+        alarm(8);
         if (make(name)) _exit(4);
         int found = call();
         if (write(ends[1], &found, sizeof found) != sizeof found) _exit(5);

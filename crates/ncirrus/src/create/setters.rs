@@ -57,6 +57,13 @@ impl CreateOptions {
         self
     }
 
+    /// See [`durable`](Self::durable).
+    #[must_use]
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.durable = durable;
+        self
+    }
+
     /// Put the entries of a zip below one top folder, as netCDF-C requires.
     #[must_use]
     pub fn zip_top_folder(mut self, zip_top_folder: bool) -> Self {

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 
 /// Prefix of `NAME` if a scale is not a variable.
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable.";
+/// Elements of the longest dimension: a scale that is not a variable has four bytes for each, which have no place but are counted.
+const MOST_ELEMENTS: u64 = u64::MAX / 4;
 /// Size of an object reference.
 const REFERENCE: usize = 8;
 
@@ -44,9 +46,15 @@ impl ObjectDescriber<'_> {
     /// The attributes that make a dataset the scale of a dimension: of that variable, or a separate one.
     pub(crate) fn scale_attributes(&mut self, dim: DimId, var: Option<VarId>) -> Result<Vec<Bytes>> {
         let dimension = self.model.dimension(dim).ok_or_else(|| Error::not_found("no such dimension"))?;
+        let len = dimension.len.current();
+        if var.is_none() && len > MOST_ELEMENTS {
+            let name = &dimension.name;
+            let message = format!("dimension {name} of {len} elements: HDF5 has at most {MOST_ELEMENTS}");
+            return Err(Error::unsupported(message));
+        }
         let mut name = match var {
             Some(_) => dimension.name.clone(),
-            None => format!("{NO_VARIABLE}{:10}", dimension.len.current()),
+            None => format!("{NO_VARIABLE}{len:10}"),
         };
         name.push('\0');
         let class = b"DIMENSION_SCALE\0";
