@@ -1,13 +1,19 @@
 //! The Python package: built into the project's environment and tested there, and packaged as wheels.
 use crate::peers;
 use crate::run::{self, Outcome, project, target};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 /// Builds the package as it ships into the project's environment, then runs its tests (arguments are passed to pytest)
 /// and, without arguments, checks its types.
 pub(crate) fn test(arguments: &[String]) -> Outcome {
     build()?;
+    // The tests of a file stay together: some of them share a server.
+    let processes = std::thread::available_parallelism().map_or(1, NonZero::get).to_string();
     let mut pytest = vec!["-m", "pytest", "-q"];
+    if arguments.is_empty() {
+        pytest.extend(["--numprocesses", &processes, "--dist", "loadfile"]);
+    }
     pytest.extend(arguments.iter().map(String::as_str));
     python(&pytest)?;
     if !arguments.is_empty() {
