@@ -1,6 +1,6 @@
 //! Attributes: what there is, and their values.
-use crate::codes::{Code, NC_EATTMETA, NC_EBADNAME, NC_EINTERNAL, NC_ENOTATT, Outcome};
-use crate::convert;
+use crate::codes::{Code, NC_EATTMETA, NC_EBADNAME, NC_EBADTYPE, NC_ENOTATT, Outcome};
+use crate::data::write_converted;
 use crate::define::{check_sought, known_name};
 use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::layouts;
@@ -8,7 +8,7 @@ use crate::memory::{BytesOut, CText, NameOut, Out};
 use crate::open::virtual_attribute;
 use crate::put_attributes::READ_ONLY;
 use ncirrus::model::normalize_name;
-use ncirrus::{Atomic, Attribute};
+use ncirrus::{Atomic, Attribute, TypeRef};
 use std::ffi::c_int;
 
 /// An attribute by name, of those that are in the file.
@@ -117,8 +117,9 @@ pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) ->
 
 pub(crate) fn inq_name(ncid: c_int, varid: c_int, index: c_int, name: NameOut) -> Outcome<()> {
     let at = group_of(ncid)?;
+    let attributes = at.attributes(varid)?;
     let index = usize::try_from(index).map_err(|_| Code(NC_ENOTATT))?;
-    name.set(&at.attributes(varid)?.iter().nth(index).ok_or(Code(NC_ENOTATT))?.name);
+    name.set(&attributes.iter().nth(index).ok_or(Code(NC_ENOTATT))?.name);
     Ok(())
 }
 
@@ -140,16 +141,13 @@ pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: By
     }
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
+    if matches!(attribute.ty, TypeRef::User(_)) {
+        return Err(Code(NC_EBADTYPE));
+    }
     let is_empty = attribute.values.is_empty() && attribute.values.atomic().is_some();
     if is_empty || out.is_null() && !at.file.is_classic() {
         // Text and numbers are not told apart where there are none.
         return Ok(());
     }
-    let (values, ended) = convert::to_memory(&at.file, &attribute.values, to)?;
-    let bytes = layouts::image(&at.members, to.into(), &values)?;
-    if values.atomic() != Some(to) {
-        return Err(Code(NC_EINTERNAL));
-    }
-    out.write(&bytes)?;
-    ended
+    write_converted(&at.file, &at.members, &attribute.values, to, out)
 }

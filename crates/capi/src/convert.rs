@@ -15,8 +15,30 @@ pub(crate) fn with_rules(format: FileFormat, values: &Values, to: Atomic) -> Out
     // CDF-1, CDF-2 and netCDF-4 of the classic model have one type of bytes.
     let bytes = if matches!(format.number, 1 | 2 | 4) { ByteRule::Classic } else { ByteRule::Typed };
     let rules = CastRules { excess: RangeExcess::Wrap, bytes };
-    let (values, report) = cast_with(values, to, rules)?;
-    Ok((values, if report.is_clean() { Ok(()) } else { Err(Code(NC_ERANGE)) }))
+    let (converted, report) = cast_with(values, to, rules)?;
+    let is_clean = report.is_clean() || is_next_to_uint(format, values, to);
+    Ok((converted, if is_clean { Ok(()) } else { Err(Code(NC_ERANGE)) }))
+}
+
+/// The reference compares floats with the largest `NC_UINT` as a float, which is 2^32: that fits, and becomes 0.
+fn is_next_to_uint(format: FileFormat, values: &Values, to: Atomic) -> bool {
+    let (Values::Float(floats), Atomic::UInt, false) = (values, to, format.is_classic()) else {
+        return false;
+    };
+    floats.iter().all(|float| *float > -1.0 && *float <= 4_294_967_296.0)
+}
+
+/// As [`with_rules`], for values that are put into a file: netCDF-3 has no infinite doubles from floats.
+///
+/// # Errors
+/// As [`with_rules`].
+pub(crate) fn to_file(format: FileFormat, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
+    let (converted, ended) = with_rules(format, values, to)?;
+    let is_infinite = match (values, to) {
+        (Values::Float(floats), Atomic::Double) => floats.iter().any(|float| float.is_infinite()),
+        _ => false,
+    };
+    Ok((converted, if is_infinite && format.is_classic() { Err(Code(NC_ERANGE)) } else { ended }))
 }
 
 /// As [`with_rules`], of an open file: of netCDF-3, doubles beyond the floats reach memory as the largest of those.
@@ -25,6 +47,9 @@ pub(crate) fn with_rules(format: FileFormat, values: &Values, to: Atomic) -> Out
 /// As [`with_rules`].
 pub(crate) fn to_memory(file: &OpenFile, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
     let (mut converted, ended) = with_rules(file.core.format, values, to)?;
+    if file.is_classic() {
+        limit_integers(values, &mut converted);
+    }
     if let (Values::Double(_), Values::Float(floats)) = (values, &mut converted)
         && file.is_classic()
     {
@@ -33,6 +58,28 @@ pub(crate) fn to_memory(file: &OpenFile, values: &Values, to: Atomic) -> Outcome
         }
     }
     Ok((converted, ended))
+}
+
+/// Fractions that are the largest 64-bit integer, rounded, are read from netCDF-3 as that one.
+#[expect(clippy::float_cmp, reason = "the limits are compared as doubles, as in the reference")]
+fn limit_integers(values: &Values, converted: &mut Values) {
+    const SIGNED: f64 = 9_223_372_036_854_775_808.0;
+    const UNSIGNED: f64 = 18_446_744_073_709_551_616.0;
+    if !matches!(values, Values::Float(_) | Values::Double(_)) {
+        return;
+    }
+    let is = |index, limit| values.number(index).is_some_and(|number| number == limit);
+    match converted {
+        Values::Int64(numbers) => {
+            let limited = numbers.iter_mut().enumerate().filter(|(index, _)| is(*index, SIGNED));
+            limited.for_each(|(_, number)| *number = i64::MAX);
+        }
+        Values::UInt64(numbers) => {
+            let limited = numbers.iter_mut().enumerate().filter(|(index, _)| is(*index, UNSIGNED));
+            limited.for_each(|(_, number)| *number = u64::MAX);
+        }
+        _ => {}
+    }
 }
 
 /// Which numbers reach the program's memory: of netCDF-3, fractions that do not fit an integer leave there what was before.

@@ -1,8 +1,9 @@
 //! Reading values.
 use crate::codes::{Code, NC_EBADTYPE, NC_EHDFERR, NC_EINVAL, NC_ENOMEM, Outcome};
 use crate::convert;
-use crate::files::{self, FileGroup};
+use crate::files::{self, FileGroup, OpenFile};
 use crate::layouts;
+use crate::members::FileMembers;
 use crate::memory::{BytesOut, In};
 use crate::read_ahead;
 pub(crate) use crate::slabs::CSlab;
@@ -10,7 +11,7 @@ use crate::slabs::{self, Slab, SlabAccess, SlabCall};
 use crate::small_reads;
 use crate::user_calls;
 use crate::user_formats::table_of;
-use ncirrus::{Atomic, TypeRef};
+use ncirrus::{Atomic, TypeRef, Values};
 use std::ffi::c_int;
 
 /// Reads values as they are: of the variable's own type, in C's layout.
@@ -42,7 +43,7 @@ fn read_native(
     out.write(&layouts::image(&at.members, ty, &values)?)
 }
 
-fn values_of(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<ncirrus::Values> {
+fn values_of(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<Values> {
     let read = match variable.ty() {
         Some(TypeRef::Atomic(ty)) => read_ahead::values(at, variable, slab, ty),
         _ => variable.values(&slab.selection),
@@ -65,9 +66,23 @@ fn read_as(
     // Text and numbers are told apart before anything is read.
     convert::check(base, to)?;
     let values = values_of(at, variable, slab)?;
-    let stored = convert::stored(&at.file, &values, to);
-    let (values, ended) = convert::to_memory(&at.file, &values, to)?;
-    let image = layouts::image(&at.members, to.into(), &values)?;
+    write_converted(&at.file, &at.members, &values, to, out)
+}
+
+/// Writes values to the program's memory as another type; what does not fit is an error after all were converted.
+///
+/// # Errors
+/// Those of converting.
+pub(crate) fn write_converted(
+    file: &OpenFile,
+    members: &FileMembers,
+    values: &Values,
+    to: Atomic,
+    out: BytesOut,
+) -> Outcome<()> {
+    let stored = convert::stored(file, values, to);
+    let (values, ended) = convert::to_memory(file, values, to)?;
+    let image = layouts::image(members, to.into(), &values)?;
     let Some(stored) = stored.filter(|_| ended.is_err()) else {
         out.write(&image)?;
         return ended;

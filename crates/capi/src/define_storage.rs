@@ -31,8 +31,8 @@ fn open_for_storage(edit: &mut FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
     if edit.is_classic() {
         return Err(Code(NC_ENOTNC4));
     }
-    let var = variable_id(edit, varid)?;
     edit.check_writable()?;
+    let var = variable_id(edit, varid)?;
     if edit.state.stored.contains(&var) {
         return Err(Code(NC_ELATEDEF));
     }
@@ -40,6 +40,13 @@ fn open_for_storage(edit: &mut FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
         edit.enter_define_mode().map_err(|_| Code(NC_ENOTINDEFINE))?;
     }
     Ok(var)
+}
+
+/// As [`open_for_storage`], for filters: elements of variable length have none.
+fn open_for_filters(edit: &mut FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
+    let var = open_for_storage(edit, varid)?;
+    let has_size = edit.model().packed_len(type_of(edit, var)?).is_some();
+    if has_size { Ok(var) } else { Err(Code(NC_EFILTER)) }
 }
 
 fn variable<'a>(edit: &'a FileEdit<'_>, var: VarId) -> Outcome<&'a Variable> {
@@ -147,7 +154,7 @@ pub(crate) fn deflate(
     level: c_int,
 ) -> Outcome<()> {
     edit(ncid, |edit| {
-        let var = open_for_storage(edit, varid)?;
+        let var = open_for_filters(edit, varid)?;
         let is_scalar = variable(edit, var)?.rank() == 0;
         if shuffle != 0 {
             if is_scalar {
@@ -172,7 +179,7 @@ pub(crate) fn deflate(
 /// `nc_def_var_fletcher32`: a checksum that was chosen stays.
 pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: c_int) -> Outcome<()> {
     edit(ncid, |edit| {
-        let var = open_for_storage(edit, varid)?;
+        let var = open_for_filters(edit, varid)?;
         if is_set == 0 {
             return Ok(());
         }
@@ -188,14 +195,11 @@ pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: c_int) -> Outcome<()
 /// `nc_def_var_filter`.
 pub(crate) fn filter(ncid: c_int, varid: c_int, id: u32, count: usize, parameters: In<u32>) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            variable_id(edit, varid)?;
-        }
-        let is_late = |var: VarId| edit.state.stored.contains(&var) && !edit.state.is_defining;
-        if !edit.is_classic() && variable_id(edit, varid).is_ok_and(is_late) {
+        let known = variable_id(edit, varid)?;
+        if !edit.is_classic() && edit.state.stored.contains(&known) && !edit.state.is_defining {
             return Err(Code(NC_EINDEFINE));
         }
-        let var = open_for_storage(edit, varid)?;
+        let var = open_for_filters(edit, varid)?;
         let list = if count == 0 { &[] } else { parameters.read(count)? };
         add(edit, var, id, list)
     })
@@ -301,7 +305,7 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, order: c_int) -> Outcome<()> {
         // Only numbers have an order of bytes.
         match variable(edit, var)?.ty {
             TypeRef::Atomic(atomic) if atomic.is_numeric() => {}
-            TypeRef::Atomic(Atomic::Char) => return Ok(()),
+            TypeRef::Atomic(Atomic::Char) => return Err(Code(NC_EINVAL)),
             _ if order == Endianness::Native => {}
             _ => return Err(Code(NC_EINVAL)),
         }
@@ -326,7 +330,9 @@ pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: c_int, kept: c_int) -> O
             3 => Some(Quantize::BitRound(kept)),
             _ => return Err(Code(NC_EINVAL)),
         };
-        if !matches!(ty, TypeRef::Atomic(atomic) if atomic.is_numeric() && !atomic.is_integer()) {
+        let is_fraction =
+            matches!(ty, TypeRef::Atomic(atomic) if atomic.is_numeric() && !atomic.is_integer());
+        if how.is_some() && !is_fraction {
             return Err(Code(NC_EINVAL));
         }
         if let Some(how) = how {
@@ -368,6 +374,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
                 return Err(Code(NC_EINVAL));
             }
             if !is_late {
+                change(edit, var, |variable| _ = variable.attributes.known_mut().remove("_FillValue"));
                 set_no_fill(edit, var, true);
             }
             return Ok(());

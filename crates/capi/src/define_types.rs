@@ -140,6 +140,7 @@ pub(crate) fn insert_array(
         let dims = lens.read(rank)?.iter().map(|len| u64::try_from(*len).map_err(|_| Code(NC_EINVAL)));
         let dims = dims.collect::<Outcome<Vec<u64>>>()?;
         let field = Field { name, ty: edit.members().ty(field)?, dims };
+        check_end(edit, id, offset, &field)?;
         let members = edit.members_mut();
         Arc::make_mut(&mut members.layouts).entry(id).or_default().offsets.push(offset);
         if let Some(UserType { kind: UserKind::Compound(fields), .. }) = members.model_mut().user_type_mut(id)
@@ -148,6 +149,15 @@ pub(crate) fn insert_array(
         }
         Ok(())
     })
+}
+
+/// A field ends within its compound.
+fn check_end(edit: &FileEdit<'_>, id: TypeId, offset: usize, field: &Field) -> Outcome<()> {
+    let element = layouts::size_of_type(edit.members(), field.ty)?.len;
+    let count = usize::try_from(field.element_count()).ok();
+    let end = count.and_then(|count| count.checked_mul(element)).and_then(|len| len.checked_add(offset));
+    let whole = edit.members().layouts.get(&id).map_or(usize::MAX, |own| own.len);
+    if end.is_some_and(|end| end <= whole) { Ok(()) } else { Err(Code(NC_EINVAL)) }
 }
 
 /// `nc_insert_enum`.

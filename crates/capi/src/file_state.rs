@@ -107,6 +107,8 @@ pub(crate) struct FileState {
     pub(crate) stored_types: usize,
     /// Variables that came into the file without `nc_enddef`, and that no value was read from or written to yet.
     pub(crate) unused: HashSet<VarId>,
+    /// Variables that the file had when it was opened.
+    opened: HashSet<VarId>,
     /// Whether there may be elements that nobody wrote and that are not filled yet.
     may_lack_values: bool,
     /// Bytes of the program's memory that the file is in and stays in.
@@ -156,9 +158,11 @@ impl FileCore {
         is_new: bool,
     ) -> ncirrus::Result<Self> {
         let members = FileMembers::of(dataset.model()?);
+        let stored: HashSet<VarId> = members.model.variables().into_iter().collect();
         let state = FileState {
             format,
-            stored: members.model.variables().into_iter().collect(),
+            opened: if is_new { HashSet::new() } else { stored.clone() },
+            stored,
             stored_types: members.type_count(),
             unused: HashSet::new(),
             may_lack_values: false,
@@ -247,6 +251,11 @@ impl FileCore {
     /// The file, and how often it was changed.
     pub(crate) fn stamp(&self) -> (u64, u64) {
         (self.serial, self.changes.load(Ordering::Acquire))
+    }
+
+    /// Whether a variable was in the file when it was opened.
+    pub(crate) fn was_opened_with(&self, var: VarId) -> bool {
+        self.look(|state| state.opened.contains(&var))
     }
 
     /// Looks at the state.
@@ -342,12 +351,13 @@ impl FileState {
         }
         let ours = Arc::clone(&self.members.model);
         check_types(&ours)?;
-        self.dataset.edit(|theirs| {
+        let edited = self.dataset.edit(|theirs| {
             let mut merged = Model::clone(&ours);
             grow_alike(&mut merged, theirs);
             *theirs = merged;
             Ok(())
-        })?;
+        });
+        edited.map_err(|error| self.format.code_of(error))?;
         self.has_pending = false;
         self.may_lack_values = true;
         self.refresh()

@@ -15,9 +15,18 @@ use std::ffi::c_int;
 
 /// Attributes that the library shows and nobody writes.
 pub(crate) const READ_ONLY: [&str; 4] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion", "_Codecs"];
-/// Attributes of variables that files of netCDF-4 use themselves.
-const HIDDEN: [&str; 6] =
-    ["CLASS", "DIMENSION_LIST", "NAME", "REFERENCE_LIST", "_Netcdf4Coordinates", "_Netcdf4Dimid"];
+/// Attributes that files of netCDF-4 use themselves.
+const HIDDEN: [&str; 9] = [
+    "CLASS",
+    "DIMENSION_LIST",
+    "NAME",
+    "REFERENCE_LIST",
+    "_ARRAY_DIMENSIONS",
+    "_Format",
+    "_Netcdf4Coordinates",
+    "_Netcdf4Dimid",
+    "_nc3_strict",
+];
 /// The most values.
 const MOST: usize = 0x7fff_ffff;
 
@@ -149,7 +158,7 @@ impl NewAttribute<'_> {
     /// Attributes that belong to the library.
     fn check_reserved(&self, edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
         let is_root = edit.group == edit.model().root() && self.varid == GLOBAL;
-        let taken = is_root && READ_ONLY.contains(&name) || self.varid != GLOBAL && HIDDEN.contains(&name);
+        let taken = is_root && READ_ONLY.contains(&name) || HIDDEN.contains(&name);
         if taken { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
     }
 
@@ -183,7 +192,7 @@ impl NewAttribute<'_> {
         let values = layouts::values(edit.members(), memory, bytes)?;
         match (ty, values.atomic()) {
             (TypeRef::Atomic(to), Some(from)) if from != to => {
-                convert::with_rules(edit.file.core.format, &values, to)
+                convert::to_file(edit.file.core.format, &values, to)
             }
             _ => Ok((values, Ok(()))),
         }

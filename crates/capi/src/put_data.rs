@@ -70,7 +70,7 @@ impl SlabAccess {
     /// The values as the variable's type; whether all fit it.
     fn converted(&self, values: &Values) -> Outcome<(Values, Outcome<()>)> {
         match (values.atomic(), self.at.model().base_atomic(self.ty)) {
-            (Some(from), Some(to)) if from != to => convert::with_rules(self.at.file.core.format, values, to),
+            (Some(from), Some(to)) if from != to => convert::to_file(self.at.file.core.format, values, to),
             _ => Ok((values.clone(), Ok(()))),
         }
     }

@@ -112,7 +112,7 @@ pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<Sl
     let (id, ty) = (at.variable_id(varid)?, at.variable(varid)?.ty);
     let check = SlabCheck::of(&at, id, call);
     if is_stepwise || call.is_mapped {
-        check_text(&at, ty, call)?;
+        check_text(ty, call)?;
     }
     let order = match (is_stepwise, call.writes) {
         (false, _) => CheckOrder::StartsFirst,
@@ -128,9 +128,9 @@ pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<Sl
         }
     }
     check_mode(&at, call)?;
-    check_text(&at, ty, call)?;
+    check_text(ty, call)?;
     let slab = check.slab(order)?;
-    check_types(&at, ty, call)?;
+    check_types(ty, call)?;
     let growing = check.growing;
     Ok(SlabAccess { at, id, ty, growing, slab })
 }
@@ -148,7 +148,7 @@ fn access_netcdf4(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabA
     if !check.shape.is_empty() && call.slab.is_some_and(|slab| slab.start.is_null()) {
         return Err(Code(NC_EINVALCOORDS));
     }
-    check_text(&at, ty, call)?;
+    check_text(ty, call)?;
     let is_plain = call.slab.and_then(|slab| slab.stride).is_none_or(In::is_null);
     // What is mapped is done step by step.
     let order = match (call.is_mapped && !is_plain, call.writes) {
@@ -166,7 +166,7 @@ fn access_netcdf4(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabA
     at.file.core.enter_data_mode()?;
     let slab = check.slab(order)?;
     at.file.core.note_use(id);
-    check_types(&at, ty, call)?;
+    check_types(ty, call)?;
     if call.writes && !at.file.writes {
         // HDF5 is the one who refuses.
         return Err(Code(if at.file.is_hdf5() { NC_EHDFERR } else { NC_EPERM }));
@@ -184,18 +184,18 @@ fn check_mode(at: &FileGroup, call: &SlabCall) -> Outcome<()> {
 }
 
 /// Text is told apart first; that strings are not converted is seen where values are.
-fn check_text(at: &FileGroup, ty: TypeRef, call: &SlabCall) -> Outcome<()> {
-    match check_types(at, ty, call) {
+fn check_text(ty: TypeRef, call: &SlabCall) -> Outcome<()> {
+    match check_types(ty, call) {
         Err(Code(NC_ECHAR)) => Err(Code(NC_ECHAR)),
         _ => Ok(()),
     }
 }
 
 /// Text and numbers are told apart; values of user-defined types have no other type.
-fn check_types(at: &FileGroup, ty: TypeRef, call: &SlabCall) -> Outcome<()> {
-    match (call.memory, at.model().base_atomic(ty)) {
-        (Some(memory), Some(base)) => convert::check(base, memory),
-        (Some(_), None) => Err(Code(NC_EBADTYPE)),
+fn check_types(ty: TypeRef, call: &SlabCall) -> Outcome<()> {
+    match (call.memory, ty) {
+        (Some(memory), TypeRef::Atomic(base)) => convert::check(base, memory),
+        (Some(_), TypeRef::User(_)) => Err(Code(NC_EBADTYPE)),
         (None, _) => Ok(()),
     }
 }

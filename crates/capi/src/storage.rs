@@ -179,7 +179,11 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<(
     if at.file.is_classic() {
         return if endian.is_null() { Ok(()) } else { Err(Code(NC_ENOTNC4)) };
     }
+    let is_byte = matches!(variable.ty, TypeRef::Atomic(ty) if ty.byte_len() == Some(1));
+    let was_there = || at.variable_id(varid).is_ok_and(|id| at.file.core.was_opened_with(id));
     endian.set(match (variable.ty, variable.endianness) {
+        // HDF5 has an order for bytes, too.
+        (_, Endianness::Native) if is_byte && at.file.is_hdf5() && was_there() => 1,
         (TypeRef::User(_), _) | (_, Endianness::Native) => 0,
         (_, Endianness::Little) => 1,
         (_, Endianness::Big) => 2,

@@ -1,6 +1,6 @@
 //! A variable's source, bound to everything that reading needs: grid, codecs, conversion.
 use crate::convert::{self, RowCopier};
-use crate::decode::codec_error;
+use crate::decode::{codec_error, codec_error_as};
 use crate::picked::Picked;
 use crate::resources::SharedResources;
 use crate::scatter::OutputCuts;
@@ -309,7 +309,10 @@ fn named(error: CodecError, codecs: &[CodecSpec], index: &dyn ChunkIndex) -> Err
         _ => None,
     };
     match name {
-        Some(name) => Error::unsupported(format!("{error}; it is called {name:?}")).because(error),
+        Some(name) => {
+            let text = format!("{error}; it is called {name:?}");
+            codec_error_as(error, text)
+        }
         None => codec_error(error),
     }
 }

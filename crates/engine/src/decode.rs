@@ -4,6 +4,12 @@ use ncirrus_layout::{ByteOrder, Detail, Error, ErrorKind, StoredType};
 
 /// An error of a codec as an error of the engine.
 pub(crate) fn codec_error(error: CodecError) -> Error {
+    let text = error.to_string();
+    codec_error_as(error, text)
+}
+
+/// As [`codec_error`], in other words.
+pub(crate) fn codec_error_as(error: CodecError, text: String) -> Error {
     let kind = match &error {
         CodecError::Unknown { .. } | CodecError::Unsupported { .. } => ErrorKind::Unsupported,
         CodecError::Limit { .. } => ErrorKind::Limit,
@@ -14,7 +20,7 @@ pub(crate) fn codec_error(error: CodecError) -> Error {
         CodecError::Unsupported { codec, .. } => Some(Detail::UnusableCodec(codec.as_str().into())),
         _ => None,
     };
-    let told = Error::new(kind, error.to_string()).because(error);
+    let told = Error::new(kind, text).because(error);
     match detail {
         Some(detail) => told.with_detail(detail),
         None => told,

@@ -297,7 +297,7 @@ impl EditableHeader {
 }
 
 /// Free space.
-const NIL: u16 = 0;
+pub(super) const NIL: u16 = 0;
 const FAIL_WHEN_WRITING: u8 = 0x08;
 const MARK_WHEN_UNKNOWN: u8 = 0x10;
 const MARKED: u8 = 0x20;

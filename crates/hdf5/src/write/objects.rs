@@ -12,6 +12,7 @@ pub(crate) use names::{FileObject, dimension_of, known, listed, members, scale_o
 pub(crate) use scale::dimension_ids;
 
 use super::dense::{LooseAttribute, dense};
+use super::edit::NIL;
 use super::header::MessageDraft;
 use super::heap::HeapBuilder;
 use super::message;
@@ -84,9 +85,12 @@ impl ObjectDescriber<'_> {
         let datatype = datatype_of(self.model, TypeRef::User(id), Endianness::Native)?;
         let mut drafts = vec![constant(kind::DATATYPE, message::datatype(&datatype)?)];
         let count = 1 + self.users(TypeRef::User(id));
-        if count != 1 {
-            drafts.push(plain(kind::REFERENCE_COUNT, message::reference_count(count)));
-        }
+        let users = message::reference_count(count);
+        drafts.push(match count {
+            // Room for the number of users, once there are any: a header as short as this one cannot be continued elsewhere.
+            1 => plain(NIL, Bytes::from(vec![0; users.len()])),
+            _ => plain(kind::REFERENCE_COUNT, users),
+        });
         Ok(drafts)
     }
 
