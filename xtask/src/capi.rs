@@ -1,7 +1,7 @@
 //! Installs the C library: `cargo xtask capi PREFIX`.
 use crate::run::{Outcome, cargo, target};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The version of the interface, which programs ask for.
 const VERSION: &str = "4.9.0";
@@ -30,6 +30,23 @@ pub(crate) fn install(arguments: &[String]) -> Outcome {
         write(&prefix.join(name), &text(written))?;
     }
     executable(&prefix.join("bin/nc-config"))
+}
+
+/// The folder in which programs find the library as it ships: of what was installed below a folder, or what is built now.
+pub(crate) fn library_folder(prefix: Option<&String>) -> Result<PathBuf, String> {
+    let prefix = match prefix {
+        Some(prefix) => PathBuf::from(prefix),
+        None => {
+            let prefix = target().join("prefix");
+            install(&[prefix.to_string_lossy().into_owned()])?;
+            prefix
+        }
+    };
+    let folder = prefix.join("lib");
+    // Without it, programs would load the system's and nobody would notice.
+    let library = folder.join("libnetcdf.so.19");
+    fs::metadata(&library).map_err(|error| format!("{}: {error}", library.display()))?;
+    fs::canonicalize(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
 /// The files by which programs and build systems find the library.
@@ -64,13 +81,13 @@ fn link(to: &str, path: &Path) -> Outcome {
 }
 
 #[cfg(unix)]
-fn executable(path: &Path) -> Outcome {
+pub(crate) fn executable(path: &Path) -> Outcome {
     use std::os::unix::fs::PermissionsExt;
     let all = fs::Permissions::from_mode(0o755);
     fs::set_permissions(path, all).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 #[cfg(not(unix))]
-fn executable(_: &Path) -> Outcome {
+pub(crate) fn executable(_: &Path) -> Outcome {
     Ok(())
 }

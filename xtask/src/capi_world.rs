@@ -47,11 +47,7 @@ type Results = BTreeMap<String, String>;
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let only = arguments.first().map_or("", String::as_str);
     peers::debian(&PACKAGES)?;
-    let prefix = match arguments.get(1) {
-        Some(prefix) => PathBuf::from(prefix),
-        None => installed()?,
-    };
-    let library = fs::canonicalize(prefix.join("lib")).map_err(|error| at(&prefix, &error))?;
+    let library = capi::library_folder(arguments.get(1))?;
     let mut wrong = Vec::new();
     for (program, script) in SCRIPTS.iter().filter(|(_, script)| script.contains(only)) {
         println!("{script}");
@@ -72,13 +68,6 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 
 fn home() -> PathBuf {
     target().join("capi-world")
-}
-
-/// The library as it ships.
-fn installed() -> Result<PathBuf, String> {
-    let prefix = home().join("prefix");
-    capi::install(&[prefix.to_string_lossy().into_owned()])?;
-    Ok(prefix)
 }
 
 /// Runs a script in a new folder.

@@ -5,10 +5,14 @@
 mod arrows;
 mod bench;
 mod capi;
+mod capi_languages;
 mod capi_memory;
+mod capi_python;
 mod capi_world;
 mod circles;
 mod citations;
+mod comparison;
+mod debian_source;
 mod deny;
 mod miri;
 mod msrv;
@@ -91,6 +95,11 @@ const TASKS: &[Task] = &[
         run: capi::install,
     },
     Task {
+        name: "capi-sequences",
+        about: "sequences of calls that seeds choose, on Debian's library and on ours: [COUNT [FIRST SEED]]",
+        run: capi_sequences,
+    },
+    Task {
         name: "capi-stress",
         about: "the C library in sixteen threads, and many opens: [SECONDS [OPENS]], an hour and a million by default",
         run: capi_stress,
@@ -102,7 +111,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "capi-memory",
-        about: "the C library's own programs under valgrind: [PART OF A NAME]",
+        about: "the C library's own programs, or those of netCDF-C's tests, under valgrind: [own|netcdf-c [PART OF A NAME]]",
         run: capi_memory::run,
     },
     Task {
@@ -111,8 +120,18 @@ const TASKS: &[Task] = &[
         run: capi_world::run,
     },
     Task {
+        name: "capi-python",
+        about: "netCDF4-python's tests, with its library and with ours: [debian|wheel [PREFIX]]",
+        run: capi_python::run,
+    },
+    Task {
+        name: "capi-languages",
+        about: "the tests of netCDF for Fortran and C++, with Debian's library and with ours: [PART OF A NAME [PREFIX]]",
+        run: capi_languages::run,
+    },
+    Task {
         name: "netcdf-tools",
-        about: "the shell tests of netCDF-C's tools, with Debian's programs and with ours",
+        about: "the shell tests of netCDF-C's tools, with Debian's programs, and with ours or on our library: [command|library [PREFIX]]",
         run: netcdf_tools::run,
     },
     Task {
@@ -232,6 +251,16 @@ fn capi_stress(arguments: &[String]) -> Outcome {
     let environment = [("NCIRRUS_STRESS_SECONDS", seconds), ("NCIRRUS_CAPI_OPENS", opens)];
     let test =
         ["test", "--profile", "checked", "--package", "ncirrus-capi", "--test", "library", "threads::"];
+    run::command("cargo", &[&test[..], &["--", "--nocapture"]].concat(), &environment)
+}
+
+/// The tests compare some of them.
+fn capi_sequences(arguments: &[String]) -> Outcome {
+    let count = arguments.first().map_or("100000", String::as_str);
+    let first = arguments.get(1).map_or("0", String::as_str);
+    let environment = [("NCIRRUS_SEQUENCES", count), ("NCIRRUS_SEQUENCES_FROM", first)];
+    let test =
+        ["test", "--profile", "checked", "--package", "ncirrus-capi", "--test", "library", "sequences::"];
     run::command("cargo", &[&test[..], &["--", "--nocapture"]].concat(), &environment)
 }
 

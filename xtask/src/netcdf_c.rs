@@ -37,13 +37,11 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let library = loaded_from(&source)?;
     let exceptions: BTreeMap<&str, &str> =
         EXCEPTIONS.lines().filter_map(|line| line.split_once('\t')).collect();
-    let (mut compiled, mut reference, mut passed, mut wrong) = (0, 0, 0, Vec::new());
+    let (mut compiled_count, mut reference, mut passed, mut wrong) = (0, 0, 0, Vec::new());
     for name in programs(&source)?.iter().filter(|name| name.contains(only)) {
-        let (folder, program) = name.rsplit_once('/').unwrap_or((".", name));
-        let others = SOURCES.iter().find(|(of, _)| of == name).map_or(&[][..], |(_, others)| *others);
-        let is_there = source.join(name).exists() || compile(&source, folder, program, others)?;
-        compiled += usize::from(is_there);
-        if !is_there || !passes(&source.join(folder), program, None)? {
+        let Some((folder, program)) = compiled(&source, name)? else { continue };
+        compiled_count += 1;
+        if !passes(&source.join(folder), program, None)? {
             continue;
         }
         reference += 1;
@@ -56,8 +54,16 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             (true, None) => {}
         }
     }
-    println!("{compiled} compile, {reference} pass with Debian's library, {passed} of these with ours");
+    println!("{compiled_count} compile, {reference} pass with Debian's library, {passed} of these with ours");
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// The folder and the name of a program, if it compiles.
+pub(crate) fn compiled<'a>(source: &Path, name: &'a str) -> Result<Option<(&'a str, &'a str)>, String> {
+    let (folder, program) = name.rsplit_once('/').unwrap_or((".", name));
+    let others = SOURCES.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, others)| *others);
+    let is_there = source.join(name).exists() || compile(source, folder, program, others)?;
+    Ok(is_there.then_some((folder, program)))
 }
 
 /// A folder in which our library has the name that programs load.
@@ -78,7 +84,7 @@ pub(crate) fn loaded_from(source: &Path) -> Result<PathBuf, String> {
 }
 
 /// All sources with a main function, in the order of their names; those that make files for others come first.
-fn programs(source: &Path) -> Result<Vec<String>, String> {
+pub(crate) fn programs(source: &Path) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     for folder in FOLDERS {
         let Ok(entries) = fs::read_dir(source.join(folder)) else { continue };
@@ -101,7 +107,7 @@ fn programs(source: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Runs a program without arguments, in its folder; what it prints goes to a file beside it.
-fn passes(folder: &Path, program: &str, library: Option<&Path>) -> Result<bool, String> {
+pub(crate) fn passes(folder: &Path, program: &str, library: Option<&Path>) -> Result<bool, String> {
     let who = if library.is_some() { "ours" } else { "debian" };
     let said = folder.join(format!("{program}.{who}.out"));
     let file = fs::File::create(&said).map_err(|error| format!("{}: {error}", said.display()))?;

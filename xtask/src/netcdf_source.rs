@@ -1,7 +1,6 @@
 //! Debian's source package of netCDF-C, unpacked and configured: its tests are run with programs and libraries of ours.
-use crate::run::{Outcome, command_in, target};
-use std::fmt::Write as _;
-use std::fs;
+use crate::debian_source::fetch;
+use crate::run::{command_in, target};
 use std::path::{Path, PathBuf};
 
 /// The version that Debian 12 has, whose behaviour is the reference.
@@ -18,7 +17,7 @@ pub(crate) fn configured() -> Result<PathBuf, String> {
         return Ok(source);
     }
     crate::peers::debian(&[("m4", "m4"), ("nc-config", "libnetcdf-dev"), ("cc", "gcc")])?;
-    fetch(&home)?;
+    fetch(&home, "netcdf")?;
     let archive = format!("netcdf_{VERSION}.orig.tar.gz");
     command_in(&home, "tar", &["xzf", &archive])?;
     let flags = [format!("CPPFLAGS=-I{}", HDF5[0]), format!("LDFLAGS=-L{}", HDF5[1])];
@@ -26,41 +25,6 @@ pub(crate) fn configured() -> Result<PathBuf, String> {
     let arguments: Vec<&str> = off.iter().chain(&flags).map(String::as_str).chain(["--quiet"]).collect();
     command_in(&source, "./configure", &arguments)?;
     Ok(source)
-}
-
-/// Asks apt for the source, by lists of its own: the machine's are left as they are.
-fn fetch(home: &Path) -> Outcome {
-    for folder in ["apt/lists/partial", "apt/parts"] {
-        let folder = home.join(folder);
-        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    let list = home.join("apt/sources.list");
-    let deb822 = home.join("apt/parts/debian.sources");
-    let both = [
-        (Path::new("/etc/apt/sources.list"), &list, "deb ", "deb-src "),
-        (Path::new("/etc/apt/sources.list.d/debian.sources"), &deb822, "Types: deb", "Types: deb-src"),
-    ];
-    for (from, to, binary, source) in both {
-        let mut text = String::new();
-        for line in fs::read_to_string(from).unwrap_or_default().lines() {
-            let line = line.strip_prefix(binary).map_or(line.to_owned(), |rest| format!("{source}{rest}"));
-            _ = writeln!(text, "{line}");
-        }
-        fs::write(to, text).map_err(|error| format!("{}: {error}", to.display()))?;
-    }
-    let options = [
-        format!("Dir::Etc::sourcelist={}", list.display()),
-        format!("Dir::Etc::sourceparts={}", home.join("apt/parts").display()),
-        format!("Dir::State::lists={}", home.join("apt/lists").display()),
-    ];
-    let ask = |rest: &[&str]| {
-        let mut all: Vec<&str> = vec!["-qq"];
-        options.iter().for_each(|option| all.extend(["-o", option]));
-        all.extend(rest);
-        command_in(home, "apt-get", &all)
-    };
-    ask(&["update"])?;
-    ask(&["source", "--download-only", "netcdf"])
 }
 
 /// Compiles a test program of a folder of the source against Debian's library. `false`: it does not compile.

@@ -1,8 +1,9 @@
-//! The shell tests of netCDF-C's `ncdump`, `nccopy`, `ncgen` and `ncgen3`, with Debian's programs and with ours:
-//! `cargo xtask netcdf-tools`.
+//! The shell tests of netCDF-C's `ncdump`, `nccopy`, `ncgen` and `ncgen3`, with Debian's programs and with ours, or with Debian's
+//! programs on our library: `cargo xtask netcdf-tools`.
+use crate::capi;
+use crate::comparison::{PassedTests, compare};
 use crate::netcdf_source::{compile, configured};
 use crate::run::{Outcome, cargo, command_in, ended_within, target};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,51 +15,46 @@ const TOOLS: [&str; 4] = ["ncdump/ncdump", "ncdump/nccopy", "ncgen/ncgen", "ncge
 /// A script that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Scripts that do not pass with ours, each with the reason.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    (
-        "ncdump/test_keywords.sh",
-        "a dimension called `string` is a name where the place tells it, in netCDF-4 too: dumps have it",
-    ),
-    (
-        "ncdump/tst_ncgen4.sh",
-        "expects the first of two types that look the same for the second one, and types of atoms first: `ncdump` prints which \
-         one it is, and `ncgen` keeps the order of the text",
-    ),
-    (
-        "nczarr_test/run_interop.sh",
-        "a folder of arrays that is no group: Zarr v2 has metadata in every group",
-    ),
-    (
-        "nczarr_test/run_jsonconvention.sh",
-        "expects a text attribute of JSON without its line ends; it is kept as it is",
-    ),
-    ("nczarr_test/run_nczarr_fill.sh", "dimensions without a name are called as by 4.9.3 and later"),
-    ("nczarr_test/run_purezarr.sh", "dimensions without a name are called as by 4.9.3 and later"),
-];
+/// Scripts that do not pass with our programs, each with the reason.
+const EXCEPTIONS: &str = include_str!("netcdf_tools_exceptions.tsv");
 
-/// Runs every script of the two folders with both and compares.
-pub(crate) fn run(_: &[String]) -> Outcome {
-    cargo(&["build", "--package", "ncirrus-cli", "--release"])?;
+/// Scripts that do not pass with Debian's programs on our library, each with the reason.
+const LIBRARY_EXCEPTIONS: &str = include_str!("netcdf_tools_library_exceptions.tsv");
+
+/// Runs every script of the two folders with both and compares: with our programs, or with `library` those of Debian on our library,
+/// which may be installed below a folder.
+pub(crate) fn run(arguments: &[String]) -> Outcome {
     let source = configured()?;
     programs(&source)?;
-    let ours = target().join("release/ncirrus");
-    let reference = scripts(&source, "debian", &|tool| Ok(PathBuf::from("/usr/bin").join(tool)))?;
-    let found = scripts(&source, "ours", &|_| Ok(ours.clone()))?;
-    let passed = |results: &BTreeMap<String, bool>| results.values().filter(|passed| **passed).count();
-    println!("Debian's programs pass {} of {}", passed(&reference), reference.len());
-    println!("ours pass {} of {}", passed(&found), found.len());
-    let mut wrong = Vec::new();
-    for (script, _) in reference.iter().filter(|(_, passed)| **passed) {
-        let passes = found.get(script).copied().unwrap_or(false);
-        match (passes, EXCEPTIONS.iter().find(|(name, _)| name == script)) {
-            (false, None) => wrong.push(format!("{script} fails")),
-            (true, Some(_)) => wrong.push(format!("{script} is an exception and passes")),
-            (false, Some((_, reason))) => println!("{script}: {reason}"),
-            (true, None) => {}
+    let debians = |tool: &str| Ok(PathBuf::from("/usr/bin").join(tool));
+    match arguments.first().map(String::as_str) {
+        Some("library") => {
+            let library = capi::library_folder(arguments.get(1))?;
+            let reference = scripts(&source, "debian", &debians)?;
+            let found = scripts(&source, "library", &|tool| on_library(&source, &library, tool))?;
+            compare(&reference, &found, LIBRARY_EXCEPTIONS)
         }
+        None | Some("command") => {
+            cargo(&["build", "--package", "ncirrus-cli", "--release"])?;
+            let ours = target().join("release/ncirrus");
+            let reference = scripts(&source, "debian", &debians)?;
+            let found = scripts(&source, "ours", &|_| Ok(ours.clone()))?;
+            compare(&reference, &found, EXCEPTIONS)
+        }
+        Some(other) => Err(format!("no tools {other:?}: command or library")),
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// A program that runs one of Debian's on our library. Only the tools do: programs of the tests' own use functions of Debian's library
+/// that are private.
+fn on_library(source: &Path, library: &Path, tool: &str) -> Result<PathBuf, String> {
+    let folder = source.with_file_name("tools");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let path = folder.join(tool);
+    let text = format!("#!/bin/sh\nLD_LIBRARY_PATH='{}' exec /usr/bin/{tool} \"$@\"\n", library.display());
+    write(&path, &text)?;
+    capi::executable(&path)?;
+    Ok(path)
 }
 
 /// Compiles the programs that the scripts use, against Debian's library.
@@ -105,7 +101,7 @@ fn scripts(
     source: &Path,
     who: &str,
     program: &dyn Fn(&str) -> Result<PathBuf, String>,
-) -> Result<BTreeMap<String, bool>, String> {
+) -> Result<PassedTests, String> {
     let home = source.with_file_name(who);
     _ = fs::remove_dir_all(&home);
     let texts = |path: &Path| path.to_string_lossy().into_owned();
@@ -116,7 +112,7 @@ fn scripts(
         let (path, name) = (home.join(tool), tool.rsplit('/').next().unwrap_or(tool));
         link(&program(name)?, &path)?;
     }
-    let mut results = BTreeMap::new();
+    let mut results = PassedTests::new();
     for folder in ["ncdump", "nczarr_test"] {
         for script in in_order(&home.join(folder))? {
             let passes = passes(&home.join(folder), &script)?;

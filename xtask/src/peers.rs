@@ -43,6 +43,9 @@ pub(crate) fn install() -> Outcome {
         ("nf-config", "libnetcdff-dev"),
         ("ncxx4-config", "libnetcdf-c++4-dev"),
         ("cdo", "cdo"),
+        ("cmake", "cmake"),
+        ("make", "make"),
+        ("pkg-config", "pkg-config"),
         ("udunits2", "udunits-bin"),
         ("npm", "npm"),
         ("chromium", "chromium"),
@@ -50,7 +53,7 @@ pub(crate) fn install() -> Outcome {
     ])?;
     azurite()?;
     python_packages("peers/requirements.txt")?;
-    netcdf4_sdist()?;
+    netcdf4_sdist(&netcdf4_version()?)?;
     packages(&cfa_python(), "peers/cfa.txt")?;
     packages(&cf_python(), "peers/cf.txt")?;
     packages(&iris_python(), "peers/iris.txt")
@@ -70,21 +73,34 @@ const AZURITE: &str = "azurite@3.35.0";
 
 /// The tests of netCDF4-python: the folder `test` of its sdist, unpacked below cargo's build folder.
 pub(crate) fn netcdf4_tests() -> Result<PathBuf, String> {
-    Ok(target().join("peers").join(format!("netcdf4-{}", netcdf4_version()?)).join("test"))
+    Ok(netcdf4_home(&netcdf4_version()?).join("test"))
 }
 
-/// Fetches the sdist of netCDF4-python in the version that is compared with.
-fn netcdf4_sdist() -> Outcome {
-    if netcdf4_tests()?.exists() {
-        return Ok(());
+fn netcdf4_home(version: &str) -> PathBuf {
+    target().join("peers").join(format!("netcdf4-{version}"))
+}
+
+/// Fetches the sdist of a version of netCDF4-python, if it is not there: the folder with its tests.
+pub(crate) fn netcdf4_sdist(version: &str) -> Result<PathBuf, String> {
+    let source = netcdf4_home(version);
+    let tests = source.join("test");
+    if tests.exists() {
+        return Ok(tests);
     }
-    let (home, version) = (target().join("peers"), netcdf4_version()?);
-    std::fs::create_dir_all(&home).map_err(|error| format!("{}: {error}", home.display()))?;
+    let home = target().join("peers").join("sdist");
+    let create =
+        |path: &Path| std::fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()));
+    create(&home)?;
+    create(&source)?;
     let (folder, requirement) = (home.to_string_lossy(), format!("netCDF4=={version}"));
     let pip = ["-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps"];
     let rest = ["--no-binary", "netCDF4", "--dest", &folder, &requirement];
     command(&python().to_string_lossy(), &[&pip[..], &rest].concat(), &[])?;
-    command_in(&home, "tar", &["xzf", &format!("netcdf4-{version}.tar.gz")])
+    // Older ones are spelt with capitals.
+    let names = ["netcdf4", "netCDF4"].map(|name| home.join(format!("{name}-{version}.tar.gz")));
+    let archive = names.iter().find(|name| name.exists()).ok_or("pip left no archive of netCDF4")?;
+    command_in(&source, "tar", &["xzf", &archive.to_string_lossy(), "--strip-components=1"])?;
+    Ok(tests)
 }
 
 fn netcdf4_version() -> Result<String, String> {

@@ -1,7 +1,7 @@
 //! The tests: most in a profile with the optimisation of `release`, with assertions and overflow checks; those of the
 //! command against the program of `cargo build --release` itself.
-use crate::peers;
 use crate::run::{self, Outcome, cargo, project, target};
+use crate::{capi, peers};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -10,28 +10,34 @@ use std::process::{Command, Stdio};
 pub(crate) fn unit(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         let all = [&TEST[..], &["--workspace"]].concat();
-        return tests(&[all, arguments.iter().map(String::as_str).collect()].concat(), None);
+        return tests(&[all, arguments.iter().map(String::as_str).collect()].concat(), &[]);
     }
     if has_nextest() {
-        tests(&[&NEXTEST[..], &["--filterset", "not test(/^shipped::/)"]].concat(), None)?;
-        return tests(&[&TEST[..], &["--workspace", "--doc", "--quiet"]].concat(), None);
+        tests(&[&NEXTEST[..], &["--filterset", "not test(/^shipped::/)"]].concat(), &[])?;
+        return tests(&[&TEST[..], &["--workspace", "--doc", "--quiet"]].concat(), &[]);
     }
-    tests(&[&TEST[..], &["--workspace", "--", "--skip", "shipped::"]].concat(), None)
+    tests(&[&TEST[..], &["--workspace", "--", "--skip", "shipped::"]].concat(), &[])
 }
 
-/// The command's tests, against the program of `cargo build --release`; arguments select some of them.
+/// The command's tests, against the program of `cargo build --release`, and the C library's that need it installed; arguments select
+/// some of them.
 pub(crate) fn shipped(arguments: &[String]) -> Outcome {
     cargo(&["build", "--quiet", "--release"])?;
     let program = target().join("release").join(format!("ncirrus{}", std::env::consts::EXE_SUFFIX));
-    let program = program.to_string_lossy();
-    let command = if arguments.is_empty() && has_nextest() {
-        [&NEXTEST[..], &["--filterset", "binary(command)"]].concat()
-    } else {
-        // Builds the whole workspace, so that its crates have the same features as in the other tests.
-        let some = [&TEST[..], &["--workspace", "--test", "command", "--"]].concat();
-        [some, arguments.iter().map(String::as_str).collect()].concat()
-    };
-    tests(&command, Some(&program))
+    let prefix = target().join("prefix");
+    capi::install(&[prefix.to_string_lossy().into_owned()])?;
+    let places = [("NCIRRUS_BINARY", program), ("NCIRRUS_PREFIX", prefix)];
+    if arguments.is_empty() && has_nextest() {
+        let filter = "binary(command) | (binary(library) & test(/^shipped::/))";
+        return tests(&[&NEXTEST[..], &["--filterset", filter]].concat(), &places);
+    }
+    // Builds the whole workspace, so that its crates have the same features as in the other tests.
+    let some = |binary: &'static str| [&TEST[..], &["--workspace", "--test", binary, "--"]].concat();
+    let selected: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    tests(&[&some("command")[..], &selected].concat(), &places)?;
+    // Those of the library begin so; a name that is selected may be one of the command's only.
+    let library: &[&str] = if selected.is_empty() { &["shipped::"] } else { &selected };
+    tests(&[&some("library")[..], library].concat(), &places)
 }
 
 /// The fuzz targets are plain functions; here they run on a few thousand mutated samples each, as they do in `unit`.
@@ -62,13 +68,14 @@ fn has_nextest() -> bool {
     command.current_dir(project()).status().is_ok_and(|status| status.success())
 }
 
-/// Runs cargo with the environment that tests need.
-fn tests(arguments: &[&str], program: Option<&str>) -> Outcome {
+/// Runs cargo with the environment that tests need, and variables for what ships.
+fn tests(arguments: &[&str], places: &[(&str, PathBuf)]) -> Outcome {
     let pythons = [peers::python(), peers::cfa_python(), peers::cf_python()];
     let pythons = pythons.map(|python| python.to_string_lossy().into_owned());
     let names = ["NCIRRUS_PEERS_PYTHON", "NCIRRUS_CFA_PYTHON", "NCIRRUS_CF_PYTHON"];
     let mut environment: Vec<_> = names.into_iter().zip(pythons.iter().map(String::as_str)).collect();
-    environment.extend(program.map(|program| ("NCIRRUS_BINARY", program)));
+    let places: Vec<_> = places.iter().map(|(name, path)| (*name, path.to_string_lossy())).collect();
+    environment.extend(places.iter().map(|(name, path)| (*name, &**path)));
     let notes = target().join("left-out.txt");
     // It is fine if there are none yet.
     let _ = std::fs::remove_file(&notes);

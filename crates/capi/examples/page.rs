@@ -1,4 +1,4 @@
-//! Prints the page of the functions, `docs/c-library-functions.md`: `cargo run --package ncirrus-capi --example page`.
+//! Prints the page of the functions, `docs/c-library-functions.md`: `cargo run --workspace --example page`.
 
 /// The page, made from the table and from what its tests know to differ.
 #[path = "../tests/library/page.rs"]

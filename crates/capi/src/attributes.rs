@@ -1,5 +1,5 @@
 //! Attributes: what there is, and their values.
-use crate::codes::{Code, NC_EATTMETA, NC_EBADNAME, NC_EBADTYPE, NC_ENOTATT, Outcome};
+use crate::codes::{Code, NC_EATTMETA, NC_EBADNAME, NC_EBADTYPE, NC_ECHAR, NC_ENOTATT, Outcome};
 use crate::data::write_converted;
 use crate::define::{check_sought, known_name};
 use crate::files::{FileGroup, GLOBAL, group_of, number};
@@ -142,7 +142,7 @@ pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: By
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
     if matches!(attribute.ty, TypeRef::User(_)) {
-        return Err(Code(NC_EBADTYPE));
+        return Err(Code(if to == Atomic::Char { NC_ECHAR } else { NC_EBADTYPE }));
     }
     let is_empty = attribute.values.is_empty() && attribute.values.atomic().is_some();
     if is_empty || out.is_null() && !at.file.is_classic() {

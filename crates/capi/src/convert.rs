@@ -25,7 +25,7 @@ fn is_next_to_uint(format: FileFormat, values: &Values, to: Atomic) -> bool {
     let (Values::Float(floats), Atomic::UInt, false) = (values, to, format.is_classic()) else {
         return false;
     };
-    floats.iter().all(|float| *float > -1.0 && *float <= 4_294_967_296.0)
+    floats.iter().all(|float| *float >= 0.0 && *float <= 4_294_967_296.0)
 }
 
 /// As [`with_rules`], for values that are put into a file: netCDF-3 has no infinite doubles from floats.

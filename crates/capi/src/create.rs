@@ -3,6 +3,7 @@ use crate::codes::{self, Code, EACCES, NC_EDISKLESS, NC_EEXIST, NC_EINMEMORY, NC
 use crate::faults::{self, FaultPlace};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
+use crate::last_error;
 use crate::local_place::local_place;
 use crate::memory::{CText, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
@@ -34,7 +35,7 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let name = path.bytes()?;
     let mode = mode & !WRITE;
     check_mode(mode)?;
-    let core = created(name, mode)?;
+    let core = created(name, mode).inspect_err(|_| last_error::about(name))?;
     // What the default says stands in the mode, too.
     let mode = if core.format.number == 4 { mode | CLASSIC_MODEL } else { mode };
     let id = files::insert(OpenFile::new(Arc::new(core), mode, name.to_vec(), true))?;
@@ -218,7 +219,7 @@ pub(crate) fn delete(path: CText) -> Outcome<()> {
     let place = place.ok_or(Code(codes::NC_ECANTREMOVE))?;
     let removed = if place.is_dir() { std::fs::remove_dir_all(&place) } else { std::fs::remove_file(&place) };
     removed.map_err(|error| {
-        crate::last_error::set(&format!("{}: {error}", place.display()));
+        last_error::set(&format!("{}: {error}", place.display()));
         Code(codes::NC_EIO)
     })
 }

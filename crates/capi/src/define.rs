@@ -1,7 +1,7 @@
 //! Definitions: dimensions, groups, variables and their names; define mode and data mode.
 use crate::codes::{
     Code, NC_EBADDIM, NC_EBADGRPID, NC_EBADNAME, NC_EBADTYPE, NC_EDIMSIZE, NC_EGLOBAL, NC_EINDEFINE,
-    NC_EINVAL, NC_EMAXDIMS, NC_EMAXNAME, NC_ENAMEINUSE, NC_ENOTINDEFINE, NC_ENOTNC4, NC_ENOTVAR,
+    NC_EINVAL, NC_EMAXDIMS, NC_EMAXNAME, NC_ENAMEINUSE, NC_ENOTINDEFINE, NC_ENOTNC4, NC_ENOTVAR, NC_EPERM,
     NC_ESTRICTNC3, NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE, Outcome,
 };
 use crate::file_edit::FileEdit;
@@ -88,7 +88,12 @@ pub(crate) fn enddef_padded(
 ) -> Outcome<()> {
     edit(ncid, |edit| {
         if !edit.state.is_defining {
-            return Err(Code(NC_ENOTINDEFINE));
+            // What a server has does not change: by DAP2 that is told, by DAP4 there is nothing to end.
+            return match edit.file.core.format.protocol {
+                Some(_) if edit.file.core.format.is_dap2() => Err(Code(NC_EPERM)),
+                Some(_) => Ok(()),
+                None => Err(Code(NC_ENOTINDEFINE)),
+            };
         }
         if !edit.is_classic() {
             return edit.state.end_definitions();

@@ -17,6 +17,8 @@ use std::ffi::c_int;
 const CHUNKED: c_int = 0;
 const CONTIGUOUS: c_int = 1;
 const COMPACT: c_int = 2;
+/// `NC_FORMAT_NETCDF4_CLASSIC`.
+const CLASSIC_MODEL: c_int = 4;
 /// Registered numbers of filters.
 const BZIP2: u32 = 307;
 const BLOSC: u32 = 32001;
@@ -154,7 +156,8 @@ pub(crate) fn deflate(
     level: c_int,
 ) -> Outcome<()> {
     edit(ncid, |edit| {
-        let var = open_for_filters(edit, varid)?;
+        let is_filtered = shuffle != 0 || deflate != 0;
+        let var = if is_filtered { open_for_filters } else { open_for_storage }(edit, varid)?;
         let is_scalar = variable(edit, var)?.rank() == 0;
         if shuffle != 0 {
             if is_scalar {
@@ -374,7 +377,9 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
                 return Err(Code(NC_EINVAL));
             }
             if !is_late {
-                change(edit, var, |variable| _ = variable.attributes.known_mut().remove("_FillValue"));
+                if edit.file.core.format.number == CLASSIC_MODEL {
+                    change(edit, var, |variable| _ = variable.attributes.known_mut().remove("_FillValue"));
+                }
                 set_no_fill(edit, var, true);
             }
             return Ok(());

@@ -48,6 +48,11 @@ impl FileFormat {
         self.protocol.unwrap_or(stored)
     }
 
+    /// Whether a server computes it by DAP2.
+    pub(crate) fn is_dap2(self) -> bool {
+        self.protocol == Some(FORMATX_DAP2)
+    }
+
     /// Whether it is netCDF-3.
     pub(crate) fn is_classic(self) -> bool {
         matches!(self.number, 1 | 2 | 5)

@@ -35,6 +35,16 @@ pub(crate) fn set(text: &str) {
     let _ = IS_NEW.try_with(|is_new| is_new.set(true));
 }
 
+/// Puts the file before what went wrong in the call that runs, if that does not name it.
+pub(crate) fn about(file: &[u8]) {
+    let file = String::from_utf8_lossy(file);
+    let known = TEXT.try_with(|text| text.borrow().to_string_lossy().into_owned()).unwrap_or_default();
+    let is_new = IS_NEW.try_with(Cell::get).unwrap_or_default();
+    if is_new && !known.contains(file.trim()) {
+        set(&format!("{}: {known}", file.trim()));
+    }
+}
+
 /// The call panicked while it had a file.
 pub(crate) fn give_up(file: &str) {
     let _ = GIVEN_UP.try_with(|files| {

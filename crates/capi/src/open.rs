@@ -4,6 +4,7 @@ use crate::codes::{self, Code, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT
 use crate::faults::{self, FaultPlace};
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
+use crate::last_error;
 use crate::local_place::local_place;
 use crate::memory::{CText, ConstText, MemoryFile, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
@@ -169,7 +170,7 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
         (false, true) => file.core.health.check().and_then(|()| state.publish()),
         (false, false) => Ok(()),
     };
-    collected.and(ended)
+    collected.and(ended).inspect_err(|_| last_error::about(&file.path))
 }
 
 /// Closes a dataset without what was defined since `nc_redef`; a new one that was never in data mode does not appear.
@@ -203,6 +204,13 @@ fn end_without_definitions(file: &OpenFile) -> Outcome<()> {
 /// Makes permanent what was written so far. Of a file that is read, shows what others have written since it was opened.
 pub(crate) fn sync(ncid: c_int) -> Outcome<()> {
     let file = group_of(ncid)?.file;
+    if file.core.format.is_dap2() {
+        return Err(Code(NC_EINVAL));
+    }
+    synced(ncid, &file).inspect_err(|_| last_error::about(&file.path))
+}
+
+fn synced(ncid: c_int, file: &OpenFile) -> Outcome<()> {
     let mut state = file.core.alone();
     if matches!(state.origin, FileOrigin::Reading) {
         if file.core.place.is_some() && !state.dataset.is_unchanged() {

@@ -2,9 +2,10 @@
 use crate::codes::{Code, EACCES, NC_EHDFERR, NC_ENOOBJECT, NC_ENOTNC, NC_EURL, Outcome};
 use crate::file_state::FileOrigin;
 use crate::files;
+use crate::last_error;
 use std::ffi::c_int;
 use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Read};
+use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
 const EISDIR: c_int = 21;
@@ -28,7 +29,13 @@ pub(crate) fn check_address(url: &str) -> Outcome<()> {
 pub(crate) fn check_kind(place: Option<&Path>) -> Outcome<()> {
     let found = place.and_then(|place| fs::metadata(place).ok());
     let is_other = found.is_some_and(|found| !found.is_file() && !found.is_dir());
-    if is_other { Err(Code(NC_ENOTNC)) } else { Ok(()) }
+    match place.filter(|_| is_other) {
+        Some(place) => {
+            last_error::set(&format!("{}: a device, which has no dataset", place.display()));
+            Err(Code(NC_ENOTNC))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The code for a dataset that could not be opened: HDF5 has one error for all that it refuses, and NCZarr at an address has no first
@@ -52,7 +59,10 @@ fn is_hdf5(place: &Path) -> bool {
 /// # Errors
 /// `EISDIR`, `ENOTDIR`, and what the system says of a file there; for netCDF-4 always `EACCES`.
 pub(crate) fn check_new(place: &Path, is_hdf5: bool) -> Outcome<()> {
-    let refused = |number: c_int| Err(Code(if is_hdf5 { EACCES } else { number }));
+    let refused = |number: c_int| {
+        last_error::set(&format!("{}: {}", place.display(), Error::from_raw_os_error(number)));
+        Err(Code(if is_hdf5 { EACCES } else { number }))
+    };
     let parent = place.parent().and_then(|parent| fs::metadata(parent).ok());
     if parent.is_some_and(|parent| !parent.is_dir()) {
         return refused(ENOTDIR);
@@ -63,7 +73,7 @@ pub(crate) fn check_new(place: &Path, is_hdf5: bool) -> Outcome<()> {
             file.is_hdf5() && file.core.place.as_deref() == Some(place) && !is_memory
         });
     if is_open {
-        crate::last_error::set(&format!("{}: the file is open in this process", place.display()));
+        last_error::set(&format!("{}: the file is open in this process", place.display()));
         return Err(Code(EACCES));
     }
     let Ok(found) = fs::metadata(place) else { return Ok(()) };
@@ -74,7 +84,6 @@ pub(crate) fn check_new(place: &Path, is_hdf5: bool) -> Outcome<()> {
         && let Err(error) = OpenOptions::new().write(true).open(place)
         && error.kind() != ErrorKind::NotFound
     {
-        crate::last_error::set(&format!("{}: {error}", place.display()));
         return refused(error.raw_os_error().unwrap_or(EACCES));
     }
     Ok(())

@@ -195,6 +195,7 @@ fn check_text(ty: TypeRef, call: &SlabCall) -> Outcome<()> {
 fn check_types(ty: TypeRef, call: &SlabCall) -> Outcome<()> {
     match (call.memory, ty) {
         (Some(memory), TypeRef::Atomic(base)) => convert::check(base, memory),
+        (Some(Atomic::Char), TypeRef::User(_)) => Err(Code(NC_ECHAR)),
         (Some(_), TypeRef::User(_)) => Err(Code(NC_EBADTYPE)),
         (None, _) => Ok(()),
     }

@@ -5,7 +5,7 @@ use crate::layouts;
 use crate::memory::{BytesOut, Out};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
 use ncirrus::model::{self, CodecSpace, default_fill};
-use ncirrus::{CodecSpec, Endianness, FillValue, Storage, TypeRef};
+use ncirrus::{Atomic, CodecSpec, Endianness, FillValue, Storage, TypeRef};
 use std::ffi::c_int;
 
 const CHUNKED: c_int = 0;
@@ -179,7 +179,7 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<(
     if at.file.is_classic() {
         return if endian.is_null() { Ok(()) } else { Err(Code(NC_ENOTNC4)) };
     }
-    let is_byte = matches!(variable.ty, TypeRef::Atomic(ty) if ty.byte_len() == Some(1));
+    let is_byte = matches!(variable.ty, TypeRef::Atomic(Atomic::Byte | Atomic::UByte));
     let was_there = || at.variable_id(varid).is_ok_and(|id| at.file.core.was_opened_with(id));
     endian.set(match (variable.ty, variable.endianness) {
         // HDF5 has an order for bytes, too.

@@ -4,7 +4,7 @@ prefix='PREFIX_HERE'
 version='netCDF VERSION_HERE'
 cflags="-I$prefix/include"
 libs="-L$prefix/lib -lnetcdf"
-static='-lpthread -ldl -lm -lgcc_s'
+static='-lpthread -ldl -lm'
 
 # The libraries of C++ and Fortran stand on this one, and have files of their own.
 cxx4libs="-lnetcdf_c++4 $libs"

@@ -27,5 +27,5 @@ if(NOT TARGET netCDF::netcdf_static)
   set_target_properties(netCDF::netcdf_static PROPERTIES
     IMPORTED_LOCATION "${netCDF_LIB_DIR}/libnetcdf.a"
     INTERFACE_INCLUDE_DIRECTORIES "${netCDF_INCLUDE_DIR}"
-    INTERFACE_LINK_LIBRARIES "pthread;dl;m;gcc_s")
+    INTERFACE_LINK_LIBRARIES "pthread;dl;m")
 endif()

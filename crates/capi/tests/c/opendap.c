@@ -25,9 +25,6 @@ int main(int count, char **arguments) {
     printf("define %d", nc_redef(ncid));
     printf(" %d", nc_def_dim(ncid, "new", 3, &dim));
     printf(" %d", nc_def_var(ncid, "new", NC_INT, 0, NULL, &variable));
-    printf(" %d", nc_rename_dim(ncid, 0, "other"));
-    printf(" %d", nc_rename_var(ncid, 0, "other"));
-    printf(" %d", nc_del_att(ncid, NC_GLOBAL, "title"));
     printf(" %d\n", nc_enddef(ncid));
     printf("put %d\n", nc_put_vara_int(ncid, 0, start, counts, &value));
     printf("sync %d\n", nc_sync(ncid));

@@ -1,145 +1,143 @@
-/* Calls that a seed chooses, with right and wrong arguments, on one or two files: prints each call with what it returned and gave. */
-#include <netcdf.h>
-#include <netcdf_filter.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Sequences of calls that seeds choose, with right and wrong arguments, on one or two files of every kind.
+   sequences run FOLDER FIRST COUNT [CALLS]: each sequence in a process of its own, so that one that crashes ends no other. CALLS has a 1
+   for each call that is made and a 0 for each that is left out; with it the arguments are told, too.
+   sequences dump FOLDER FIRST COUNT: what is in the files that they left. */
+#include "sequences/draw.h"
+#include "sequences/values.h"
+#include "sequences/storage.h"
+#include "sequences/define.h"
+#include "sequences/inquire.h"
+#include "sequences/files.h"
+#include "sequences/contents.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-static unsigned long long state;
-static unsigned pick(unsigned n) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (unsigned)((state >> 33) % n);
+enum { MOST_CALLS = 60 };
+
+static void put(void) {
+    if (one_in(3)) own_values(1);
+    else put_numbers();
 }
-#define SHOW(call) (code = (call), (void)printf("%s = %d\n", #call, code))
-static int code;
-static const char *names[] = {"x", "y", "t", "a", "b", "long_name", "_FillValue", "bad/name", "", "ends ", "u\xc3\xa9", "x1", "longer_name_of_it", "\xff"};
-static const char *name(void) { return names[pick(4) ? pick(6) : pick(14)]; }
-static int files[2] = {-1, -1};
-static int varid(void) { return pick(6) ? (int)pick(4) : (int)pick(9) - 2; }
-static int dimid(void) { return pick(6) ? (int)pick(3) : (int)pick(8) - 1; }
-static int type(void) { return pick(5) ? 1 + (int)pick(6) : (int)pick(14) - 1; }
-static size_t index_of(void) { return pick(8) ? pick(4) : pick(12); }
+static void get(void) {
+    if (one_in(3)) own_values(0);
+    else get_numbers();
+}
+static void look(void) {
+    int has_order = !is_netcdf4(A.slot) || !A.slot->is_unordered;
+    tell_contents(A.nc, has_order ? ORDER : 0);
+}
 
-static void contents(int ncid) {
-    int ndims, nvars, natts, unlim, list[64], ty, n;
-    char text[NC_MAX_NAME + 1];
-    size_t len;
-    if (nc_inq(ncid, &ndims, &nvars, &natts, &unlim)) return;
-    printf("has %d %d %d %d\n", ndims, nvars, natts, unlim);
-    for (int d = 0; d < ndims; d++)
-        if (!nc_inq_dim(ncid, d, text, &len)) printf(" dim %d %s %zu\n", d, text, len);
-    for (int v = -1; v < nvars; v++) {
-        if (v >= 0) {
-            if (nc_inq_var(ncid, v, text, &ty, &n, list, &natts)) continue;
-            printf(" var %d %s %d %d:", v, text, ty, n);
-            for (int i = 0; i < n; i++) printf(" %d", list[i]);
-            printf("\n");
+static const struct {
+    unsigned weight;
+    void (*make)(void);
+} calls[] = {
+    {6, define_dimension}, {9, define_variable}, {3, define_group}, {5, define_type}, {9, put_attribute}, {5, get_attribute},
+    {5, change_attribute}, {4, rename_member}, {1, copy_variable}, {8, choose_storage}, {5, ask_storage}, {5, ask_file},
+    {8, ask_member}, {4, ask_attribute}, {3, ask_type}, {1, compare_types}, {14, put}, {12, get}, {9, change_mode}, {3, reopen}, {2, look},
+};
+
+static void make_call(void) {
+    unsigned whole = 0;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) whole += calls[i].weight;
+    unsigned at = pick(whole);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (at < calls[i].weight) {
+            calls[i].make();
+            return;
         }
-        for (int a = 0; a < natts; a++)
-            if (!nc_inq_attname(ncid, v, a, text) && !nc_inq_att(ncid, v, text, &ty, &len)) {
-                printf("  att %s %d %zu", text, ty, len);
-                double values[16] = {0};
-                if (ty == NC_CHAR) { char t[17] = ""; nc_get_att_text(ncid, v, text, t); printf(" %s", t); }
-                else if (ty != NC_STRING && !nc_get_att_double(ncid, v, text, values))
-                    for (size_t i = 0; i < len; i++) printf(" %g", values[i]);
-                printf("\n");
-            }
+        at -= calls[i].weight;
     }
+}
+
+/* What most sequences begin with, so that later calls have something to work on. */
+static void begin(void) {
+    int id, dims[2] = {0, 1}, ids[2] = {-1, -1};
+    nc_def_dim(slots[0].ncid, "t", NC_UNLIMITED, ids);
+    nc_def_dim(slots[0].ncid, "x", 1 + pick(4), ids + 1);
+    A.slot = slots;
+    nc_def_var(slots[0].ncid, "a", draw_type(slots), (int)pick(3), dims, &id);
+    nc_def_var(slots[0].ncid, "b", draw_type(slots), 1, ids + one_in(2), &id);
+    if (one_in(3)) nc_enddef(slots[0].ncid);
+}
+
+static void run(unsigned long long seed, const char *chosen) {
+    seed_with(seed, 1000);
+    unsigned count = 10 + pick(MOST_CALLS - 9);
+    memset(slots, 0, sizeof slots);
+    may_rename = one_in(6);
+    for (int i = 0; i < 2; i++) {
+        snprintf(slots[i].path, sizeof slots[i].path, "%llu%c.nc", seed, 'a' + i);
+        slots[i].kind = kind_of(seed + (unsigned long long)i * pick(7));
+        if (i == 0 || one_in(3)) create_file(&slots[i]);
+        else slots[i].path[0] = 0;
+    }
+    if (!one_in(6)) begin();
+    for (unsigned i = 0; i < count; i++) {
+        if (chosen && (i >= strlen(chosen) || chosen[i] != '1')) continue;
+        seed_with(seed, i);
+        if (chosen) printf("  call %u\n", i);
+        draw_arguments();
+        make_call();
+        fflush(stdout);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!slots[i].is_open) continue;
+        int has_order = !is_netcdf4(slots + i) || !slots[i].is_unordered;
+        tell_contents(slots[i].ncid, has_order ? ORDER : 0);
+        fflush(stdout);
+        CALL(nc_close, slots[i].ncid);
+    }
+    // What the dump does not look at is in the name.
+    for (int i = 0; i < 2; i++) {
+        char path[80];
+        snprintf(path, sizeof path, "%llu%c%s%s.dump", seed, 'a' + i, slots[i].is_unfilled ? ".unfilled" : "", slots[i].is_unordered ? ".unordered" : "");
+        if (slots[i].path[0]) rename(slots[i].path, path);
+    }
+}
+
+static void dump(unsigned long long seed) {
+    for (int i = 0; i < 2; i++)
+        for (int how = 0; how < 4; how++) {
+            char path[80];
+            int ncid;
+            snprintf(path, sizeof path, "%llu%c%s%s.dump", seed, 'a' + i, how & 1 ? ".unfilled" : "", how & 2 ? ".unordered" : "");
+            if (access(path, R_OK)) continue;
+            CALL(nc_open, path, NC_NOWRITE, &ncid);
+            if (code) continue;
+            tell_contents(ncid, WHOLE | (how & 1 ? 0 : VALUES) | (how & 2 ? 0 : ORDER));
+            fflush(stdout);
+            nc_close(ncid);
+        }
+}
+
+static void make_given(void) {
+    static const char *const some[] = {"", "a", "some words", "\xc3\xa9", "0123456789012345678901234567890123456789"};
+    seed_with(7, 7);
+    for (int i = 0; i < ELEMENTS; i++) letters[i] = (char)('a' + pick(26)), words[i] = some[pick(5)];
+    memset(long_name, 'n', NC_MAX_NAME + 1);
 }
 
 int main(int count, char **arguments) {
-    if (count < 4) return 2;
-    state = strtoull(arguments[1], 0, 10) * 2654435761ULL + 12345;
-    int mode = atoi(arguments[3]);
-    const char *path = arguments[2];
-    int calls = 25 + pick(36), id = -7, old = -7;
-    for (int i = 0; i < 8; i++) pick(2);
-    SHOW(nc_create(path, mode, &files[0]));
-    int *f = &files[0];
-    /* A start that most sequences share, so that later calls have something to work on. */
-    if (pick(5)) SHOW(nc_def_dim(*f, "t", NC_UNLIMITED, &id));
-    if (pick(5)) SHOW(nc_def_dim(*f, "x", 3, &id));
-    if (pick(3)) { int d[2] = {0, 1}; SHOW(nc_def_var(*f, "a", type(), 2, d, &id)); }
-    if (pick(3)) { int d[1] = {1}; SHOW(nc_def_var(*f, "b", type(), 1, d, &id)); }
-    int ints[64], out[64];
-    signed char bytes[64]; unsigned char ubytes[64]; short shorts[64]; float floats[64]; double doubles[64]; char text[300];
-    long long longs[64]; unsigned int uints[64];
-    for (int i = 0; i < calls; i++) {
-        for (int k = 0; k < 64; k++) {
-            int v = pick(6) ? (int)pick(100) - 20 : (int)pick(100000) - 50000;
-            ints[k] = v; bytes[k] = (signed char)v; ubytes[k] = (unsigned char)v; shorts[k] = (short)v;
-            floats[k] = v * 0.5f; doubles[k] = pick(9) ? v * 0.25 : v * 1e15; text[k] = 'a' + k % 26; longs[k] = (long long)v * (pick(5) ? 1 : 1000000007LL);
-            uints[k] = (unsigned)v; out[k] = -99;
+    if (count < 5 || chdir(arguments[2])) return 2;
+    unsigned long long first = strtoull(arguments[3], 0, 10), many = strtoull(arguments[4], 0, 10);
+    make_given();
+    is_verbose = count > 5;
+    for (unsigned long long seed = first; seed < first + many; seed++) {
+        int status;
+        printf("seed %llu %s\n", seed, kind_names[kind_of(seed)]);
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            if (strcmp(arguments[1], "dump") == 0) dump(seed);
+            else run(seed, count > 5 ? arguments[5] : NULL);
+            fflush(stdout);
+            _exit(0);
         }
-        size_t start[4], edge[4]; ptrdiff_t stride[4], map[4] = {3, 1, 1, 1};
-        for (int k = 0; k < 4; k++) { start[k] = index_of(); edge[k] = pick(8) ? 1 + pick(2) : pick(5); stride[k] = pick(8) ? 1 + pick(2) : (int)pick(4) - 1; }
-        int nc = pick(25) ? *f : *f + (int)pick(3) - 1, v = varid(), t = type(), d[4] = {dimid(), dimid(), dimid(), dimid()};
-        const char *n = name(), *m = name();
-        size_t len = pick(8) ? 1 + pick(3) : pick(12);
-        switch (pick(62)) {
-        case 0: SHOW(nc_def_dim(nc, n, pick(4) ? pick(5) : 0, &id)); printf("%d\n", id); break;
-        case 1: case 2: { int r = pick(3); SHOW(nc_def_var(nc, n, t, r, d, &id)); printf("%d\n", id); break; }
-        case 3: case 4: case 5: case 6: SHOW(nc_enddef(nc)); break;
-        case 7: case 8: SHOW(nc_redef(nc)); break;
-        case 9: SHOW(nc_sync(nc)); break;
-        case 10: SHOW(nc_put_att_text(nc, v - 1, n, len, text)); break;
-        case 11: SHOW(nc_put_att_int(nc, v - 1, n, t, len, ints)); break;
-        case 12: SHOW(nc_put_att_double(nc, v - 1, n, t, len, doubles)); break;
-        case 13: SHOW(nc_put_att_schar(nc, v - 1, n, t, len, bytes)); break;
-        case 14: SHOW(nc_put_att_uchar(nc, v - 1, n, t, len, ubytes)); break;
-        case 15: SHOW(nc_put_att_longlong(nc, v - 1, n, t, len, longs)); break;
-        case 16: SHOW(nc_del_att(nc, v - 1, n)); break;
-        case 17: SHOW(nc_rename_att(nc, v - 1, n, m)); break;
-        case 18: SHOW(nc_rename_dim(nc, dimid(), n)); break;
-        case 19: SHOW(nc_rename_var(nc, v, n)); break;
-        case 20: SHOW(nc_copy_att(nc, v - 1, n, *f, varid() - 1)); break;
-        case 21: SHOW(nc_put_var_int(nc, v, ints)); break;
-        case 22: SHOW(nc_put_vara_int(nc, v, start, edge, ints)); break;
-        case 23: SHOW(nc_put_vara_double(nc, v, start, edge, doubles)); break;
-        case 24: SHOW(nc_put_vara_text(nc, v, start, edge, text)); break;
-        case 25: SHOW(nc_put_var1_short(nc, v, start, shorts)); break;
-        case 26: SHOW(nc_put_var1_float(nc, v, start, floats)); break;
-        case 27: SHOW(nc_put_vars_int(nc, v, start, edge, stride, ints)); break;
-        case 28: SHOW(nc_put_varm_int(nc, v, start, edge, stride, map, ints)); break;
-        case 29: SHOW(nc_put_vara_schar(nc, v, start, edge, bytes)); break;
-        case 30: SHOW(nc_put_vara_uchar(nc, v, start, edge, ubytes)); break;
-        case 31: SHOW(nc_put_vara_longlong(nc, v, start, edge, longs)); break;
-        case 32: SHOW(nc_put_vara_uint(nc, v, start, edge, uints)); break;
-        case 33: SHOW(nc_set_fill(nc, pick(4) ? (pick(3) ? NC_FILL : NC_NOFILL) : 7, &old)); printf("%d\n", old); break;
-        case 34: SHOW(nc_def_var_fill(nc, v, pick(3) == 0, pick(2) ? (void *)doubles : NULL)); break;
-        case 35: SHOW(nc_inq_var_fill(nc, v, &old, NULL)); printf("%d\n", old); break;
-        case 36: SHOW(nc_def_var_chunking(nc, v, pick(4), pick(3) ? start : NULL)); break;
-        case 37: SHOW(nc_def_var_deflate(nc, v, pick(2), pick(2), (int)pick(12) - 1)); break;
-        case 38: SHOW(nc_def_var_fletcher32(nc, v, pick(2))); break;
-        case 39: SHOW(nc_def_var_endian(nc, v, pick(4))); break;
-        case 40: { size_t c[8] = {0}; int s = -7; SHOW(nc_inq_var_chunking(nc, v, &s, c)); printf("%d %zu %zu\n", s, c[0], c[1]); break; }
-        case 41: { int a = -7, b = -7, c = -7; SHOW(nc_inq_var_deflate(nc, v, &a, &b, &c)); printf("%d %d %d\n", a, b, c); break; }
-        case 42: case 43: SHOW(nc_get_vara_int(nc, v, start, edge, out)); printf("%d %d %d %d\n", out[0], out[1], out[2], out[3]); break;
-        case 44: SHOW(nc_get_vars_int(nc, v, start, edge, stride, out)); printf("%d %d %d %d\n", out[0], out[1], out[2], out[3]); break;
-        case 45: SHOW(nc_get_var1_int(nc, v, start, out)); printf("%d\n", out[0]); break;
-        case 46: { char s[65] = ""; SHOW(nc_get_vara_text(nc, v, start, edge, s)); printf("%.1s\n", s); break; }
-        case 47: { int g = -7; SHOW(nc_def_grp(nc, n, &g)); printf("%d\n", g); break; }
-        case 48: SHOW(nc_rename_grp(nc, n)); break;
-        case 49: { int fmt = -7; SHOW(nc_inq_format(nc, &fmt)); printf("%d\n", fmt); break; }
-        case 50: SHOW(nc_inq_attid(nc, v - 1, n, &id)); printf("%d\n", id); break;
-        case 51: SHOW(nc_inq_varid(nc, n, &id)); printf("%d\n", id); break;
-        case 52: SHOW(nc_inq_dimid(nc, n, &id)); printf("%d\n", id); break;
-        case 53: { int old2 = -7; SHOW(nc_inq_unlimdim(nc, &old2)); printf("%d\n", old2); break; }
-        case 54: if (pick(3)) contents(nc); break;
-        case 55:
-            if (pick(3)) break;
-            SHOW(nc_close(*f));
-            SHOW(nc_open(path, pick(3) ? NC_WRITE : 0, f));
-            break;
-        case 56: if (pick(12) == 0) { SHOW(nc_abort(*f)); SHOW(nc_open(path, NC_WRITE, f)); } break;
-        case 57: SHOW(nc__enddef(nc, pick(2) ? 0 : 512, 4, 0, 4)); break;
-        case 58: SHOW(nc_put_var1_double(nc, v, start, doubles)); break;
-        case 59: SHOW(nc_get_vara_schar(nc, v, start, edge, bytes)); break;
-        case 60: { double w = -7; SHOW(nc_get_var1_double(nc, v, start, &w)); printf("%g\n", w); break; }
-        case 61: SHOW(nc_put_att_float(nc, v - 1, n, t, len, floats)); break;
-        }
+        if (child < 0 || waitpid(child, &status, 0) < 0) return 3;
+        if (WIFSIGNALED(status)) printf(WTERMSIG(status) == SIGALRM ? "hang\n" : "crash\n");
+        else if (WEXITSTATUS(status)) printf("exit %d\n", WEXITSTATUS(status));
     }
-    contents(*f);
-    SHOW(nc_close(*f));
     return 0;
 }

@@ -3,15 +3,21 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod arguments;
+mod bad_input;
 mod calls;
+mod conversions;
 mod dumps;
 mod faults;
 mod handles;
 mod headers;
+mod imports;
 mod languages;
 mod nulls;
 mod opendap;
 mod operators;
+mod page;
+mod sequences;
+mod shipped;
 mod symbols;
 mod threads;
 mod writing;

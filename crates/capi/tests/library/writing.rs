@@ -180,36 +180,6 @@ fn files_are_where_debians_library_has_them() {
     assert_alike("places", &["0.nc", "1.nc", "2.nc", "3.nc"]);
 }
 
-/// Seeds whose sequences differ, with the reason.
-const EXCEPTIONS: &str = include_str!("sequence_exceptions.tsv");
-
-#[test]
-fn sequences_of_calls_return_and_leave_the_same() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = compiled(folder.path(), "sequences");
-    let excepted: Vec<u32> =
-        EXCEPTIONS.lines().filter_map(|line| line.split('\t').next()?.parse().ok()).collect();
-    let modes = ["0", "512", "32", "4096", "4352"];
-    let mut wrong = Vec::new();
-    for seed in 0..SEEDS {
-        let mode = modes[seed as usize % modes.len()];
-        let one = |library: Library, file: &str| {
-            let _ = std::fs::remove_file(folder.path().join(file));
-            let output = run(library, folder.path(), &program, &[&seed.to_string(), file, mode]);
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        };
-        let dump = |file: &str| run(Library::Debian, folder.path(), "ncdump", &["-n", "x", file]).stdout;
-        let same = one(Library::Debian, "a.nc") == one(Library::Own, "b.nc") && dump("a.nc") == dump("b.nc");
-        if !same && !excepted.contains(&seed) {
-            wrong.push(seed);
-        }
-    }
-    assert!(wrong.is_empty(), "sequences of other seeds than those listed differ: {wrong:?}");
-}
-
-/// How many sequences are compared.
-const SEEDS: u32 = 100;
-
 #[test]
 fn debians_ncgen_writes_the_same_on_both_libraries() {
     let folder = tempfile::tempdir().unwrap();

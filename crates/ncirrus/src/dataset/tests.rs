@@ -392,7 +392,7 @@ fn bytes_are_written_by_the_threads_of_the_session_and_an_error_names_the_variab
     made("memory://behind/a.zarr", Kind::NcZarr, &session);
     let update = Dataset::update_with("memory://behind/a.zarr", &OpenOptions::new(), &session).unwrap();
     let variable = update.variable("v").unwrap();
-    let half = |start| Selection::new(vec![AxisSelection::Slice { start, count: 5, stride: 1 }]);
+    let half = |start| Selection::slab(&[start], &[5]);
     let bytes = |number: i32| [number.to_ne_bytes(); 5].concat();
     let tasks = [0, 5].map(|at| {
         session.spawn(variable.write_bytes_owned(half(at), bytes(i32::try_from(at).unwrap() + 70))).unwrap()
