@@ -6,7 +6,6 @@ use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::layouts;
 use crate::memory::{BytesOut, CText, NameOut, Out};
 use crate::open::virtual_attribute;
-use crate::put_attributes::READ_ONLY;
 use ncirrus::model::normalize_name;
 use ncirrus::{Atomic, Attribute, TypeRef};
 use std::ffi::c_int;
@@ -62,6 +61,8 @@ fn attribute(at: &FileGroup, varid: c_int, name: CText) -> Outcome<Attribute> {
 }
 
 const CODECS: &str = "_Codecs";
+/// Attributes that the library shows and nobody writes.
+pub(crate) const READ_ONLY: [&str; 4] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion", CODECS];
 
 /// The codecs of a variable of Zarr, as `ncdump` prints them; a variable without codecs has no such attribute.
 fn codecs(at: &FileGroup, varid: c_int) -> Outcome<Attribute> {

@@ -3,16 +3,15 @@
 //! Definitions are collected here and given to the dataset when values are read or written, and at `nc_enddef`, `nc_sync`
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
 use crate::broken::{FileHealth, MarkedGuard};
-use crate::chunk_caches;
 use crate::codes::{self, Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
+use crate::followed::ReadAhead;
 use crate::local_place::local_place;
 use crate::members::FileMembers;
 use crate::process::{open_options, session};
 use crate::put_run::CollectedPuts;
-use crate::puts_behind::PutsBehind;
-use crate::read_ahead::ReadAhead;
+use crate::waiting_puts::PutsBehind;
 use ncirrus::{Dataset, Model, UserKind, VarId};
 use std::collections::HashSet;
 use std::fs::File;
@@ -137,9 +136,7 @@ pub(crate) enum FileOrigin {
 /// Those of opening.
 pub(crate) fn opened_again(path: &[u8]) -> ncirrus::Result<Dataset> {
     let url = String::from_utf8_lossy(path).trim_start().to_owned();
-    let dataset = Dataset::open_with(&url, &open_options(), &session()?)?;
-    chunk_caches::apply(&dataset)?;
-    Ok(dataset)
+    Dataset::open_with(&url, &open_options(), &session()?)
 }
 
 /// The number of the next file.

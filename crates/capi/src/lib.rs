@@ -28,6 +28,7 @@ mod file_format;
 mod file_state;
 mod files;
 mod filter_text;
+mod followed;
 mod fork;
 #[expect(
     unsafe_code,
@@ -76,6 +77,7 @@ mod user_file;
 mod user_formats;
 mod user_types;
 mod version2;
+mod waiting_puts;
 
 pub use functions::functions;
 pub use headers::{HEADERS, header};

@@ -215,6 +215,7 @@ fn synced(ncid: c_int, file: &OpenFile) -> Outcome<()> {
     if matches!(state.origin, FileOrigin::Reading) {
         if file.core.place.is_some() && !state.dataset.is_unchanged() {
             state.replace(file_state::opened_again(&file.path).map_err(codes::of_opening)?)?;
+            crate::chunk_caches::apply(&state.dataset)?;
             crate::chunk_caches::apply_own(ncid, &state.members, &state.dataset)?;
             file.core.note_change();
         }

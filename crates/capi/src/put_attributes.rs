@@ -13,8 +13,6 @@ use crate::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};
 use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values};
 use std::ffi::c_int;
 
-/// Attributes that the library shows and nobody writes.
-pub(crate) const READ_ONLY: [&str; 4] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion", "_Codecs"];
 /// Attributes that files of netCDF-4 use themselves.
 const HIDDEN: [&str; 9] = [
     "CLASS",
@@ -158,7 +156,7 @@ impl NewAttribute<'_> {
     /// Attributes that belong to the library.
     fn check_reserved(&self, edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
         let is_root = edit.group == edit.model().root() && self.varid == GLOBAL;
-        let taken = is_root && READ_ONLY.contains(&name) || HIDDEN.contains(&name);
+        let taken = is_root && attributes::READ_ONLY.contains(&name) || HIDDEN.contains(&name);
         if taken { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
     }
 

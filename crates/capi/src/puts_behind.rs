@@ -7,30 +7,12 @@ use crate::codes::{Code, Outcome};
 use crate::file_state::FileCore;
 use crate::modes::SHARE;
 use crate::slabs::SlabAccess;
-use ncirrus::{SessionTask, model::Storage};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use ncirrus::model::Storage;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Fewer bytes are encoded, or collected in their chunk, before another thread has begun.
 const LEAST: usize = 64 << 10;
-
-/// The writes of a file that are not done yet.
-#[derive(Debug, Default)]
-pub(crate) struct PutsBehind {
-    /// The last one, which waits for those before it.
-    last: Mutex<Option<SessionTask<()>>>,
-    is_there: AtomicBool,
-    /// Whether they may add records.
-    is_growing: AtomicBool,
-    /// Bytes of values that they hold.
-    held: Arc<AtomicUsize>,
-}
-
-impl PutsBehind {
-    fn last(&self) -> MutexGuard<'_, Option<SessionTask<()>>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl SlabAccess {
     /// Whether a write of so many bytes may go on behind the caller: if it takes long, since the values are encoded, and nobody else has
