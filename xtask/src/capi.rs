@@ -16,7 +16,7 @@ pub(crate) fn install(arguments: &[String]) -> Outcome {
         let folder = prefix.join(folder);
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    let headers = ["run", "--package", "ncirrus-capi", "--release", "--example", "headers", "--"];
+    let headers = ["run", "--package", "ncirrus-capi", "--release", "--bin", "ncirrus-netcdf-headers", "--"];
     cargo(&[&headers[..], &[&include.to_string_lossy()]].concat())?;
     let (built, lib) = (target().join("release"), prefix.join("lib"));
     copy(&built.join("libncirrus_netcdf.so"), &lib.join("libncirrus_netcdf.so"))?;

@@ -69,7 +69,8 @@ fn own_programs(only: &str) -> Outcome {
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let library = loaded_from(&folder)?;
     let include = folder.to_string_lossy();
-    let headers = ["run", "--package", "ncirrus-capi", "--profile", "checked", "--example", "headers", "--"];
+    let headers =
+        ["run", "--package", "ncirrus-capi", "--profile", "checked", "--bin", "ncirrus-netcdf-headers", "--"];
     cargo(&[&headers[..], &[&include]].concat())?;
     for (kind, name) in [("classic", "reading3"), ("netCDF-4", "reading4"), ("netCDF-4", "types")] {
         let text = if name == "types" { TYPES } else { READING };

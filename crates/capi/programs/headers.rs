@@ -1,4 +1,4 @@
-//! Writes the C headers into a folder: `headers FOLDER`. `cargo xtask capi` calls it.
+//! Writes the C headers into a folder: `ncirrus-netcdf-headers FOLDER`. `cargo xtask capi` calls it.
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
