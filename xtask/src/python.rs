@@ -1,26 +1,51 @@
 //! The Python package: built into the project's environment and tested there, and packaged as wheels.
 use crate::peers;
 use crate::run::{self, Outcome, project, target};
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 /// Builds the package as it ships into the project's environment, then runs its tests (arguments are passed to pytest)
 /// and, without arguments, checks its types.
 pub(crate) fn test(arguments: &[String]) -> Outcome {
     build()?;
-    // The tests of a file stay together: some of them share a server.
-    let processes = std::thread::available_parallelism().map_or(1, NonZero::get).to_string();
-    let mut pytest = vec!["-m", "pytest", "-q"];
-    if arguments.is_empty() {
-        pytest.extend(["--numprocesses", &processes, "--dist", "loadfile"]);
-    }
-    pytest.extend(arguments.iter().map(String::as_str));
-    python(&pytest)?;
     if !arguments.is_empty() {
-        return Ok(());
+        return pytest(arguments.iter().map(String::as_str));
     }
+    all_tests()?;
     types()?;
     size_of_package()
+}
+
+/// All tests, in two processes side by side: those of the names of netCDF4-python take as long as the others.
+fn all_tests() -> Outcome {
+    let folder = project().join("crates/python/tests");
+    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let (mut netcdf4, mut others) = (Vec::new(), Vec::new());
+    for entry in std::fs::read_dir(&folder).map_err(told)? {
+        let path = entry.map_err(told)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_test = name.starts_with("test_") && name.ends_with(".py") || name.ends_with("_suite");
+        if is_test {
+            let list = if name.contains("netcdf4") { &mut netcdf4 } else { &mut others };
+            list.push(path.to_string_lossy().into_owned());
+        }
+    }
+    let run = |part: &str, mut files: Vec<String>| {
+        files.sort();
+        let temporary = target().join("pytest").join(part);
+        std::fs::create_dir_all(target().join("pytest")).map_err(told)?;
+        let temporary = temporary.to_string_lossy().into_owned();
+        pytest(["--basetemp", &temporary].into_iter().chain(files.iter().map(String::as_str)))
+    };
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| run("netcdf4", netcdf4));
+        let second = run("others", others);
+        first.join().map_err(|_| "a thread panicked".to_owned())?.and(second)
+    })
+}
+
+fn pytest<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
+    let all: Vec<&str> = ["-m", "pytest", "-q"].into_iter().chain(arguments).collect();
+    python(&all)
 }
 
 /// What ships fits a wheel: the package's files, compressed as in one.
