@@ -80,6 +80,13 @@ fn link(to: &str, path: &Path) -> Outcome {
     path.parent().map_or(Ok(()), |folder| copy(&folder.join(to), path))
 }
 
+/// A folder in which a library has the name that programs load.
+pub(crate) fn linked_folder(folder: &Path, library: &Path) -> Result<PathBuf, String> {
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    link(&library.to_string_lossy(), &folder.join("libnetcdf.so.19"))?;
+    Ok(folder.to_owned())
+}
+
 #[cfg(unix)]
 pub(crate) fn executable(path: &Path) -> Outcome {
     use std::os::unix::fs::PermissionsExt;

@@ -3,10 +3,11 @@
 use crate::capi;
 use crate::comparison::{PassedTests, compare};
 use crate::debian_source::unpacked;
-use crate::run::{Outcome, command_in, ended_within, target};
+use crate::netcdf_c::passes;
+use crate::run::{Outcome, command_in, target};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// A source package with tests.
@@ -129,7 +130,7 @@ fn passed(
     let mut results = PassedTests::new();
     for folder in package.folders {
         for program in programs(&home.join(folder))? {
-            let passes = passes(&home.join(folder), &program, library)?;
+            let passes = passes(&home.join(folder), &program, library, LONGEST)?;
             results.insert(format!("{folder}/{program}"), passes);
         }
     }
@@ -152,19 +153,4 @@ fn programs(folder: &Path) -> Result<Vec<String>, String> {
 fn is_program(path: &Path) -> bool {
     let is_compiled = || fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"\x7fELF"));
     path.is_file() && path.extension().is_none() && is_compiled()
-}
-
-/// Runs a program in its folder; what it prints goes to a file beside it.
-fn passes(folder: &Path, program: &str, library: Option<&Path>) -> Result<bool, String> {
-    let said = folder.join(format!("{program}.out"));
-    let file = fs::File::create(&said).map_err(|error| format!("{}: {error}", said.display()))?;
-    let both = file.try_clone().map_err(|error| format!("{}: {error}", said.display()))?;
-    let mut command = Command::new(folder.join(program));
-    command.current_dir(folder).stdin(Stdio::null()).stdout(file).stderr(both);
-    if let Some(library) = library {
-        command.env("LD_LIBRARY_PATH", library);
-    }
-    let mut child = command.spawn().map_err(|error| format!("{program}: {error}"))?;
-    let ended = ended_within(&mut child, LONGEST).map_err(|error| format!("{program}: {error}"))?;
-    Ok(ended.is_some_and(|status| status.success()))
 }

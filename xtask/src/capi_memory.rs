@@ -128,8 +128,8 @@ fn programs_of_netcdf_c(only: &str) -> Outcome {
     for name in names.iter().filter(|name| name.contains(only)) {
         let Some((folder, program)) = netcdf_c::compiled(&source, name)? else { continue };
         let folder = source.join(folder);
-        if !netcdf_c::passes(&folder, program, None)? || !netcdf_c::passes(&folder, program, Some(&library))?
-        {
+        let passes = |library| netcdf_c::passes(&folder, program, library, netcdf_c::LONGEST);
+        if !passes(None)? || !passes(Some(library.as_path()))? {
             continue;
         }
         let mut command = valgrind(&folder, program, &[]);

@@ -1,8 +1,9 @@
 //! The C programs of netCDF-C's tests, compiled against Debian's headers and library and run with it and with ours:
 //! `cargo xtask netcdf-c`.
+use crate::capi::linked_folder;
+use crate::comparison::{PassedTests, compare};
 use crate::netcdf_source::{compile, configured};
 use crate::run::{Outcome, cargo, ended_within, target};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,7 +14,7 @@ const FOLDERS: [&str; 7] =
     ["nc_test", "nc_test4", "unit_test", "nczarr_test", "h5_test", "libdap2", "examples/C"];
 
 /// A program that takes longer hangs; some write files of many GiB.
-const LONGEST: Duration = Duration::from_secs(600);
+pub(crate) const LONGEST: Duration = Duration::from_secs(600);
 
 /// Further sources of a program, where it has some.
 const SOURCES: &[(&str, &[&str])] = &[
@@ -35,27 +36,18 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let only = arguments.first().map_or("", String::as_str);
     let source = configured()?;
     let library = loaded_from(&source)?;
-    let exceptions: BTreeMap<&str, &str> =
-        EXCEPTIONS.lines().filter_map(|line| line.split_once('\t')).collect();
-    let (mut compiled_count, mut reference, mut passed, mut wrong) = (0, 0, 0, Vec::new());
+    let (mut compiled_count, mut reference, mut found) = (0, PassedTests::new(), PassedTests::new());
     for name in programs(&source)?.iter().filter(|name| name.contains(only)) {
         let Some((folder, program)) = compiled(&source, name)? else { continue };
         compiled_count += 1;
-        if !passes(&source.join(folder), program, None)? {
-            continue;
-        }
-        reference += 1;
-        let passes = passes(&source.join(folder), program, Some(&library))?;
-        passed += usize::from(passes);
-        match (passes, exceptions.get(name.as_str())) {
-            (false, None) => wrong.push(format!("{name} fails")),
-            (true, Some(_)) => wrong.push(format!("{name} is an exception and passes")),
-            (false, Some(reason)) => println!("{name}: {reason}"),
-            (true, None) => {}
+        let folder = source.join(folder);
+        if passes(&folder, program, None, LONGEST)? {
+            reference.insert(name.clone(), true);
+            found.insert(name.clone(), passes(&folder, program, Some(&library), LONGEST)?);
         }
     }
-    println!("{compiled_count} compile, {reference} pass with Debian's library, {passed} of these with ours");
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+    println!("{compiled_count} compile");
+    compare(&reference, &found, EXCEPTIONS)
 }
 
 /// The folder and the name of a program, if it compiles.
@@ -66,21 +58,9 @@ pub(crate) fn compiled<'a>(source: &Path, name: &'a str) -> Result<Option<(&'a s
     Ok(is_there.then_some((folder, program)))
 }
 
-/// A folder in which our library has the name that programs load.
-#[cfg(unix)]
+/// A folder beside the source in which our library has the name that programs load.
 pub(crate) fn loaded_from(source: &Path) -> Result<PathBuf, String> {
-    let folder = source.with_file_name("lib");
-    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let link = folder.join("libnetcdf.so.19");
-    _ = fs::remove_file(&link);
-    let built = target().join("checked/libncirrus_netcdf.so");
-    std::os::unix::fs::symlink(built, &link).map_err(|error| format!("{}: {error}", link.display()))?;
-    Ok(folder)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn loaded_from(source: &Path) -> Result<PathBuf, String> {
-    Err(format!("{}: Debian's library is for Linux", source.display()))
+    linked_folder(&source.with_file_name("lib"), &target().join("checked/libncirrus_netcdf.so"))
 }
 
 /// All sources with a main function, in the order of their names; those that make files for others come first.
@@ -107,7 +87,12 @@ pub(crate) fn programs(source: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Runs a program without arguments, in its folder; what it prints goes to a file beside it.
-pub(crate) fn passes(folder: &Path, program: &str, library: Option<&Path>) -> Result<bool, String> {
+pub(crate) fn passes(
+    folder: &Path,
+    program: &str,
+    library: Option<&Path>,
+    longest: Duration,
+) -> Result<bool, String> {
     let who = if library.is_some() { "ours" } else { "debian" };
     let said = folder.join(format!("{program}.{who}.out"));
     let file = fs::File::create(&said).map_err(|error| format!("{}: {error}", said.display()))?;
@@ -117,7 +102,7 @@ pub(crate) fn passes(folder: &Path, program: &str, library: Option<&Path>) -> Re
     if let Some(library) = library {
         command.env("LD_LIBRARY_PATH", library);
     }
-    let Ok(mut child) = command.spawn() else { return Ok(false) };
-    let ended = ended_within(&mut child, LONGEST).map_err(|error| format!("{program}: {error}"))?;
+    let mut child = command.spawn().map_err(|error| format!("{program}: {error}"))?;
+    let ended = ended_within(&mut child, longest).map_err(|error| format!("{program}: {error}"))?;
     Ok(ended.is_some_and(|status| status.success()))
 }

@@ -29,11 +29,11 @@ fn all_tests() -> Outcome {
             list.push(path.to_string_lossy().into_owned());
         }
     }
+    let temporary = target().join("pytest");
+    std::fs::create_dir_all(&temporary).map_err(|error| format!("{}: {error}", temporary.display()))?;
     let run = |part: &str, mut files: Vec<String>| {
         files.sort();
-        let temporary = target().join("pytest").join(part);
-        std::fs::create_dir_all(target().join("pytest")).map_err(told)?;
-        let temporary = temporary.to_string_lossy().into_owned();
+        let temporary = temporary.join(part).to_string_lossy().into_owned();
         pytest(["--basetemp", &temporary].into_iter().chain(files.iter().map(String::as_str)))
     };
     std::thread::scope(|scope| {

@@ -1,5 +1,6 @@
 //! Programs on our C library and on Debian's, the same binary: `cargo xtask bench FOLDER ROUNDS capi`.
 use super::cloud::Server;
+use crate::capi::linked_folder;
 use crate::peers;
 use crate::run::{Outcome, cargo, command, project, target};
 use std::path::{Path, PathBuf};
@@ -51,9 +52,9 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     let plugins = plugins()?;
     let bench = made(&folder, &plugins)?;
     let server = Server::start("serve", &folder, LATENCY)?;
-    let ours = loaded_from(&folder, "lib", &target().join("release/libncirrus_netcdf.so"))?;
+    let ours = linked_folder(&folder.join("lib"), &target().join("release/libncirrus_netcdf.so"))?;
     let newest = newest()?;
-    let newer = loaded_from(&folder, "newer", &newest)?;
+    let newer = linked_folder(&folder.join("newer"), &newest)?;
     let needed = newest.parent().unwrap_or(Path::new(""));
     let newer = PathBuf::from(format!("{}:{}", newer.display(), needed.display()));
     let place = CaseFiles { ours, newer, url: server.url.clone(), folder, bench, plugins };
@@ -90,29 +91,11 @@ struct CaseFiles {
     plugins: String,
 }
 
-/// A folder in which a library has the name that programs load.
-#[cfg(unix)]
-fn loaded_from(folder: &Path, name: &str, library: &Path) -> Result<PathBuf, String> {
-    let place = folder.join(name);
-    std::fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
-    let link = place.join("libnetcdf.so.19");
-    _ = std::fs::remove_file(&link);
-    std::os::unix::fs::symlink(library, &link).map_err(|error| format!("{}: {error}", link.display()))?;
-    Ok(place)
-}
-
-#[cfg(not(unix))]
-fn loaded_from(folder: &Path, _: &str, _: &Path) -> Result<PathBuf, String> {
-    Err(format!("{}: Debian's library is for Linux", folder.display()))
-}
-
 /// The library that netCDF4-python brings along: netCDF-C 4.10.1.
 fn newest() -> Result<PathBuf, String> {
     let program = "import netCDF4, pathlib; folder = pathlib.Path(netCDF4.__file__).parents[1] / 'netcdf4.libs'; \
                    print(next(folder.glob('libnetcdf-*')))";
-    let output = Command::new(peers::python()).args(["-c", program]).output();
-    let output = output.map_err(|error| format!("Python cannot be run: {error}"))?;
-    Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
+    answered(program).map(PathBuf::from)
 }
 
 /// Compiles the program and makes the files, with Debian's library.
@@ -141,7 +124,11 @@ fn made(folder: &Path, plugins: &str) -> Result<PathBuf, String> {
 
 /// HDF5's plug-ins, which Debian's library needs for Zstandard.
 fn plugins() -> Result<String, String> {
-    let program = "import hdf5plugin; print(hdf5plugin.PLUGINS_PATH)";
+    answered("import hdf5plugin; print(hdf5plugin.PLUGINS_PATH)")
+}
+
+/// The line that a program of Python prints.
+fn answered(program: &str) -> Result<String, String> {
     let output = Command::new(peers::python()).args(["-c", program]).output();
     let output = output.map_err(|error| format!("Python cannot be run: {error}"))?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
