@@ -1,5 +1,5 @@
 //! Parts of a variable that are read before they are asked for.
-use ncirrus::{AxisSelection, Selection, Session, SessionTask, Variable};
+use ncirrus::{Selection, Session, SessionTask, Variable};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,10 +49,7 @@ impl Span {
     }
 
     fn selection(&self) -> Selection {
-        let axes = self.start.iter().zip(&self.counts);
-        let slice =
-            |(start, count): (&u64, &u64)| AxisSelection::Slice { start: *start, count: *count, stride: 1 };
-        Selection::new(axes.map(slice).collect())
+        Selection::slab(&self.start, &self.counts)
     }
 }
 

@@ -277,13 +277,17 @@ impl FileCore {
     pub(crate) fn settled(&self) -> Outcome<Dataset> {
         self.write_collected();
         self.check_collected()?;
-        let ready = self.look(|state| (!state.has_pending).then(|| state.dataset.clone()));
-        if let Some(dataset) = ready {
+        if let Some(dataset) = self.ready() {
             return Ok(dataset);
         }
         let mut state = self.state();
         state.pass_on()?;
         Ok(state.dataset.clone())
+    }
+
+    /// The dataset, if it has all definitions.
+    pub(crate) fn ready(&self) -> Option<Dataset> {
+        self.look(|state| (!state.has_pending).then(|| state.dataset.clone()))
     }
 
     /// Whether values can be read or written: in define mode the strict kinds refuse, and the others leave it.

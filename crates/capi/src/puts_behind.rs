@@ -39,8 +39,7 @@ impl SlabAccess {
             core.write_collected();
         }
         core.check_collected()?;
-        let ready = core.look(|state| (!state.has_pending).then(|| state.dataset.clone()));
-        let dataset = match ready {
+        let dataset = match core.ready() {
             Some(dataset) => dataset,
             None => core.settled()?,
         };

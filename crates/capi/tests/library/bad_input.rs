@@ -1,6 +1,6 @@
 //! What the system refuses, takes away or damages: the codes of Debian's library, errors that name their object, and nothing else is lost.
 use super::calls::{compiled, compiled_with};
-use super::sequences::{columns_before_reason, fits};
+use super::exceptions::{KnownDifference, fits};
 use super::{Library, loaded_from, printed};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -77,7 +77,7 @@ fn a_damaged_chunk_and_a_missing_filter_keep_nothing_else_from_being_read() {
 
 /// What differs from Debian's library, or does not hold.
 struct Differences {
-    rules: Vec<[&'static str; 3]>,
+    rules: Vec<KnownDifference<'static>>,
     used: BTreeSet<usize>,
     wrong: Vec<String>,
 }
@@ -85,8 +85,8 @@ struct Differences {
 impl Differences {
     /// With the exceptions of some cases.
     fn new(cases: &[&str]) -> Self {
-        let rules = EXCEPTIONS.lines().map(columns_before_reason);
-        let rules = rules.filter(|[place, ..]| cases.iter().any(|case| place.starts_with(case))).collect();
+        let rules = EXCEPTIONS.lines().map(KnownDifference::from_line);
+        let rules = rules.filter(|rule| cases.iter().any(|case| rule.of.starts_with(case))).collect();
         Self { rules, used: BTreeSet::new(), wrong: Vec::new() }
     }
 
@@ -96,9 +96,7 @@ impl Differences {
         assert_eq!(told.last(), Some(&"done"), "{place}: {own}");
         let pairs = debian.lines().zip(told).filter(|(debian, own)| debian != own);
         for (debian, own) in pairs.chain(wrong.into_iter().map(|line| ("-", line))) {
-            let is_met = |[of, expected, found]: &[&str; 3]| {
-                fits(of, place) && fits(expected, debian) && fits(found, own)
-            };
+            let is_met = |rule: &KnownDifference<'_>| fits(rule.of, place) && rule.answers(debian, own);
             match self.rules.iter().position(is_met) {
                 Some(rule) => _ = self.used.insert(rule),
                 None => self.wrong.push(format!("{place}: Debian's: {debian}; ours: {own}")),

@@ -1,6 +1,6 @@
 //! Every external type with every type of memory, at the limits of all, on both libraries.
 use super::calls::compiled_with;
-use super::sequences::{columns_before_reason, fits};
+use super::exceptions::{KnownDifference, fits};
 use super::{Library, printed};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,12 +17,12 @@ fn values_at_the_limits_of_types_are_converted_as_by_debians_library() {
     });
     assert!(debian.lines().count() > 200_000, "{}", debian.lines().count());
     assert_eq!(own.lines().count(), debian.lines().count());
-    let rules: Vec<ConversionRule> = EXCEPTIONS.lines().map(ConversionRule::from_line).collect();
+    let rules: Vec<KnownDifference> = EXCEPTIONS.lines().map(KnownDifference::from_line).collect();
     let mut used = BTreeSet::new();
     // One of each conversion that differs is told.
     let mut wrong = BTreeMap::new();
     for (debian, own) in debian.lines().zip(own.lines()).filter(|(debian, own)| debian != own) {
-        match rules.iter().position(|rule| rule.is_met_by(debian, own)) {
+        match rules.iter().position(|rule| is_met_by(rule, debian, own)) {
             Some(rule) => _ = used.insert(rule),
             None => {
                 let conversion: Vec<&str> = debian.split(' ').take(5).collect();
@@ -33,32 +33,15 @@ fn values_at_the_limits_of_types_are_converted_as_by_debians_library() {
     let told: Vec<String> = wrong.into_values().collect();
     assert!(told.is_empty(), "{} conversions differ:\n{}", told.len(), told.join("\n"));
     let unused: Vec<&str> =
-        (0..rules.len()).filter(|rule| !used.contains(rule)).map(|rule| rules[rule].conversion).collect();
+        (0..rules.len()).filter(|rule| !used.contains(rule)).map(|rule| rules[rule].of).collect();
     assert!(unused.is_empty(), "exceptions that no conversion has: {unused:#?}");
 }
 
-/// A difference that is known: of which conversion, what Debian's library answers, and ours.
-struct ConversionRule<'a> {
-    conversion: &'a str,
-    debian: &'a str,
-    own: &'a str,
-}
-
-impl<'a> ConversionRule<'a> {
-    fn from_line(line: &'a str) -> Self {
-        let [conversion, debian, own] = columns_before_reason(line);
-        Self { conversion, debian, own }
-    }
-
-    fn is_met_by(&self, debian: &str, own: &str) -> bool {
-        let (Some((conversion, debian)), Some((of_own, own))) =
-            (debian.split_once(": "), own.split_once(": "))
-        else {
-            return false;
-        };
-        conversion == of_own
-            && fits(self.conversion, conversion)
-            && fits(self.debian, debian)
-            && fits(self.own, own)
-    }
+/// Whether two lines are of one conversion, and differ as it is known.
+fn is_met_by(rule: &KnownDifference<'_>, debian: &str, own: &str) -> bool {
+    let (Some((conversion, debian)), Some((of_own, own))) = (debian.split_once(": "), own.split_once(": "))
+    else {
+        return false;
+    };
+    conversion == of_own && fits(rule.of, conversion) && rule.answers(debian, own)
 }

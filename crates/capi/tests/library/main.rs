@@ -7,6 +7,7 @@ mod bad_input;
 mod calls;
 mod conversions;
 mod dumps;
+mod exceptions;
 mod faults;
 mod handles;
 mod headers;

@@ -1,5 +1,6 @@
 //! Sequences of calls that seeds choose, with right and wrong arguments, on both libraries: equal codes, answers and files.
 use super::calls::compiled;
+use super::exceptions::KnownDifference;
 use super::{Library, loaded_from};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -32,7 +33,7 @@ fn sequences_of_calls_answer_and_leave_the_same() {
     let files = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let program = compiled(folder.path(), "sequences");
     let comparison = Comparison { program, folder: folder.path(), files: files.path() };
-    let rules: Vec<Rule> = EXCEPTIONS.lines().map(Rule::from_line).collect();
+    let rules: Vec<Rule> = EXCEPTIONS.lines().map(KnownDifference::from_line).map(Rule).collect();
     let seeds = chosen_seeds();
     let (mut wrong, mut used, mut excepted) = (Vec::new(), BTreeSet::new(), 0);
     let mut start = seeds.start;
@@ -66,7 +67,7 @@ fn sequences_of_calls_answer_and_leave_the_same() {
         assert!(excepted * 3 < many, "{excepted} of {many} sequences have an exception");
         let unused: Vec<&str> = (0..rules.len())
             .filter(|rule| !used.contains(rule) && !rules[*rule].is_rare())
-            .map(|rule| rules[rule].debian)
+            .map(|rule| rules[rule].0.debian)
             .collect();
         assert!(unused.is_empty(), "exceptions that no sequence has: {unused:#?}");
     }
@@ -98,49 +99,21 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// A difference that is known.
-struct Rule<'a> {
-    kinds: &'a str,
-    debian: &'a str,
-    own: &'a str,
-}
+/// A difference that is known, of some kinds of files.
+struct Rule<'a>(KnownDifference<'a>);
 
-impl<'a> Rule<'a> {
-    fn from_line(line: &'a str) -> Self {
-        let [kinds, debian, own] = columns_before_reason(line);
-        Self { kinds, debian, own }
-    }
-
+impl Rule<'_> {
     fn is_rare(&self) -> bool {
-        self.kinds.split(' ').any(|kind| kind == "rare")
+        self.0.of.split(' ').any(|kind| kind == "rare")
     }
 
     /// Whether it is this difference. What ends our process is never wanted.
     fn fits(&self, seed: u64, kind: &str, difference: &Difference) -> bool {
         let is_of =
             |of: &str| of == kind || of == "all" || of.strip_prefix("seed:") == Some(&seed.to_string());
-        self.kinds.split(' ').any(is_of)
+        self.0.of.split(' ').any(is_of)
             && !["crash", "hang"].iter().any(|end| difference.own.ends_with(end))
-            && fits(self.debian, &difference.debian)
-            && fits(self.own, &difference.own)
-    }
-}
-
-/// The first three of four columns; the last is a reason.
-pub(super) fn columns_before_reason(line: &str) -> [&str; 3] {
-    let columns: Vec<&str> = line.split('\t').collect();
-    assert!(columns.len() == 4 && !columns[3].is_empty(), "{line}: no four columns");
-    [columns[0], columns[1], columns[2]]
-}
-
-/// Whether a text has a pattern, of which each asterisk stands for any text.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == text,
-        Some((start, rest)) => match text.strip_prefix(start) {
-            None => false,
-            Some(text) => rest.is_empty() || text.char_indices().any(|(at, _)| fits(rest, &text[at..])),
-        },
+            && self.0.answers(&difference.debian, &difference.own)
     }
 }
 

@@ -233,13 +233,19 @@ static void tell_got(nc_type type, size_t n) {
     if (type < NC_STRING) printf(" %llx", sum_of(got, LOOKED_AT));
 }
 
+/* How a call is made, of which type the variable is, and the type of the memory: most calls are of text for text, and of numbers for numbers. */
+static const Memory *drawn_memory(int *form, nc_type *type) {
+    const Memory *memory = memories + pick(MEMORIES);
+    *form = (int)pick(FORMS);
+    if (nc_inq_vartype(A.nc, A.v, type) == 0 && (*type == NC_CHAR || *type == NC_STRING) && !one_in(6)) memory = memories + MEMORIES - (*type == NC_CHAR ? 2 : 1);
+    return memory;
+}
+
 static void put_numbers(void) {
     data_mode();
-    const Memory *memory = memories + pick(MEMORIES);
-    int form = (int)pick(FORMS);
+    int form;
     nc_type type = 0;
-    // Most calls are of text for text, and of numbers for numbers.
-    if (nc_inq_vartype(A.nc, A.v, &type) == 0 && (type == NC_CHAR || type == NC_STRING) && !one_in(6)) memory = memories + MEMORIES - (type == NC_CHAR ? 2 : 1);
+    const Memory *memory = drawn_memory(&form, &type);
     if (asked_for(form) > 900) return;
     // Debian's library adds the records of a type that it refuses then.
     if (type > NC_STRING && !one_in(20)) return;
@@ -252,10 +258,9 @@ static int told_code(void) { return A.slot->is_unfilled && code == NC_ERANGE ? 0
 
 static void get_numbers(void) {
     data_mode();
-    const Memory *memory = memories + pick(MEMORIES);
-    int form = (int)pick(FORMS);
+    int form;
     nc_type type = 0;
-    if (nc_inq_vartype(A.nc, A.v, &type) == 0 && (type == NC_CHAR || type == NC_STRING) && !one_in(6)) memory = memories + MEMORIES - (type == NC_CHAR ? 2 : 1);
+    const Memory *memory = drawn_memory(&form, &type);
     size_t n = asked_for(form);
     if (n > 900) return;
     memset(got, 0, LOOKED_AT);
