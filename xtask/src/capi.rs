@@ -1,5 +1,5 @@
 //! Installs the C library: `cargo xtask capi PREFIX`.
-use crate::run::{Outcome, cargo, target};
+use crate::run::{Outcome, cargo, command, target};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,15 +10,15 @@ const VERSION: &str = "4.9.0";
 pub(crate) fn install(arguments: &[String]) -> Outcome {
     let [prefix] = arguments else { return Err("name the folder to install to".to_owned()) };
     let prefix = std::path::absolute(prefix).map_err(|error| format!("{prefix}: {error}"))?;
-    cargo(&["build", "--package", "ncirrus-capi", "--release"])?;
+    build()?;
     let include = prefix.join("include");
     for folder in ["include", "lib/pkgconfig", "lib/cmake/netCDF", "bin"] {
         let folder = prefix.join(folder);
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    let headers = ["run", "--package", "ncirrus-capi", "--release", "--bin", "ncirrus-netcdf-headers", "--"];
-    cargo(&[&headers[..], &[&include.to_string_lossy()]].concat())?;
-    let (built, lib) = (target().join("release"), prefix.join("lib"));
+    let (built, lib, bin) = (target().join("release"), prefix.join("lib"), prefix.join("bin"));
+    let headers = built.join(program("ncirrus-netcdf-headers"));
+    command(&headers.to_string_lossy(), &[&include.to_string_lossy()], &[])?;
     copy(&built.join("libncirrus_netcdf.so"), &lib.join("libncirrus_netcdf.so"))?;
     copy(&built.join("libncirrus_netcdf.a"), &lib.join("libnetcdf.a"))?;
     for name in ["libnetcdf.so", "libnetcdf.so.19", "libnetcdf.so.22"] {
@@ -29,7 +29,22 @@ pub(crate) fn install(arguments: &[String]) -> Outcome {
     for (name, written) in FILES {
         write(&prefix.join(name), &text(written))?;
     }
-    executable(&prefix.join("bin/nc-config"))
+    executable(&bin.join("nc-config"))?;
+    // The program itself lies beside its links: what is installed needs no folder of cargo's.
+    let ncirrus = bin.join(program("ncirrus"));
+    copy(&built.join(program("ncirrus")), &ncirrus)?;
+    command(&ncirrus.to_string_lossy(), &["link", &bin.to_string_lossy()], &[])
+}
+
+/// Builds the program and the C library as they ship, at once: alone, each would build all other crates again, with
+/// fewer features of theirs.
+pub(crate) fn build() -> Outcome {
+    cargo(&["build", "--quiet", "--release", "--package", "ncirrus-cli", "--package", "ncirrus-capi"])
+}
+
+/// The file of a program.
+pub(crate) fn program(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
 /// The folder in which programs find the library as it ships: of what was installed below a folder, or what is built now.

@@ -19,26 +19,23 @@ pub(crate) fn test(arguments: &[String]) -> Outcome {
 fn all_tests() -> Outcome {
     let folder = project().join("crates/python/tests");
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let (mut netcdf4, mut others) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(&folder).map_err(told)? {
-        let path = entry.map_err(told)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_test = name.starts_with("test_") && name.ends_with(".py") || name.ends_with("_suite");
-        if is_test {
-            let list = if name.contains("netcdf4") { &mut netcdf4 } else { &mut others };
-            list.push(path.to_string_lossy().into_owned());
-        }
-    }
+    let entries = std::fs::read_dir(&folder).map_err(told)?.collect::<Result<Vec<_>, _>>().map_err(told)?;
+    let of_netcdf4 = |name: &str| name.starts_with("test_netcdf4") || name == "netcdf4_suite";
+    let entries = entries.iter().filter(|entry| of_netcdf4(&entry.file_name().to_string_lossy()));
+    let mut netcdf4: Vec<String> = entries.map(|entry| entry.path().to_string_lossy().into_owned()).collect();
+    netcdf4.sort();
+    // The folder itself, not its files: pytest takes the `conftest.py` of a folder that it is given for the first.
+    let ignored = netcdf4.iter().map(|path| format!("--ignore={path}"));
+    let others: Vec<String> = ignored.chain([folder.to_string_lossy().into_owned()]).collect();
     let temporary = target().join("pytest");
     std::fs::create_dir_all(&temporary).map_err(|error| format!("{}: {error}", temporary.display()))?;
-    let run = |part: &str, mut files: Vec<String>| {
-        files.sort();
+    let run = |part: &str, selection: &[String]| {
         let temporary = temporary.join(part).to_string_lossy().into_owned();
-        pytest(["--basetemp", &temporary].into_iter().chain(files.iter().map(String::as_str)))
+        pytest(["--basetemp", &temporary].into_iter().chain(selection.iter().map(String::as_str)))
     };
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| run("netcdf4", netcdf4));
-        let second = run("others", others);
+        let first = scope.spawn(|| run("netcdf4", &netcdf4));
+        let second = run("others", &others);
         first.join().map_err(|_| "a thread panicked".to_owned())?.and(second)
     })
 }

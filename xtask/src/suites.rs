@@ -1,6 +1,6 @@
 //! The tests: most in a profile with the optimisation of `release`, with assertions and overflow checks; those of the
 //! command against the program of `cargo build --release` itself.
-use crate::run::{self, Outcome, cargo, project, target};
+use crate::run::{self, Outcome, project, target};
 use crate::{capi, peers};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,10 +22,9 @@ pub(crate) fn unit(arguments: &[String]) -> Outcome {
 /// The command's tests, against the program of `cargo build --release`, and the C library's that need it installed; arguments select
 /// some of them.
 pub(crate) fn shipped(arguments: &[String]) -> Outcome {
-    cargo(&["build", "--quiet", "--release"])?;
-    let program = target().join("release").join(format!("ncirrus{}", std::env::consts::EXE_SUFFIX));
     let prefix = target().join("prefix");
     capi::install(&[prefix.to_string_lossy().into_owned()])?;
+    let program = target().join("release").join(capi::program("ncirrus"));
     let places = [("NCIRRUS_BINARY", program), ("NCIRRUS_PREFIX", prefix)];
     if arguments.is_empty() && has_nextest() {
         let filter = "binary(command) | (binary(library) & test(/^shipped::/))";

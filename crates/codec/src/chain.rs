@@ -27,7 +27,6 @@ impl CodecChain {
     }
 
     /// The codecs, for checks of each.
-    #[cfg(any(test, feature = "conformance"))]
     pub(crate) fn codecs(&self) -> impl Iterator<Item = &dyn Codec> {
         self.stages.iter().map(|stage| stage.codec.as_ref())
     }

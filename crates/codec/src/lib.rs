@@ -61,7 +61,6 @@ mod chain;
 mod chunk;
 mod codec;
 mod codecs;
-#[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod custom;
 mod entry;

@@ -6,7 +6,6 @@
 #![deny(unsafe_code)]
 
 pub mod cache;
-#[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod context;
 mod create;
