@@ -110,7 +110,7 @@ pub(crate) fn get(
     if slab.is_some_and(|slab| small_reads::copied(ncid, varid, &slab, memory, out)) {
         return Ok(());
     }
-    let call = SlabCall { slab, is_mapped: false, memory, writes: false };
+    let call = SlabCall { slab, map: None, memory, writes: false };
     let handle = files::handle_of(ncid)?;
     let _in_use = handle.file.core.in_use();
     let stamp = files::stamp(ncid);
@@ -121,7 +121,7 @@ pub(crate) fn get(
 }
 
 fn read(access: &SlabAccess, memory: Option<Atomic>, out: BytesOut) -> Outcome<()> {
-    if access.is_nothing() {
+    if access.is_nothing {
         return Ok(());
     }
     let variable = access.at.settled()?.variable_by_id(access.id);
@@ -145,11 +145,11 @@ pub(crate) fn get_mapped(
         let ty = memory.map_or(0, user_calls::number_of);
         return table.get_varm(ncid, varid, slab.start, count, stride, map, out, ty);
     }
-    let call = SlabCall { slab: Some(slab), is_mapped: true, memory, writes: false };
+    let call = SlabCall { slab: Some(slab), map: Some(map), memory, writes: false };
     let handle = files::handle_of(ncid)?;
     let _in_use = handle.file.core.in_use();
     let access = slabs::access(handle.group()?, varid, &call)?;
-    if map.is_null() || access.slab.counts.is_empty() || access.is_nothing() {
+    if map.is_null() || access.slab.counts.is_empty() || access.is_nothing {
         return read(&access, memory, out);
     }
     let SlabAccess { at, id, ty, slab, .. } = access;

@@ -22,13 +22,23 @@ pub(crate) fn inq(
     if !atts.is_null() {
         atts.set(number(at.attributes(GLOBAL)?.len()));
     }
-    unlimited.set(unlimited_of(&at)?.first().copied().unwrap_or(-1));
+    unlimited.set(number_of_unlimited(&at)?);
     Ok(())
 }
 
-fn unlimited_of(at: &FileGroup) -> Outcome<Vec<c_int>> {
-    let grows = |id: &&DimId| at.model().dimension(**id).is_some_and(|dim| dim.len.is_unlimited());
-    Ok(at.group()?.dims.iter().filter(grows).map(|id| at.members.number_of_dim(*id)).collect())
+/// The unlimited dimensions of a group.
+fn unlimited_of(at: &FileGroup) -> Outcome<impl Iterator<Item = DimId>> {
+    let grows = |id: &DimId| at.model().dimension(*id).is_some_and(|dim| dim.len.is_unlimited());
+    Ok(at.group()?.dims.iter().copied().filter(grows))
+}
+
+/// The unlimited dimension of a group, of which netCDF-3 has no more than one.
+pub(crate) fn first_unlimited(at: &FileGroup) -> Outcome<Option<DimId>> {
+    Ok(unlimited_of(at)?.next())
+}
+
+fn number_of_unlimited(at: &FileGroup) -> Outcome<c_int> {
+    Ok(first_unlimited(at)?.map_or(-1, |dim| at.members.number_of_dim(dim)))
 }
 
 pub(crate) fn dim_count(ncid: c_int, count: Out<c_int>) -> Outcome<()> {
@@ -47,12 +57,13 @@ pub(crate) fn attribute_count(ncid: c_int, count: Out<c_int>) -> Outcome<()> {
 }
 
 pub(crate) fn unlimited_dim(ncid: c_int, dim: Out<c_int>) -> Outcome<()> {
-    dim.set(unlimited_of(&group_of(ncid)?)?.first().copied().unwrap_or(-1));
+    dim.set(number_of_unlimited(&group_of(ncid)?)?);
     Ok(())
 }
 
 pub(crate) fn unlimited_dims(ncid: c_int, count: Out<c_int>, ids: Out<c_int>) -> Outcome<()> {
-    let list = unlimited_of(&group_of(ncid)?)?;
+    let at = group_of(ncid)?;
+    let list: Vec<c_int> = unlimited_of(&at)?.map(|dim| at.members.number_of_dim(dim)).collect();
     count.set(number(list.len()));
     ids.set_all(&list);
     Ok(())

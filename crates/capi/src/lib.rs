@@ -62,6 +62,7 @@ mod read_ahead;
 mod records;
 mod refusals;
 mod room;
+mod slab_checks;
 mod slabs;
 mod slots;
 mod small_casts;

@@ -126,7 +126,7 @@ pub(crate) fn put(
     {
         return Ok(());
     }
-    let call = SlabCall { slab, is_mapped: false, memory, writes: true };
+    let call = SlabCall { slab, map: None, memory, writes: true };
     write_with(&handle, || {
         let when = PutEnd::of(&handle, slab.as_ref());
         let group = if when == PutEnd::Behind { handle.group_to_put()? } else { handle.group()? };
@@ -151,7 +151,7 @@ pub(crate) fn put_mapped(
         let ty = memory.map_or(0, user_calls::number_of);
         return table.put_varm(ncid, varid, slab.start, count, stride, map, data, ty);
     }
-    let call = SlabCall { slab: Some(slab), is_mapped: true, memory, writes: true };
+    let call = SlabCall { slab: Some(slab), map: Some(map), memory, writes: true };
     let handle = files::handle_of(ncid)?;
     write_with(&handle, || write_mapped(&slabs::access(handle.group()?, varid, &call)?, map, memory, data))
 }

@@ -1,0 +1,255 @@
+//! The checks of elements that are read or written, in the order of the reference. It has three kinds of calls: boxes, which each
+//! format checks for itself; boxes with strides, which are boxes of netCDF-4, but are checked and then done element by element for
+//! netCDF-3; and boxes with distances in memory, which are checked and then done part by part for all formats. Of what is done
+//! in parts, the last one decides about ends that only strides reach.
+use crate::codes::{
+    Code, NC_EEDGE, NC_EHDFERR, NC_EINDEFINE, NC_EINVALCOORDS, NC_EMAPTYPE, NC_EPERM, NC_ESTRIDE, Outcome,
+};
+use crate::files::{FileGroup, size};
+use crate::inquiry::first_unlimited;
+use crate::memory::In;
+use crate::slabs::{Slab, SlabCall, check_mode, check_text, check_types};
+use ncirrus::{AxisSelection, Selection, TypeRef, VarId};
+
+/// The last record of a classic file.
+const LAST_RECORD: u64 = 0xffff_ffff;
+
+/// The stride from which on calls that go in parts refuse it.
+const TOO_FAR: isize = 0x7fff_ffff;
+
+/// What a call asks for along an axis.
+#[derive(Debug, Clone, Copy)]
+struct SlabAxis {
+    len: u64,
+    /// Whether it is of an unlimited dimension.
+    grows: bool,
+    start: u64,
+    count: u64,
+    stride: isize,
+}
+
+/// A call as it is checked.
+#[derive(Debug)]
+pub(crate) struct SlabCheck<'a> {
+    at: &'a FileGroup,
+    call: &'a SlabCall,
+    id: VarId,
+    ty: TypeRef,
+    pub(crate) growing: Vec<bool>,
+    axes: Vec<SlabAxis>,
+}
+
+impl SlabAxis {
+    /// A start at the end is right for no elements.
+    fn starts_outside(&self) -> bool {
+        self.start > self.len || self.start == self.len && self.count > 0
+    }
+
+    /// Whether the elements, one after the other, end outside.
+    fn ends_outside(&self) -> bool {
+        self.start.checked_add(self.count).is_none_or(|end| end > self.len)
+    }
+
+    /// The last element; none if no number counts it.
+    fn last(&self) -> Option<u64> {
+        let steps = self.stride.unsigned_abs() as u64;
+        self.count.saturating_sub(1).checked_mul(steps).and_then(|far| far.checked_add(self.start))
+    }
+
+    fn check_start(&self) -> Outcome<()> {
+        if self.starts_outside() { Err(Code(NC_EINVALCOORDS)) } else { Ok(()) }
+    }
+
+    fn check_start_and_end(&self) -> Outcome<()> {
+        self.check_start()?;
+        if self.ends_outside() { Err(Code(NC_EEDGE)) } else { Ok(()) }
+    }
+
+    fn check_stride(&self) -> Outcome<()> {
+        if self.stride <= 0 || self.stride >= TOO_FAR { Err(Code(NC_ESTRIDE)) } else { Ok(()) }
+    }
+}
+
+impl<'a> SlabCheck<'a> {
+    /// What a call asks of a variable.
+    ///
+    /// # Errors
+    /// `NC_ENOMEM` for more elements than memory has.
+    pub(crate) fn of(
+        at: &'a FileGroup,
+        (id, ty): (VarId, TypeRef),
+        call: &'a SlabCall,
+    ) -> Outcome<SlabCheck<'a>> {
+        let (shape, growing) = (at.model().shape(id), at.model().growing(id));
+        let rank = shape.len();
+        let given = |values: In<usize>| match values.is_null() {
+            true => Ok(None),
+            false => values.read(rank).map(Some),
+        };
+        let start = call.slab.map_or(Ok(None), |slab| given(slab.start))?;
+        let count = call.slab.and_then(|slab| slab.count).map_or(Ok(None), given)?;
+        let is_one = call.slab.is_some_and(|slab| slab.count.is_none());
+        let stride = call.slab.and_then(|slab| slab.stride).filter(|stride| !stride.is_null());
+        let stride = stride.map(|stride| stride.read(rank)).transpose()?;
+        let axis = |(axis, (len, grows)): (usize, (&u64, &bool))| SlabAxis {
+            len: *len,
+            grows: *grows,
+            start: start.map_or(0, |start| start[axis] as u64),
+            count: count.map_or(if is_one { 1 } else { *len }, |count| count[axis] as u64),
+            stride: stride.map_or(1, |stride| stride[axis]),
+        };
+        let axes = shape.iter().zip(&growing).enumerate().map(axis).collect();
+        Ok(SlabCheck { at, call, id, ty, growing, axes })
+    }
+
+    /// The elements.
+    ///
+    /// # Errors
+    /// `NC_ENOMEM`.
+    pub(crate) fn slab(&self) -> Outcome<Slab> {
+        let slice = |axis: &SlabAxis| AxisSelection::Slice {
+            start: if axis.count == 0 { 0 } else { axis.start },
+            count: axis.count,
+            stride: axis.stride.unsigned_abs() as u64,
+        };
+        let counts = self.axes.iter().map(|axis| size(axis.count)).collect::<Outcome<_>>()?;
+        let selection = match self.call.slab {
+            Some(_) => Selection::new(self.axes.iter().map(slice).collect()),
+            None => Selection::all(&self.axes.iter().map(|axis| axis.len).collect::<Vec<_>>()),
+        };
+        Ok(Slab { selection, counts })
+    }
+
+    /// The checks that calls which go in parts make first, whatever the mode of the file; whether they then have nothing to do.
+    ///
+    /// # Errors
+    /// As of [`crate::slabs::access`].
+    pub(crate) fn is_nothing(&self) -> Outcome<bool> {
+        if self.call.map.is_some() {
+            self.check_mapped()
+        } else if self.call.has_strides() && self.at.file.is_classic() {
+            self.check_strided()
+        } else {
+            Ok(false)
+        }
+    }
+
+    fn check_mapped(&self) -> Outcome<bool> {
+        if matches!(self.ty, TypeRef::User(_)) {
+            return Err(Code(NC_EMAPTYPE));
+        }
+        check_text(self.ty, self.call)?;
+        if self.axes.is_empty() {
+            return Ok(false);
+        }
+        self.axes.iter().try_for_each(SlabAxis::check_stride)?;
+        if self.is_one_box() {
+            return Ok(false);
+        }
+        if self.call.writes {
+            let skipped = usize::from(self.has_records()?);
+            self.axes.iter().skip(skipped).try_for_each(SlabAxis::check_start_and_end)?;
+        } else {
+            self.axes.iter().rev().try_for_each(SlabAxis::check_start_and_end)?;
+        }
+        Ok(self.has_none())
+    }
+
+    fn check_strided(&self) -> Outcome<bool> {
+        check_text(self.ty, self.call)?;
+        for axis in &self.axes {
+            if !(self.call.writes && axis.grows) {
+                axis.check_start_and_end()?;
+            }
+            axis.check_stride()?;
+        }
+        Ok(self.has_none() && !(self.call.writes && self.is_one_box()))
+    }
+
+    /// Whether the first dimension is the one that the file calls its unlimited one.
+    fn has_records(&self) -> Outcome<bool> {
+        let first = self.at.model().variable(self.id).and_then(|variable| variable.dims.first().copied());
+        Ok(first.is_some() && first == first_unlimited(self.at)?)
+    }
+
+    fn has_none(&self) -> bool {
+        self.axes.iter().any(|axis| axis.count == 0)
+    }
+
+    /// Whether the call is one for a box: it takes no steps, neither in the file nor in memory.
+    fn is_one_box(&self) -> bool {
+        self.axes.iter().all(|axis| axis.stride == 1) && self.call.map.is_none_or(In::is_null)
+    }
+
+    /// The checks of the file's format.
+    ///
+    /// # Errors
+    /// As of [`crate::slabs::access`].
+    pub(crate) fn check(&self) -> Outcome<()> {
+        let is_classic = self.at.file.is_classic();
+        let is_in_parts = self.call.map.is_some() || self.call.has_strides() && is_classic;
+        let axes = match is_in_parts && !self.is_one_box() {
+            false => self.axes.clone(),
+            true => self.axes.iter().map(last_part).collect(),
+        };
+        if is_classic { self.check_classic(&axes) } else { self.check_netcdf4(&axes) }
+    }
+
+    fn check_classic(&self, axes: &[SlabAxis]) -> Outcome<()> {
+        check_mode(self.at, self.call)?;
+        check_text(self.ty, self.call)?;
+        let writable = self.at.file.writes;
+        let (records, fixed) = match axes.split_first() {
+            Some((first, rest)) if first.grows => (Some(first), rest),
+            _ => (None, axes),
+        };
+        let is_wrong = |axis: &SlabAxis| axis.start > LAST_RECORD || !writable && axis.start > axis.len;
+        if records.is_some_and(is_wrong) || fixed.iter().any(|axis| axis.start > axis.len) {
+            return Err(Code(NC_EINVALCOORDS));
+        }
+        if let Some(records) = records.filter(|_| !writable) {
+            records.check_start()?;
+        }
+        fixed.iter().try_for_each(SlabAxis::check_start_and_end)?;
+        if records.is_some_and(|records| !self.call.writes && records.ends_outside()) {
+            return Err(Code(NC_EEDGE));
+        }
+        check_types(self.ty, self.call)
+    }
+
+    fn check_netcdf4(&self, axes: &[SlabAxis]) -> Outcome<()> {
+        let (call, core) = (self.call, &self.at.file.core);
+        check_text(self.ty, call)?;
+        if core.format.is_strict() && core.look(|state| state.is_defining) {
+            return Err(Code(NC_EINDEFINE));
+        }
+        core.enter_data_mode()?;
+        if axes.iter().any(|axis| axis.stride <= 0) {
+            return Err(Code(NC_ESTRIDE));
+        }
+        let has_none = self.has_none();
+        for axis in axes.iter().filter(|axis| !(call.writes && axis.grows)) {
+            axis.check_start()?;
+            let is_asked = if call.writes { !has_none } else { axis.count > 0 };
+            if is_asked && axis.last().is_none_or(|last| last >= axis.len) {
+                return Err(Code(NC_EEDGE));
+            }
+        }
+        if !has_none && axes.iter().any(|axis| axis.last().is_none_or(|last| last == u64::MAX)) {
+            // HDF5 is the one who refuses records that no number counts.
+            return Err(Code(NC_EHDFERR));
+        }
+        core.note_use(self.id);
+        check_types(self.ty, call)?;
+        if call.writes && !self.at.file.writes {
+            // HDF5 is the one who refuses.
+            return Err(Code(if self.at.file.is_hdf5() { NC_EHDFERR } else { NC_EPERM }));
+        }
+        Ok(())
+    }
+}
+
+/// The last element of a call that goes in parts, as a box of its own; one that no number counts is outside.
+fn last_part(axis: &SlabAxis) -> SlabAxis {
+    SlabAxis { start: axis.last().unwrap_or(u64::MAX), count: 1, stride: 1, ..*axis }
+}
