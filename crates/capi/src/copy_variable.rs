@@ -1,68 +1,86 @@
 //! `nc_copy_var`: a variable with its attributes and values.
-use crate::codes::{Code, NC_EBADTYPE, NC_ENAMEINUSE, NC_ENOTVAR, Outcome};
-use crate::files::{GLOBAL, edit, group_of};
+use crate::codes::{
+    Code, NC_EBADDIM, NC_EBADTYPE, NC_EINDEFINE, NC_EINVALCOORDS, NC_ENOTNC4, NC_ENOTVAR, Outcome,
+};
+use crate::files::{GLOBAL, group_of, number, size};
 use crate::memory::{Bytes, CText, In, Out};
-use crate::{attributes, data, define, equality, layouts, put_attributes, put_data};
-use ncirrus::{Selection, TypeRef};
+use crate::{attributes, data, define, equality, layouts, open, put_attributes, put_data};
+use ncirrus::{Atomic, AxisSelection, Selection, TypeRef};
 use std::ffi::{CString, c_int};
 
+/// `NC_FORMAT_NETCDF4`.
+const NETCDF4: c_int = 3;
+
+/// Copies a variable to a group with dimensions of the same names, whose file is in data mode then. What of the values has no place
+/// there is told after the others are copied.
 pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
     let at = group_of(from)?;
-    let target = group_of(to)?;
     if varid == GLOBAL {
         return Err(Code(if at.file.is_classic() { NC_ENOTVAR } else { NC_EBADTYPE }));
     }
-    let variable = at.variable(varid)?.clone();
+    let (id, variable) = (at.variable_id(varid)?, at.variable(varid)?.clone());
+    let target = group_of(to)?;
+    let mut dims = Vec::new();
+    for dim in &variable.dims {
+        let known = at.model().dimension(*dim).ok_or(Code(NC_EBADDIM))?;
+        let there = target.model().visible_dimension(target.id, &known.name).ok_or(Code(NC_EBADDIM))?;
+        dims.push(target.members.number_of_dim(there));
+    }
+    let is_new = !matches!(variable.ty, TypeRef::Atomic(ty) if ty.number() <= Atomic::Double.number());
+    if is_new && target.file.is_classic() && at.file.core.format.number == NETCDF4 {
+        return Err(Code(NC_ENOTNC4));
+    }
     let ty = match variable.ty {
         TypeRef::Atomic(atomic) => c_int::from(atomic.number()),
         TypeRef::User(_) => equality::same_type(&at, variable.ty, to)?,
     };
-    // Dimensions are found by name and must be as long.
-    let mut dims = Vec::new();
-    for dim in &variable.dims {
-        let known = at.model().dimension(*dim).ok_or(Code(crate::codes::NC_EBADDIM))?;
-        let there = target.model().visible_dimension(target.id, &known.name);
-        let there = there.ok_or(Code(crate::codes::NC_EBADDIM))?;
-        let len = target.model().dimension(there).map(|dim| dim.len);
-        if len.is_none_or(|len| !len.is_unlimited() && len.current() != known.len.current()) {
-            return Err(Code(crate::codes::NC_EDIMSIZE));
-        }
-        dims.push(target.members.number_of_dim(there));
-    }
-    if target.model().variable_in(target.id, &variable.name).is_some() {
-        return Err(Code(NC_ENAMEINUSE));
+    match define::redef(to) {
+        Err(Code(NC_EINDEFINE)) => {}
+        other => other?,
     }
     let name = CString::new(variable.name.as_bytes()).map_err(|_| Code(NC_EBADTYPE))?;
-    let was_defining = edit(to, |edit| {
-        let was = edit.state.is_defining;
-        edit.state.is_defining = true;
-        Ok(was)
-    })?;
     let mut new = 0;
-    let rank = crate::files::number(dims.len());
-    define::def_var(to, CText::of(&name), ty, rank, In::of(&dims), Out::of(&mut new))?;
+    define::def_var(to, CText::of(&name), ty, number(dims.len()), In::of(&dims), Out::of(&mut new))?;
     for attribute in attributes::all(&at, varid)? {
         let name = CString::new(attribute.as_bytes()).map_err(|_| Code(NC_EBADTYPE))?;
         put_attributes::copy(from, varid, CText::of(&name), to, new)?;
     }
-    edit(to, |edit| edit.state.end_definitions())?;
-    let shape = at.model().shape(at.variable_id(varid)?);
+    // What fails here is told by the put.
+    _ = define::enddef(to);
+    _ = open::sync(to);
+    let mut shape = at.model().shape(id);
+    if shape.first() == Some(&0) {
+        return Ok(());
+    }
+    // A first dimension that is shorter takes what it has a place for.
+    let there = group_of(to)?;
+    let room = match there.model().growing(there.variable_id(new)?).first() {
+        Some(false) => there.model().shape(there.variable_id(new)?).first().copied(),
+        _ => None,
+    };
+    let is_cut = room.zip(shape.first().copied()).is_some_and(|(room, len)| room < len);
+    if let Some(first) = shape.first_mut().filter(|_| is_cut) {
+        *first = room.unwrap_or(0);
+    }
+    copy_values((from, varid), (to, new), &shape)?;
+    if is_cut { Err(Code(NC_EINVALCOORDS)) } else { Ok(()) }
+}
+
+fn copy_values((from, varid): (c_int, c_int), (to, new): (c_int, c_int), shape: &[u64]) -> Outcome<()> {
+    let at = group_of(from)?;
+    let ty = at.variable(varid)?.ty;
     let values = {
         let _in_use = at.file.core.in_use();
-        at.settled()?.variable_by_id(at.variable_id(varid)?).values(&Selection::all(&shape))?
+        at.file.core.enter_data_mode()?;
+        let slice = |len: &u64| AxisSelection::Slice { start: 0, count: *len, stride: 1 };
+        let all = Selection::new(shape.iter().map(slice).collect());
+        at.settled()?.variable_by_id(at.variable_id(varid)?).values(&all)?
     };
-    let image = layouts::image(&at.members, variable.ty, &values)?;
+    let image = layouts::image(&at.members, ty, &values)?;
     let start = vec![0usize; shape.len()];
-    let count = shape.iter().map(|len| crate::files::size(*len)).collect::<Outcome<Vec<usize>>>()?;
+    let count = shape.iter().map(|len| size(*len)).collect::<Outcome<Vec<usize>>>()?;
     let slab = data::CSlab { start: In::of(&start), count: Some(In::of(&count)), stride: None };
     let put = put_data::put(to, new, Some(slab), None, Bytes::of(&image));
-    layouts::reclaim(&at.members, variable.ty, &image)?;
-    if was_defining {
-        edit(to, |edit| {
-            edit.state.is_defining = true;
-            Ok(())
-        })?;
-    }
-    debug_assert_ne!(new, GLOBAL);
+    layouts::reclaim(&at.members, ty, &image)?;
     put
 }

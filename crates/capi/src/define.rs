@@ -99,6 +99,7 @@ pub(crate) fn enddef_padded(
             return edit.state.end_definitions();
         }
         check_sizes(edit)?;
+        check_fill_values(edit)?;
         edit.state.end_definitions_in(room_of(header_free, align, free, record_align)?)
     })
 }
@@ -235,17 +236,12 @@ pub(crate) fn def_var(
         if rank > 0 && dims.is_null() {
             return Err(Code(NC_EINVAL));
         }
-        let dims = dims.read(rank)?.iter().map(|dim| visible_dim(edit, *dim)).collect::<Outcome<Vec<_>>>()?;
+        let numbers = dims.read(rank)?.iter().enumerate();
+        let dims = numbers.map(|(axis, dim)| dim_of_axis(edit, axis, *dim)).collect::<Outcome<Vec<_>>>()?;
         if ty < 0 {
             return Err(Code(NC_EINVAL));
         }
         let ty = edit.members().ty(ty)?;
-        if is_classic {
-            let grows = |dim: &DimId| edit.model().dimension(*dim).is_some_and(|dim| dim.len.is_unlimited());
-            if dims.iter().skip(1).any(grows) {
-                return Err(Code(NC_EUNLIMPOS));
-            }
-        }
         let mut variable = Variable::new(name, ty, dims);
         variable.storage = default_storage(edit, &variable);
         let is_number = matches!(ty, TypeRef::Atomic(atomic) if atomic != Atomic::String);
@@ -260,12 +256,32 @@ pub(crate) fn def_var(
     })
 }
 
+/// The elements of new variables of a classic file are filled with what is called their fill value: it is one value of their type.
+fn check_fill_values(edit: &FileEdit<'_>) -> Outcome<()> {
+    let is_wrong = |var: &VarId| {
+        let Some(variable) = edit.model().variable(*var) else { return false };
+        let chosen = variable.attributes.known().and_then(|list| list.find("_FillValue"));
+        let has_elements = edit.model().growing(*var).first() != Some(&true)
+            || edit.model().shape(*var).first().is_some_and(|records| *records > 0);
+        let is_new = !edit.state.stored.contains(var) && variable.fill != FillValue::None;
+        is_new && has_elements && chosen.is_some_and(|own| own.ty != variable.ty || own.values.len() != 1)
+    };
+    if edit.model().variables().iter().any(is_wrong) { Err(Code(NC_EBADTYPE)) } else { Ok(()) }
+}
+
 /// A type that a classic format has.
 fn classic_type(edit: &FileEdit<'_>, ty: c_int) -> Outcome<c_int> {
     let known = atomic_of(ty).filter(|atomic| {
         atomic.is_classic() || edit.file.core.format.number == 5 && *atomic != Atomic::String
     });
     known.map(|_| ty).ok_or(Code(NC_EBADTYPE))
+}
+
+/// The dimension of an axis: in classic files only the first one grows.
+fn dim_of_axis(edit: &FileEdit<'_>, axis: usize, number: c_int) -> Outcome<DimId> {
+    let dim = visible_dim(edit, number)?;
+    let grows = edit.model().dimension(dim).is_some_and(|dim| dim.len.is_unlimited());
+    if axis > 0 && grows && edit.is_classic() { Err(Code(NC_EUNLIMPOS)) } else { Ok(dim) }
 }
 
 /// A dimension of the group or of those around it.
@@ -410,10 +426,13 @@ pub(crate) fn set_fill(ncid: c_int, mode: c_int, old: Out<c_int>) -> Outcome<()>
         old.set(if edit.state.fills { 0 } else { NOFILL });
         edit.state.fills = mode == 0;
         if edit.is_classic() {
-            let new: Vec<VarId> =
-                edit.model().variables().into_iter().filter(|var| !edit.state.stored.contains(var)).collect();
-            for var in new {
-                set_no_fill(edit, var, mode != 0);
+            for var in edit.model().variables() {
+                if edit.state.stored.contains(&var) {
+                    // What is in the file does not change, but is told so.
+                    edit.state.told_no_fill.insert(var, mode != 0);
+                } else {
+                    set_no_fill(edit, var, mode != 0);
+                }
             }
         }
         Ok(())
@@ -426,7 +445,7 @@ pub(crate) fn set_no_fill(edit: &mut FileEdit<'_>, var: VarId, no_fill: bool) {
     let own = variable.attributes.known().and_then(|list| list.find("_FillValue")).cloned();
     variable.fill = match (no_fill, own) {
         (true, _) => FillValue::None,
-        (false, Some(own)) if own.values.len() == 1 => FillValue::Own(own.values),
+        (false, Some(own)) if own.values.len() == 1 && own.ty == variable.ty => FillValue::Own(own.values),
         (false, _) => FillValue::Default,
     };
 }

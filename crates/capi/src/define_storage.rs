@@ -1,11 +1,11 @@
 //! How variables are to be stored: chunks, filters, byte order, fill value, rounding.
 use crate::codes::{
-    Code, NC_EBADCHUNK, NC_EFILTER, NC_EGLOBAL, NC_EINDEFINE, NC_EINVAL, NC_ELATEDEF, NC_ENOFILTER,
-    NC_ENOTINDEFINE, NC_ENOTNC4, Outcome,
+    Code, NC_EBADCHUNK, NC_EFILTER, NC_EGLOBAL, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_ELATEDEF,
+    NC_ENOFILTER, NC_ENOTINDEFINE, NC_ENOTNC4, Outcome,
 };
 use crate::define::{default_chunks, set_no_fill, type_of, variable_id};
 use crate::file_edit::FileEdit;
-use crate::files::{GLOBAL, edit, session};
+use crate::files::{GLOBAL, edit, group_of, handle_of, session};
 use crate::layouts;
 use crate::memory::{Bytes, In};
 use crate::storage::{DEFLATE, FLETCHER32, SHUFFLE, SZIP};
@@ -23,6 +23,8 @@ const CLASSIC_MODEL: c_int = 4;
 const BZIP2: u32 = 307;
 const BLOSC: u32 = 32001;
 const ZSTD: u32 = 32015;
+/// The largest number of a filter.
+const MOST_ID: u32 = 0xffff;
 /// The most bytes of a chunk.
 const CHUNK_BYTES: u64 = 0xffff_ffff;
 /// Bytes of values in a header.
@@ -44,11 +46,22 @@ fn open_for_storage(edit: &mut FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
     Ok(var)
 }
 
-/// As [`open_for_storage`], for filters: elements of variable length have none.
-fn open_for_filters(edit: &mut FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
-    let var = open_for_storage(edit, varid)?;
-    let has_size = edit.model().packed_len(type_of(edit, var)?).is_some();
-    if has_size { Ok(var) } else { Err(Code(NC_EFILTER)) }
+/// A variable that gets a filter: its elements have a length, and it has dimensions.
+fn open_for_filters(edit: &FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
+    let var = variable_id(edit, varid)?;
+    if edit.model().packed_len(type_of(edit, var)?).is_none() {
+        return Err(Code(NC_EFILTER));
+    }
+    if edit.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    if !edit.state.is_defining {
+        return Err(Code(NC_EINDEFINE));
+    }
+    if variable(edit, var)?.rank() == 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    if edit.state.stored.contains(&var) { Err(Code(NC_ELATEDEF)) } else { Ok(var) }
 }
 
 fn variable<'a>(edit: &'a FileEdit<'_>, var: VarId) -> Outcome<&'a Variable> {
@@ -96,12 +109,19 @@ fn byte_len(edit: &FileEdit<'_>, var: VarId) -> Outcome<u64> {
 /// Chunks that fit the dimensions, and memory.
 fn checked_chunks(edit: &FileEdit<'_>, var: VarId, lens: &[usize]) -> Outcome<Vec<u64>> {
     let element = layouts::size_of_type(edit.members(), type_of(edit, var)?)?.len as u64;
-    let lens: Vec<u64> = lens.iter().map(|len| *len as u64).collect();
+    let (shape, growing) = (edit.model().shape(var), edit.model().growing(var));
+    // A length of 0 leaves it to the library: all of them, if it is the first one's.
+    let defaults = default_chunks(edit, variable(edit, var)?);
+    if lens.first() == Some(&0) {
+        return Ok(defaults);
+    }
+    let chosen =
+        lens.iter().zip(defaults).map(|(len, default)| if *len == 0 { default } else { *len as u64 });
+    let lens: Vec<u64> = chosen.collect();
     let bytes = lens.iter().try_fold(element, |bytes, len| bytes.checked_mul(*len));
-    if lens.contains(&0) || bytes.is_none_or(|bytes| bytes > CHUNK_BYTES) {
+    if bytes.is_none_or(|bytes| bytes > CHUNK_BYTES) {
         return Err(Code(NC_EBADCHUNK));
     }
-    let (shape, growing) = (edit.model().shape(var), edit.model().growing(var));
     let too_long = |((len, axis), grows): ((&u64, &u64), &bool)| !grows && len > axis;
     if lens.iter().zip(&shape).zip(&growing).any(too_long) {
         return Err(Code(NC_EBADCHUNK));
@@ -156,59 +176,47 @@ pub(crate) fn deflate(
     level: c_int,
 ) -> Outcome<()> {
     edit(ncid, |edit| {
-        let is_filtered = shuffle != 0 || deflate != 0;
-        let var = if is_filtered { open_for_filters } else { open_for_storage }(edit, varid)?;
-        let is_scalar = variable(edit, var)?.rank() == 0;
+        let var = open_for_storage(edit, varid)?;
         if shuffle != 0 {
-            if is_scalar {
+            // Without dimensions that is told before all else of a filter.
+            if variable(edit, var)?.rank() == 0 {
                 return Err(Code(NC_EINVAL));
             }
-            ensure_chunks(edit, var)?;
-            add_filter(edit, var, SHUFFLE, &[]);
-        }
-        if deflate == 0 || level == 0 {
-            return Ok(());
+            add(edit, varid, SHUFFLE, &[])?;
         }
         // What was chosen before the level was looked at stays.
-        let level = u32::try_from(level).ok().filter(|level| *level <= 9 && !is_scalar);
-        let level = level.ok_or(Code(NC_EINVAL))?;
-        check_without(edit, var, SZIP)?;
-        ensure_chunks(edit, var)?;
-        add_filter(edit, var, DEFLATE, &[level]);
-        Ok(())
+        if deflate == 0 || level == 0 { Ok(()) } else { add(edit, varid, DEFLATE, &[level.cast_unsigned()]) }
     })
 }
 
 /// `nc_def_var_fletcher32`: a checksum that was chosen stays.
 pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: c_int) -> Outcome<()> {
     edit(ncid, |edit| {
-        let var = open_for_filters(edit, varid)?;
-        if is_set == 0 {
-            return Ok(());
-        }
-        if variable(edit, var)?.rank() == 0 {
+        let var = open_for_storage(edit, varid)?;
+        if is_set != 0 && variable(edit, var)?.rank() == 0 {
             return Err(Code(NC_EINVAL));
         }
-        ensure_chunks(edit, var)?;
-        add_filter(edit, var, FLETCHER32, &[]);
-        Ok(())
+        if is_set == 0 {
+            open_for_filters(edit, varid).map(|_| ())
+        } else {
+            add(edit, varid, FLETCHER32, &[])
+        }
     })
 }
 
 /// `nc_def_var_filter`.
 pub(crate) fn filter(ncid: c_int, varid: c_int, id: u32, count: usize, parameters: In<u32>) -> Outcome<()> {
     edit(ncid, |edit| {
-        let known = variable_id(edit, varid)?;
-        if !edit.is_classic() && edit.state.stored.contains(&known) && !edit.state.is_defining {
-            return Err(Code(NC_EINDEFINE));
-        }
-        let var = open_for_filters(edit, varid)?;
-        let list = if count == 0 { &[] } else { parameters.read(count)? };
-        add(edit, var, id, list)
+        open_for_filters(edit, varid)?;
+        add(edit, varid, id, if count == 0 { &[] } else { parameters.read(count)? })
     })
 }
 
-fn add(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) -> Outcome<()> {
+fn add(edit: &mut FileEdit<'_>, varid: c_int, id: u32, parameters: &[u32]) -> Outcome<()> {
+    let var = open_for_filters(edit, varid)?;
+    if id > MOST_ID {
+        return Err(Code(NC_EHDFERR));
+    }
     if session()?.registry().entry(&CodecSpec::hdf5(id, &[])).is_none() {
         return Err(Code(NC_ENOFILTER));
     }
@@ -221,9 +229,6 @@ fn add(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) -> Outc
             check_without(edit, var, DEFLATE)?;
         }
         _ => {}
-    }
-    if variable(edit, var)?.rank() == 0 {
-        return Err(Code(NC_EINVAL));
     }
     ensure_chunks(edit, var)?;
     add_filter(edit, var, id, parameters);
@@ -308,8 +313,6 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, order: c_int) -> Outcome<()> {
         // Only numbers have an order of bytes.
         match variable(edit, var)?.ty {
             TypeRef::Atomic(atomic) if atomic.is_numeric() => {}
-            TypeRef::Atomic(Atomic::Char) => return Err(Code(NC_EINVAL)),
-            _ if order == Endianness::Native => {}
             _ => return Err(Code(NC_EINVAL)),
         }
         change(edit, var, |variable| variable.endianness = order);
@@ -317,12 +320,18 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, order: c_int) -> Outcome<()> {
     })
 }
 
+/// What is chosen for one variable is told of all of them before the group is looked up.
+pub(crate) fn check_not_global(ncid: c_int, varid: c_int) -> Outcome<()> {
+    if handle_of(ncid)?.file.is_classic() {
+        group_of(ncid)?;
+    }
+    if varid == GLOBAL { Err(Code(NC_EGLOBAL)) } else { Ok(()) }
+}
+
 /// `nc_def_var_quantize`.
 pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: c_int, kept: c_int) -> Outcome<()> {
+    check_not_global(ncid, varid)?;
     edit(ncid, |edit| {
-        if varid == GLOBAL {
-            return Err(Code(NC_EGLOBAL));
-        }
         let var = open_for_storage(edit, varid)?;
         let ty = type_of(edit, var)?;
         let kept = u32::try_from(kept).unwrap_or(0);
@@ -356,11 +365,9 @@ pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: c_int, kept: c_int) -> O
 
 /// `nc_def_var_fill`.
 pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> Outcome<()> {
+    check_not_global(ncid, varid)?;
     edit(ncid, |edit| {
         edit.check_writable()?;
-        if varid == GLOBAL {
-            return Err(Code(NC_EGLOBAL));
-        }
         if edit.is_classic() && !edit.state.is_defining {
             return Err(Code(NC_ENOTINDEFINE));
         }
@@ -371,6 +378,9 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
         }
         if !edit.is_classic() {
             edit.enter_define_mode()?;
+        }
+        if is_late {
+            edit.state.told_no_fill.insert(var, no_fill != 0);
         }
         if no_fill != 0 {
             if type_of(edit, var)? == TypeRef::Atomic(Atomic::String) {
@@ -396,7 +406,10 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
         edit.state.keep_fill(var)?;
         change(edit, var, |variable| {
             let attribute = Attribute { name: "_FillValue".to_owned(), ty, values: values.clone() };
-            variable.attributes.known_mut().put(attribute);
+            // It becomes the last one.
+            let list = variable.attributes.known_mut();
+            list.remove("_FillValue");
+            list.put(attribute);
             if !is_late {
                 variable.fill = FillValue::Own(values);
             }
@@ -407,7 +420,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
 
 /// `nc_def_var_chunking_ints`.
 pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: c_int, lens: In<c_int>) -> Outcome<()> {
-    let at = crate::files::group_of(ncid)?;
+    let at = group_of(ncid)?;
     let rank = at.variable(varid).map_err(|_| Code(crate::codes::NC_ENOTVAR))?.rank();
     if kind != CHUNKED || lens.is_null() {
         return chunking(ncid, varid, kind, In::none());

@@ -29,17 +29,17 @@ fn define(
         if name.is_null() {
             return Err(Code(NC_EINVAL));
         }
-        edit.check_writable()?;
+        let name = new_name(&name)?;
         if edit.is_classic_model() {
             return Err(Code(NC_ESTRICTNC3));
         }
+        edit.check_writable()?;
         if len == Some(0) {
             return Err(Code(NC_EINVAL));
         }
-        edit.enter_define_mode()?;
-        let name = new_name(&name)?;
-        check_free(edit, &name)?;
         let kind = kind(edit)?;
+        check_free(edit, &name)?;
+        edit.enter_define_mode()?;
         let is_compound = matches!(kind, UserKind::Compound(_));
         let group = edit.group;
         let members = edit.members_mut();
@@ -79,13 +79,12 @@ fn base_type(edit: &FileEdit<'_>, number: c_int) -> Outcome<TypeRef> {
 
 /// `nc_def_enum`: members are inserted afterwards.
 pub(crate) fn enumeration(ncid: c_int, base: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    if !at.file.is_classic() {
-        check_type_number(&at.members, base)?;
-    }
-    let kind = |edit: &FileEdit<'_>| match base_type(edit, base)? {
-        TypeRef::Atomic(base) if base.is_integer() => Ok(UserKind::Enum { base, members: Vec::new() }),
-        _ => Err(Code(NC_EINVAL)),
+    let kind = |edit: &FileEdit<'_>| {
+        check_type_number(edit.members(), base)?;
+        match base_type(edit, base)? {
+            TypeRef::Atomic(base) if base.is_integer() => Ok(UserKind::Enum { base, members: Vec::new() }),
+            _ => Err(Code(NC_EINVAL)),
+        }
     };
     define(ncid, name, id, kind, None)
 }

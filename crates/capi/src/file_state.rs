@@ -13,7 +13,7 @@ use crate::process::{open_options, session};
 use crate::put_run::CollectedPuts;
 use crate::waiting_puts::PutsBehind;
 use ncirrus::{Dataset, Model, UserKind, VarId};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
@@ -100,6 +100,8 @@ pub(crate) struct FileState {
     pub(crate) was_defined: bool,
     /// Whether new variables have fill values.
     pub(crate) fills: bool,
+    /// What is told of stored variables of a classic file, whose elements are filled as they were: whether they are not.
+    pub(crate) told_no_fill: HashMap<VarId, bool>,
     /// Variables whose storage is settled.
     pub(crate) stored: HashSet<VarId>,
     /// How many types, in the order of their numbers, are settled.
@@ -169,6 +171,7 @@ impl FileCore {
             is_defining: is_new,
             was_defined: !is_new,
             fills: true,
+            told_no_fill: HashMap::new(),
             dataset,
             origin,
         };

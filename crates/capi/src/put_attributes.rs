@@ -5,7 +5,7 @@ use crate::codes::{
     NC_ENAMEINUSE, NC_ENOTATT, NC_ENOTINDEFINE, NC_EPERM, NC_ERANGE, NC_ESTRICTNC3, Outcome,
 };
 use crate::convert;
-use crate::define::{check_sought, known_name, new_name, variable_id};
+use crate::define::{check_sought, known_name, new_name, set_no_fill, variable_id};
 use crate::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::layouts;
@@ -126,9 +126,8 @@ impl NewAttribute<'_> {
         let grows = match before {
             None => true,
             Some(old) => {
-                let each = layouts::size_of_type(edit.members(), old.ty).map_or(1, |size| size.len);
-                let new = crate::members::atomic_of(self.ty).map_or(each, |ty| ty.byte_len().unwrap_or(8));
-                self.len.saturating_mul(new) > old.values.len().saturating_mul(each)
+                let old_ty = edit.members().number_of_type(old.ty);
+                weight(self.ty, self.len) > weight(old_ty, old.values.len())
             }
         };
         if grows {
@@ -155,8 +154,8 @@ impl NewAttribute<'_> {
 
     /// Attributes that belong to the library.
     fn check_reserved(&self, edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
-        let is_root = edit.group == edit.model().root() && self.varid == GLOBAL;
-        let taken = is_root && attributes::READ_ONLY.contains(&name) || HIDDEN.contains(&name);
+        let is_of_group = self.varid == GLOBAL && edit.group != edit.model().root();
+        let taken = !is_of_group && attributes::READ_ONLY.contains(&name) || HIDDEN.contains(&name);
         if taken { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
     }
 
@@ -232,6 +231,13 @@ fn keep_fill(edit: &mut FileEdit<'_>, node: NodeId, name: &str) -> Outcome<()> {
     }
 }
 
+/// By what an attribute of netCDF-4 counts as longer than another one: its bytes; those of a user-defined type have -1 each.
+fn weight(ty: c_int, len: usize) -> usize {
+    let each =
+        crate::members::atomic_of(ty).map_or(usize::MAX, |ty| ty.byte_len().unwrap_or(size_of::<usize>()));
+    len.wrapping_mul(each)
+}
+
 /// Bytes of an attribute in a classic file.
 fn padded(ty: Atomic, len: usize) -> usize {
     len.saturating_mul(ty.byte_len().unwrap_or(1)).saturating_add(3) / 4 * 4
@@ -263,18 +269,11 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
             return Err(Code(NC_ENOTATT));
         }
         keep_fill(edit, node, &name)?;
-        let is_stored = matches!(node, NodeId::Variable(var) if edit.state.stored.contains(&var));
-        let model = edit.model_mut();
-        if let Some(state) = model.attributes_mut(node) {
+        if let Some(state) = edit.model_mut().attributes_mut(node) {
             state.known_mut().remove(&name);
         }
-        if let NodeId::Variable(var) = node
-            && name == "_FillValue"
-            && !is_stored
-            && let Some(variable) = model.variable_mut(var)
-            && variable.fill != FillValue::None
-        {
-            variable.fill = FillValue::Default;
+        if name == "_FillValue" {
+            settle_fill(edit, node);
         }
         Ok(())
     })
@@ -332,8 +331,22 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
         keep_fill(edit, node, &old)?;
         keep_fill(edit, node, &to)?;
         let state = edit.model_mut().attributes_mut(node).ok_or(Code(NC_ENOTATT))?;
-        state.known_mut().rename(&old, &to).map_err(|_| Code(NC_EBADNAME))
+        state.known_mut().rename(&old, &to).map_err(|_| Code(NC_EBADNAME))?;
+        if [&old, &to].into_iter().any(|name| name == "_FillValue") {
+            settle_fill(edit, node);
+        }
+        Ok(())
     })
+}
+
+/// What a variable that is not in the file yet is filled with, by its attribute.
+fn settle_fill(edit: &mut FileEdit<'_>, node: NodeId) {
+    if let NodeId::Variable(var) = node
+        && !edit.state.stored.contains(&var)
+        && edit.model().variable(var).is_some_and(|variable| variable.fill != FillValue::None)
+    {
+        set_no_fill(edit, var, false);
+    }
 }
 
 /// `nc_copy_att`: an attribute of the same type in another place.
@@ -341,14 +354,18 @@ pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var:
     if [from, to].into_iter().any(|ncid| crate::user_formats::table_of(ncid).is_some()) {
         return copy_by_calls(from, from_var, name, to, to_var);
     }
-    let at = group_of(from)?;
     let there = group_of(to)?;
     if from == to && from_var == to_var {
         return Ok(());
     }
     if there.file.core.format.number == 4 {
-        there.node(to_var)?;
+        // There the order of attributes is kept: it is looked up first whether one is replaced.
+        match attributes::inq_id(to, to_var, name, Out::none()) {
+            Ok(()) | Err(Code(NC_ENOTATT)) => {}
+            Err(code) => return Err(code),
+        }
     }
+    let at = group_of(from)?;
     let attribute = attributes::stored(&at, from_var, &name)?;
     there.node(to_var)?;
     let ty = match attribute.ty {

@@ -1,7 +1,5 @@
 //! Which elements a call reads or writes, and the variable that it does that with.
-use crate::codes::{
-    Code, NC_EBADTYPE, NC_ECHAR, NC_EGLOBAL, NC_EINVALCOORDS, NC_ENOMEM, NC_EPERM, Outcome,
-};
+use crate::codes::{Code, NC_EBADTYPE, NC_ECHAR, NC_EGLOBAL, NC_EINVALCOORDS, NC_ENOMEM, NC_EPERM, Outcome};
 use crate::convert;
 use crate::files::{FileGroup, GLOBAL};
 use crate::memory::In;
@@ -70,7 +68,9 @@ impl SlabCall {
     /// Whether anything that says the elements is left to the library.
     fn has_null(&self) -> bool {
         self.slab.is_none_or(|slab| {
-            slab.start.is_null() || slab.count.is_some_and(In::is_null) || slab.stride.is_some_and(In::is_null)
+            slab.start.is_null()
+                || slab.count.is_some_and(In::is_null)
+                || slab.stride.is_some_and(In::is_null)
         })
     }
 }
@@ -96,9 +96,10 @@ pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<Sl
     }
     let (id, ty) = (at.variable_id(varid)?, at.variable(varid)?.ty);
     let check = SlabCheck::of(&at, (id, ty), call)?;
-    let is_nothing = check.is_nothing()?;
+    let mut is_nothing = check.is_nothing()?;
     if !is_nothing {
         check.check()?;
+        is_nothing = at.file.is_classic() && check.has_none();
     }
     let (slab, growing) = (check.slab()?, check.growing);
     Ok(SlabAccess { at, id, ty, growing, slab, is_nothing })
@@ -106,6 +107,7 @@ pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<Sl
 
 /// Where anything is left to the library, the variable is looked up before all else; if it has dimensions, there is a start.
 fn check_null_start(at: &FileGroup, varid: c_int, call: &SlabCall) -> Outcome<()> {
+    at.variable_id(varid)?;
     let rank = at.variable(varid)?.rank();
     let has_start = call.slab.is_none_or(|slab| !slab.start.is_null());
     if rank == 0 || has_start { Ok(()) } else { Err(Code(NC_EINVALCOORDS)) }

@@ -1,6 +1,6 @@
 //! How variables are stored: chunks, filters, byte order, fill value.
-use crate::codes::{Code, NC_EBADTYPE, NC_EGLOBAL, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome};
-use crate::files::{FileGroup, GLOBAL, group_of, session, size};
+use crate::codes::{Code, NC_EBADTYPE, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome};
+use crate::files::{FileGroup, group_of, session, size};
 use crate::layouts;
 use crate::memory::{BytesOut, Out};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
@@ -195,24 +195,29 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<(
 pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesOut) -> Outcome<()> {
     let at = group_of(ncid)?;
     let variable = stored(&at, varid)?;
-    no_fill.set(c_int::from(variable.fill == FillValue::None));
+    let id = at.variable_id(varid)?;
+    let told = at.file.core.look(|state| state.told_no_fill.get(&id).copied());
+    no_fill.set(c_int::from(told.unwrap_or(variable.fill == FillValue::None)));
     if value.is_null() {
         return Ok(());
     }
-    let own = match (&variable.fill, variable.ty) {
-        (FillValue::Own(own), _) => own.clone(),
-        (_, TypeRef::Atomic(atomic)) => default_fill(atomic),
-        (_, ty) => at.model().zeros(ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
+    // Of netCDF-3 the attribute counts, whenever it was put.
+    let chosen = at.attributes(varid)?.iter().find(|attribute| attribute.name == "_FillValue");
+    let chosen =
+        chosen.filter(|chosen| at.file.is_classic() && chosen.ty == variable.ty && chosen.values.len() == 1);
+    let own = match (chosen, &variable.fill, variable.ty) {
+        (Some(chosen), _, _) => chosen.values.clone(),
+        (None, FillValue::Own(own), _) => own.clone(),
+        (None, _, TypeRef::Atomic(atomic)) => default_fill(atomic),
+        (None, _, ty) => at.model().zeros(ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
     };
     value.write(&layouts::image(&at.members, variable.ty, &own)?)
 }
 
 /// How values are rounded when they are written.
 pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<c_int>) -> Outcome<()> {
+    crate::define_storage::check_not_global(ncid, varid)?;
     let at = group_of(ncid)?;
-    if varid == GLOBAL {
-        return Err(Code(NC_EGLOBAL));
-    }
     if at.file.is_classic() {
         return Err(Code(NC_ENOTNC4));
     }

@@ -61,6 +61,22 @@ static void begin(void) {
     if (one_in(3)) nc_enddef(slots[0].ncid);
 }
 
+/* What later calls are drawn by, so that a difference is told where it begins. */
+static void tell_state(void) {
+    const char *how = code && code != NC_ERANGE ? "refused" : "done";
+    int dims = 0, vars = 0, atts = 0, list[NC_MAX_DIMS];
+    printf("%s: dims", how);
+    if (nc_inq_dimids(A.nc, &dims, list, 1) == 0)
+        for (int i = 0; i < dims; i++) {
+            size_t len = 0;
+            nc_inq_dimlen(A.nc, list[i], &len);
+            printf(" %zu", len);
+        }
+    nc_inq_nvars(A.nc, &vars);
+    nc_inq_varnatts(A.nc, A.att_v, &atts);
+    printf("\n%s: vars %d\n%s: atts %d\n", how, vars, how, atts);
+}
+
 static void run(unsigned long long seed, const char *chosen) {
     seed_with(seed, 1000);
     unsigned count = 10 + pick(MOST_CALLS - 9);
@@ -79,6 +95,7 @@ static void run(unsigned long long seed, const char *chosen) {
         if (chosen) printf("  call %u\n", i);
         draw_arguments();
         make_call();
+        tell_state();
         fflush(stdout);
     }
     for (int i = 0; i < 2; i++) {

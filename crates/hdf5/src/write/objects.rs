@@ -8,7 +8,7 @@ mod names;
 mod scale;
 
 pub(crate) use attribute::check_name;
-pub(crate) use names::{FileObject, dimension_of, known, listed, members, scale_of};
+pub(crate) use names::{FileObject, dimension_of, known, listed, members, records_of_heap, scale_of};
 pub(crate) use scale::dimension_ids;
 
 use super::dense::{LooseAttribute, dense};
@@ -56,6 +56,8 @@ pub(crate) struct ElementStorage<'a> {
     pub(crate) filters: &'a [CodecSpec],
     /// Stored bytes of one fill element.
     pub(crate) fill: FillMessage,
+    /// How many records are described, where that is not the length of the dimension.
+    pub(crate) records: Option<u64>,
 }
 
 impl ObjectDescriber<'_> {
@@ -127,8 +129,13 @@ impl ObjectDescriber<'_> {
             ElementLayout::Contiguous { addr: None, byte_len: current.saturating_mul(4) }
         };
         let datatype = scale::placeholder(self.model)?;
-        let stowed =
-            ElementStorage { datatype: &datatype, arrangement, filters: &[], fill: FillMessage::default() };
+        let stowed = ElementStorage {
+            datatype: &datatype,
+            arrangement,
+            filters: &[],
+            fill: FillMessage::default(),
+            records: None,
+        };
         let drafts = self.dataset(&space, &stowed)?;
         let attributes = self.scale_attributes(id, None)?;
         self.finished(drafts, attributes)
@@ -139,7 +146,13 @@ impl ObjectDescriber<'_> {
     /// # Errors
     /// What cannot be described, by name.
     pub(crate) fn variable(&mut self, id: VarId, stowed: &ElementStorage<'_>) -> Result<Vec<MessageDraft>> {
-        let drafts = self.dataset(&self.space_of(id), stowed)?;
+        let mut space = self.space_of(id);
+        if let (Some(records), Dataspace::Simple { dims, .. }) = (stowed.records, &mut space)
+            && let Some(first) = dims.first_mut()
+        {
+            *first = records;
+        }
+        let drafts = self.dataset(&space, stowed)?;
         let hidden = self.hidden_attributes(id)?;
         self.with_attributes(drafts, hidden, NodeId::Variable(id))
     }
@@ -156,7 +169,7 @@ impl ObjectDescriber<'_> {
     }
 
     fn dataset(&mut self, space: &Dataspace, stowed: &ElementStorage<'_>) -> Result<Vec<MessageDraft>> {
-        let ElementStorage { datatype, arrangement, filters, fill } = stowed;
+        let ElementStorage { datatype, arrangement, filters, fill, .. } = stowed;
         let allocation = match arrangement {
             ElementLayout::Compact(_) => 1,
             ElementLayout::Chunked { .. } => 3,

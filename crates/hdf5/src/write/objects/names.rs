@@ -75,6 +75,35 @@ pub(crate) fn dimension_of(model: &Model, var: VarId) -> Option<DimId> {
     (coordinate(model, first) == Some(var)).then_some(first)
 }
 
+/// How many records a chunked variable of text or other elements in the heap has, where that is not its dimension's length: those
+/// up to its last chunk, as netCDF-C does. HDF5 1.10 and 1.12 cannot read a second chunk that is not there with a fill value
+/// in the heap (it tries to write it, `H5D__fill_refill_vl`). Another variable keeps the length of the dimension then: netCDF-C takes
+/// that of the longest one.
+pub(crate) fn records_of_heap(
+    model: &Model,
+    var: VarId,
+    last: Option<&Vec<u64>>,
+    chunk: &[u64],
+) -> Option<u64> {
+    let is_in_heap =
+        |var: VarId| model.variable(var).is_some_and(|variable| model.packed_len(variable.ty).is_none());
+    let first = *model.variable(var)?.dims.first()?;
+    let grows = model.growing(var).first() == Some(&true);
+    if !grows || !is_in_heap(var) || dimension_of(model, var).is_some() {
+        return None;
+    }
+    let keeps_length = |user: VarId| {
+        !is_in_heap(user)
+            && model.variable(user).is_some_and(|variable| variable.dims.first() == Some(&first))
+    };
+    if !model.users_of(first).any(keeps_length) {
+        return None;
+    }
+    let chunks = last.and_then(|cell| cell.first()).map_or(0, |at| at.saturating_add(1));
+    let len = model.shape(var).first().copied()?;
+    Some(chunks.saturating_mul(chunk.first().copied().unwrap_or(1)).min(len))
+}
+
 /// The name of a variable's dataset: prefixed if it is named like a dimension without being its scale.
 pub(crate) fn dataset_name(model: &Model, var: VarId) -> Cow<'_, str> {
     let Some(variable) = model.variable(var) else { return Cow::Borrowed("") };

@@ -10,7 +10,7 @@ use crate::write::header::{MessageDraft, encode_header, header_len};
 use crate::write::heap::HeapBuilder;
 use crate::write::index::{self, BuiltIndex, IndexGrid};
 use crate::write::objects::{
-    ElementStorage, FileObject, OLD_LAYOUT, ObjectDescriber, SIZES, dimension_ids, members,
+    ElementStorage, FileObject, OLD_LAYOUT, ObjectDescriber, SIZES, dimension_ids, members, records_of_heap,
 };
 use crate::write::out::ByteSink;
 use crate::write::space::SpaceAllocator;
@@ -184,8 +184,14 @@ impl ImageSource<'_> {
         };
         let arrangement = self.arrangement(id, track, built, fill.value.as_ref());
         let arrangement = arrangement.map_err(|error| error.at_path(path()))?;
-        let stowed =
-            ElementStorage { datatype: &datatype, arrangement, filters: &track.form.encoding.codecs, fill };
+        let records = match self.held.get(&id) {
+            Some(HeldElements::Chunks(chunks)) => {
+                records_of_heap(self.model, id, chunks.keys().next_back(), track.form.cell_shape())
+            }
+            _ => None,
+        };
+        let filters = &track.form.encoding.codecs;
+        let stowed = ElementStorage { datatype: &datatype, arrangement, filters, fill, records };
         describer.variable(id, &stowed).map_err(|error| error.at_path(path()))
     }
 

@@ -2,8 +2,8 @@
 use ncirrus_layout::{Detail, Error, Result};
 use ncirrus_model::{Model, NodeId, TypeRef};
 
-/// Refuses what the classic model does not have: groups, newer types, several unlimited dimensions, or one that is
-/// not the first of a variable.
+/// Refuses what the classic model does not have: groups, newer types, several unlimited dimensions. That one need not be the
+/// first of a variable, as it must in netCDF-3: netCDF-C writes such files.
 ///
 /// # Errors
 /// `Unsupported` naming the first such member.
@@ -30,9 +30,6 @@ pub(crate) fn check(model: &Model) -> Result<()> {
         let newer = model.variable(var).is_some_and(|variable| !is_classic(variable.ty));
         if newer {
             return refuse(model.variable_path(var), "such type");
-        }
-        if model.growing(var).iter().skip(1).any(|grows| *grows) {
-            return refuse(model.variable_path(var), "unlimited dimension but the first of a variable");
         }
     }
     for node in model.nodes() {

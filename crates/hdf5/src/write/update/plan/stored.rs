@@ -10,7 +10,7 @@ use crate::write::FilePatch;
 use crate::write::header::MessageDraft;
 use crate::write::index::{self, IndexGrid};
 use crate::write::message;
-use crate::write::objects::{FileObject, dimension_of};
+use crate::write::objects::{FileObject, dimension_of, records_of_heap};
 use crate::write::placer::{ChunkArrangement, HeldElements, run_of};
 use crate::write::put::put_uint;
 use crate::write::value::encode_values;
@@ -34,7 +34,13 @@ impl UpdatePlanner<'_> {
         if track.is_none() && has_odd_edges(&found) {
             return Ok(());
         }
-        let lens = self.new.shape(id);
+        let mut lens = self.new.shape(id);
+        if let (Some(track), Some(first)) = (track, lens.first_mut())
+            && let HeldElements::Chunks(chunks) = &track.held
+        {
+            let last = chunks.keys().next_back();
+            *first = records_of_heap(self.new, id, last, track.form.cell_shape()).unwrap_or(*first);
+        }
         let grown = grown(&found.space, &lens);
         if let (Some(track), Some(stand)) = (track, self.stands.get(&id)) {
             self.data(id, (track, stand), (&found, &grown))?;
