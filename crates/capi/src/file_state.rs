@@ -12,7 +12,7 @@ use crate::members::FileMembers;
 use crate::process::{open_options, session};
 use crate::put_run::CollectedPuts;
 use crate::waiting_puts::PutsBehind;
-use ncirrus::{Dataset, Model, UserKind, VarId};
+use ncirrus::{Dataset, Endianness, Model, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
@@ -102,6 +102,8 @@ pub(crate) struct FileState {
     pub(crate) fills: bool,
     /// What is told of stored variables of a classic file, whose elements are filled as they were: whether they are not.
     pub(crate) told_no_fill: HashMap<VarId, bool>,
+    /// Variables for which no byte order was chosen, which a file that is opened again has forgotten.
+    pub(crate) native: HashSet<VarId>,
     /// Variables whose storage is settled.
     pub(crate) stored: HashSet<VarId>,
     /// How many types, in the order of their numbers, are settled.
@@ -172,6 +174,7 @@ impl FileCore {
             was_defined: !is_new,
             fills: true,
             told_no_fill: HashMap::new(),
+            native: HashSet::new(),
             dataset,
             origin,
         };
@@ -427,8 +430,14 @@ impl FileState {
     /// If its attributes cannot be fetched.
     pub(crate) fn replace(&mut self, dataset: Dataset) -> Outcome<()> {
         let members = self.members.reopened(dataset.model()?);
-        let path = |id: &VarId| self.members.model.variable_path(*id);
-        self.stored = self.stored.iter().filter_map(|id| members.model.variable_at(&path(id))).collect();
+        let there = |id: &VarId| members.model.variable_at(&self.members.model.variable_path(*id));
+        let is_native = |id: &VarId| {
+            let variable = self.members.model.variable(*id);
+            !self.opened.contains(id) && variable.is_some_and(|own| own.endianness == Endianness::Native)
+        };
+        let native: Vec<VarId> = self.members.model.variables().into_iter().filter(is_native).collect();
+        self.native = native.iter().chain(&self.native).filter_map(there).collect();
+        self.stored = self.stored.iter().filter_map(there).collect();
         self.unused.clear();
         self.members = Arc::new(members);
         self.dataset = dataset;

@@ -366,6 +366,7 @@ pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var:
         }
     }
     let at = group_of(from)?;
+    attributes::inq(from, from_var, name, Out::none(), Out::none())?;
     let attribute = attributes::stored(&at, from_var, &name)?;
     there.node(to_var)?;
     let ty = match attribute.ty {

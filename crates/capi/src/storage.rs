@@ -181,6 +181,11 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<(
     }
     let is_byte = matches!(variable.ty, TypeRef::Atomic(Atomic::Byte | Atomic::UByte));
     let was_there = || at.variable_id(varid).is_ok_and(|id| at.file.core.was_opened_with(id));
+    let id = at.variable_id(varid)?;
+    if at.file.core.look(|state| state.native.contains(&id)) {
+        endian.set(0);
+        return Ok(());
+    }
     endian.set(match (variable.ty, variable.endianness) {
         // HDF5 has an order for bytes, too.
         (_, Endianness::Native) if is_byte && at.file.is_hdf5() && was_there() => 1,
