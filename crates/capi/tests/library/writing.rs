@@ -112,6 +112,11 @@ fn filters_stay_and_stand_in_the_order_of_debians_library() {
 }
 
 #[test]
+fn text_fill_values_and_shared_files_are_written_as_by_debians_library() {
+    assert_alike("definitions", &["text.nc", "fill.nc", "shared.nc", "later.nc"]);
+}
+
+#[test]
 fn default_chunks_are_those_of_debians_library() {
     assert_alike("default_chunks", &[]);
 }

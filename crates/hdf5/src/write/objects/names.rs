@@ -76,9 +76,9 @@ pub(crate) fn dimension_of(model: &Model, var: VarId) -> Option<DimId> {
 }
 
 /// How many records a chunked variable of text or other elements in the heap has, where that is not its dimension's length: those
-/// up to its last chunk, as netCDF-C does. HDF5 1.10 and 1.12 cannot read a second chunk that is not there with a fill value
-/// in the heap (it tries to write it, `H5D__fill_refill_vl`). Another variable keeps the length of the dimension then: netCDF-C takes
-/// that of the longest one.
+/// up to its last chunk, as netCDF-C does. HDF5 up to 2.0 cannot read a chunk that is not there with a fill value in the heap of a
+/// file that is only read (`H5D__fill_refill_vl` writes to it). Another variable keeps the length of the dimension then: netCDF-C
+/// takes that of the longest one.
 pub(crate) fn records_of_heap(
     model: &Model,
     var: VarId,
