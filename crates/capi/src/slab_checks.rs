@@ -19,7 +19,7 @@ const TOO_FAR: isize = 0x7fff_ffff;
 
 /// What a call asks for along an axis.
 #[derive(Debug, Clone, Copy)]
-struct SlabAxis {
+struct AskedAxis {
     len: u64,
     /// Whether it is of an unlimited dimension.
     grows: bool,
@@ -36,10 +36,10 @@ pub(crate) struct SlabCheck<'a> {
     id: VarId,
     ty: TypeRef,
     pub(crate) growing: Vec<bool>,
-    axes: Vec<SlabAxis>,
+    axes: Vec<AskedAxis>,
 }
 
-impl SlabAxis {
+impl AskedAxis {
     /// A start at the end is right for no elements.
     fn starts_outside(&self) -> bool {
         self.start > self.len || self.start == self.len && self.count > 0
@@ -82,21 +82,20 @@ impl<'a> SlabCheck<'a> {
     ) -> Outcome<SlabCheck<'a>> {
         let (shape, growing) = (at.model().shape(id), at.model().growing(id));
         let rank = shape.len();
-        let given = |values: In<usize>| match values.is_null() {
-            true => Ok(None),
-            false => values.read(rank).map(|values| Some(values.to_vec())),
-        };
-        let start = call.slab.map_or(Ok(None), |slab| given(slab.start))?;
-        let count = call.slab.and_then(|slab| slab.count).map_or(Ok(None), given)?;
-        let is_one = call.slab.is_some_and(|slab| slab.count.is_none());
-        let stride = call.slab.and_then(|slab| slab.stride).filter(|stride| !stride.is_null());
-        let stride = stride.map(|stride| stride.read(rank).map(<[isize]>::to_vec)).transpose()?;
-        let axis = |(axis, (len, grows)): (usize, (&u64, &bool))| SlabAxis {
+        let slab = call.slab.as_ref();
+        let start = slab.map(|slab| slab.start).filter(|start| !start.is_null());
+        let count = slab.and_then(|slab| slab.count).filter(|count| !count.is_null());
+        let stride = slab.and_then(|slab| slab.stride).filter(|stride| !stride.is_null());
+        let start = start.as_ref().map(|start| start.read(rank)).transpose()?;
+        let count = count.as_ref().map(|count| count.read(rank)).transpose()?;
+        let stride = stride.as_ref().map(|stride| stride.read(rank)).transpose()?;
+        let is_one = slab.is_some_and(|slab| slab.count.is_none());
+        let axis = |(axis, (len, grows)): (usize, (&u64, &bool))| AskedAxis {
             len: *len,
             grows: *grows,
-            start: start.as_ref().map_or(0, |start| start[axis] as u64),
-            count: count.as_ref().map_or(if is_one { 1 } else { *len }, |count| count[axis] as u64),
-            stride: stride.as_ref().map_or(1, |stride| stride[axis]),
+            start: start.map_or(0, |start| start[axis] as u64),
+            count: count.map_or(if is_one { 1 } else { *len }, |count| count[axis] as u64),
+            stride: stride.map_or(1, |stride| stride[axis]),
         };
         let axes = shape.iter().zip(&growing).enumerate().map(axis).collect();
         Ok(SlabCheck { at, call, id, ty, growing, axes })
@@ -107,7 +106,7 @@ impl<'a> SlabCheck<'a> {
     /// # Errors
     /// `NC_ENOMEM`.
     pub(crate) fn slab(&self) -> Outcome<Slab> {
-        let slice = |axis: &SlabAxis| AxisSelection::Slice {
+        let slice = |axis: &AskedAxis| AxisSelection::Slice {
             start: if axis.count == 0 { 0 } else { axis.start },
             count: axis.count,
             stride: axis.stride.unsigned_abs() as u64,
@@ -142,15 +141,15 @@ impl<'a> SlabCheck<'a> {
         if self.axes.is_empty() {
             return Ok(false);
         }
-        self.axes.iter().try_for_each(SlabAxis::check_stride)?;
+        self.axes.iter().try_for_each(AskedAxis::check_stride)?;
         if self.is_one_box() {
             return Ok(false);
         }
         if self.call.writes {
             let skipped = usize::from(self.has_records()?);
-            self.axes.iter().skip(skipped).try_for_each(SlabAxis::check_start_and_end)?;
+            self.axes.iter().skip(skipped).try_for_each(AskedAxis::check_start_and_end)?;
         } else {
-            self.axes.iter().rev().try_for_each(SlabAxis::check_start_and_end)?;
+            self.axes.iter().rev().try_for_each(AskedAxis::check_start_and_end)?;
         }
         Ok(self.has_none())
     }
@@ -196,7 +195,7 @@ impl<'a> SlabCheck<'a> {
         if is_classic { self.check_classic(&axes) } else { self.check_netcdf4(&axes) }
     }
 
-    fn check_classic(&self, axes: &[SlabAxis]) -> Outcome<()> {
+    fn check_classic(&self, axes: &[AskedAxis]) -> Outcome<()> {
         check_mode(self.at, self.call)?;
         check_text(self.ty, self.call)?;
         let writable = self.at.file.writes;
@@ -204,14 +203,14 @@ impl<'a> SlabCheck<'a> {
             Some((first, rest)) if first.grows => (Some(first), rest),
             _ => (None, axes),
         };
-        let is_wrong = |axis: &SlabAxis| axis.start > LAST_RECORD || !writable && axis.start > axis.len;
+        let is_wrong = |axis: &AskedAxis| axis.start > LAST_RECORD || !writable && axis.start > axis.len;
         if records.is_some_and(is_wrong) || fixed.iter().any(|axis| axis.start > axis.len) {
             return Err(Code(NC_EINVALCOORDS));
         }
         if let Some(records) = records.filter(|_| !writable) {
             records.check_start()?;
         }
-        fixed.iter().try_for_each(SlabAxis::check_start_and_end)?;
+        fixed.iter().try_for_each(AskedAxis::check_start_and_end)?;
         if records.is_some_and(|records| !self.call.writes && records.ends_outside()) {
             return Err(Code(NC_EEDGE));
         }
@@ -219,7 +218,7 @@ impl<'a> SlabCheck<'a> {
         if self.has_none() { Ok(()) } else { check_types(self.ty, self.call) }
     }
 
-    fn check_netcdf4(&self, axes: &[SlabAxis]) -> Outcome<()> {
+    fn check_netcdf4(&self, axes: &[AskedAxis]) -> Outcome<()> {
         let (call, core) = (self.call, &self.at.file.core);
         check_text(self.ty, call)?;
         if core.format.is_strict() && core.look(|state| state.is_defining) {
@@ -254,6 +253,6 @@ impl<'a> SlabCheck<'a> {
 }
 
 /// The last element of a call that goes in parts, as a box of its own; one that no number counts is outside.
-fn last_part(axis: &SlabAxis) -> SlabAxis {
-    SlabAxis { start: axis.last().unwrap_or(u64::MAX), count: 1, stride: 1, ..*axis }
+fn last_part(axis: &AskedAxis) -> AskedAxis {
+    AskedAxis { start: axis.last().unwrap_or(u64::MAX), count: 1, stride: 1, ..*axis }
 }
