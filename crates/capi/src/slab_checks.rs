@@ -93,9 +93,13 @@ impl<'a> SlabCheck<'a> {
         let axis = |(axis, (len, grows)): (usize, (&u64, &bool))| AskedAxis {
             len: *len,
             grows: *grows,
-            start: start.map_or(0, |start| start[axis] as u64),
-            count: count.map_or(if is_one { 1 } else { *len }, |count| count[axis] as u64),
-            stride: stride.map_or(1, |stride| stride[axis]),
+            start: start.and_then(|start| start.get(axis)).map_or(0, |start| *start as u64),
+            count: match count.and_then(|count| count.get(axis)) {
+                Some(count) => *count as u64,
+                None if is_one => 1,
+                None => *len,
+            },
+            stride: stride.and_then(|stride| stride.get(axis)).map_or(1, |stride| *stride),
         };
         let axes = shape.iter().zip(&growing).enumerate().map(axis).collect();
         Ok(SlabCheck { at, call, id, ty, growing, axes })
