@@ -7,14 +7,12 @@ use crate::codes::{self, Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::followed::ReadAhead;
-use crate::local_place::local_place;
 use crate::members::FileMembers;
-use crate::process::{open_options, session};
+use crate::process::{self, open_options, session};
 use crate::put_run::CollectedPuts;
 use crate::waiting_puts::PutsBehind;
 use ncirrus::{Dataset, Endianness, Model, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -413,11 +411,7 @@ impl FileState {
             FileOrigin::Updating => self.dataset.sync().map_err(|error| self.format.code_of(error)),
             FileOrigin::Created { url } => {
                 self.dataset.clone().close().map_err(|error| self.format.code_of(error))?;
-                if let Some(place) = local_place(url).filter(|place| place.is_file()) {
-                    File::open(place).and_then(|file| file.sync_all()).map_err(codes::of_system)?;
-                }
-                let updated = Dataset::update_with(url, &open_options(), &session()?);
-                self.replace(updated?)?;
+                self.replace(process::updated(url)?)?;
                 self.origin = FileOrigin::Updating;
                 Ok(())
             }

@@ -9,10 +9,11 @@ use crate::local_place::local_place;
 use crate::memory::{CText, ConstText, MemoryFile, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::place_checks;
-use crate::process::open_options;
+use crate::process::{self, open_options};
 use crate::user_formats;
 use ncirrus::Dataset;
 use std::ffi::c_int;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,7 +69,7 @@ fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<Fil
             (Dataset::update_bytes(bytes, &options, &session)?, FileOrigin::Memory)
         }
         (_, None) if is_of_http(url) => return opened_at_server(url),
-        _ => (Dataset::update_with(url, &options, &session)?, FileOrigin::Updating),
+        _ => (process::updated(url)?, FileOrigin::Updating),
     };
     let format = FileFormat::of(&dataset);
     FileCore::new(dataset, origin, format, place, false)
@@ -88,7 +89,7 @@ fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
     if read.format.protocol.is_some() {
         return Ok(read);
     }
-    let updated = Dataset::update_with(url, &open_options(), &files::session()?)?;
+    let updated = process::updated(url)?;
     let format = FileFormat::of(&updated);
     FileCore::new(updated, FileOrigin::Updating, format, None, false)
 }
@@ -114,8 +115,7 @@ fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<Fi
         match (&state.origin, writes) {
             (FileOrigin::Memory, _) | (FileOrigin::Reading, false) => continue,
             (FileOrigin::Reading, true) => {
-                let updated = Dataset::update_with(url, &open_options(), &files::session()?);
-                state.replace(updated.map_err(codes::of_opening)?)?;
+                state.replace(process::updated(url).map_err(codes::of_opening)?)?;
                 state.origin = FileOrigin::Updating;
                 files::close_at_exit();
             }
@@ -228,7 +228,15 @@ fn synced(ncid: c_int, file: &OpenFile) -> Outcome<()> {
         }
         state.end_definitions()?;
     }
-    if file.writes { state.publish() } else { Ok(()) }
+    if !file.writes {
+        return Ok(());
+    }
+    state.publish()?;
+    // Neither a new file nor netCDF-3 that is changed is waited for by a commit.
+    match file.core.place.as_deref().filter(|place| place.is_file()) {
+        Some(place) => File::open(place).and_then(|file| file.sync_all()).map_err(codes::of_system),
+        None => Ok(()),
+    }
 }
 
 /// `nc__open`: the size is a hint that is not needed.

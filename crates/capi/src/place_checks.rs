@@ -50,8 +50,17 @@ pub(crate) fn of_opening(code: Code, url: &str, place: Option<&Path>, writes: bo
 }
 
 fn is_hdf5(place: &Path) -> bool {
-    let mut first = [0; HDF5.len()];
-    fs::File::open(place).is_ok_and(|mut file| file.read_exact(&mut first).is_ok()) && first == HDF5
+    begins_with(place, HDF5)
+}
+
+/// Whether the file at a place is netCDF-3.
+pub(crate) fn is_classic(place: &Path) -> bool {
+    begins_with(place, *b"CDF")
+}
+
+fn begins_with<const N: usize>(place: &Path, magic: [u8; N]) -> bool {
+    let mut first = [0; N];
+    fs::File::open(place).is_ok_and(|mut file| file.read_exact(&mut first).is_ok()) && first == magic
 }
 
 /// Whether a file may be created at a place: what nobody may write to is not replaced, and netCDF-4 that this process has open neither.

@@ -1,7 +1,9 @@
 //! What the process has once: the session.
+use crate::local_place::local_place;
+use crate::place_checks::is_classic;
 use ncirrus::store::Url;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
-use ncirrus::{OpenOptions, Session, SessionBuilder};
+use ncirrus::{Dataset, OpenOptions, Session, SessionBuilder};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +29,17 @@ pub(crate) fn session() -> ncirrus::Result<Session> {
 pub(crate) fn open_options() -> OpenOptions {
     let is_raw = std::env::var_os("NCIRRUS_RAW").is_some_and(|value| value == "1");
     OpenOptions::new().as_netcdf_c(true).raw(is_raw)
+}
+
+/// Opens a dataset for changes. netCDF-3 is on disk after `nc_sync`; `nc_close` does not wait for that, as netCDF-C does not.
+///
+/// # Errors
+/// Those of opening.
+pub(crate) fn updated(url: &str) -> ncirrus::Result<Dataset> {
+    let session = session()?;
+    let is_classic = local_place(url).is_some_and(|place| is_classic(&place));
+    let session = if is_classic { session.without_durability() } else { session };
+    Dataset::update_with(url, &open_options(), &session)
 }
 
 /// What the program set, besides the user's configuration: keys and values, of ncirrus and of netCDF's `.ncrc`.

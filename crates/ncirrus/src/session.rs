@@ -56,6 +56,16 @@ impl Session {
         Self::builder().build()
     }
 
+    /// This session, for datasets that are changed in place and committed without waiting until everything is on disk. Whoever reads
+    /// them, and a process that ends, find what was written; a machine that fails may lose some of it, also in the midst
+    /// of a commit. All else is shared.
+    #[must_use]
+    pub fn without_durability(&self) -> Self {
+        let mut session = self.clone();
+        session.stores.options.durable = false;
+        session
+    }
+
     /// A builder that starts with the settings of the environment and the user's files.
     pub fn builder() -> SessionBuilder {
         let builder = SessionBuilder {
