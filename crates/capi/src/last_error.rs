@@ -12,6 +12,8 @@ thread_local! {
     static IS_NEW: Cell<bool> = const { Cell::new(false) };
     /// The function that was called last.
     static FUNCTION: Cell<&'static str> = const { Cell::new("") };
+    /// The file of the call that runs, where its words do not name one.
+    static FILE: RefCell<String> = const { RefCell::new(String::new()) };
     /// Files that the call gave up.
     static GIVEN_UP: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
@@ -20,6 +22,7 @@ thread_local! {
 pub(crate) fn begin(function: &'static str) {
     // A thread that ends has no errors any more.
     let _ = IS_NEW.try_with(|is_new| is_new.set(false));
+    let _ = FILE.try_with(|file| file.borrow_mut().clear());
     let _ = FUNCTION.try_with(|place| place.set(function));
 }
 
@@ -40,7 +43,10 @@ pub(crate) fn about(file: &[u8]) {
     let file = String::from_utf8_lossy(file);
     let known = TEXT.try_with(|text| text.borrow().to_string_lossy().into_owned()).unwrap_or_default();
     let is_new = IS_NEW.try_with(Cell::get).unwrap_or_default();
-    if is_new && !known.contains(file.trim()) {
+    if !is_new {
+        // The words of the code are found at the end.
+        let _ = FILE.try_with(|place| file.trim().clone_into(&mut place.borrow_mut()));
+    } else if !known.contains(file.trim()) {
         set(&format!("{}: {known}", file.trim()));
     }
 }
@@ -72,7 +78,8 @@ pub(crate) fn set_panic(function: &str, panic: &(dyn Any + Send)) {
 /// error, because a code says little.
 pub(crate) fn end(function: &str, code: i32, words: impl FnOnce() -> String) {
     if !IS_NEW.try_with(Cell::get).unwrap_or(true) {
-        set(&words());
+        let file = FILE.try_with(RefCell::take).unwrap_or_default();
+        set(&if file.is_empty() { words() } else { format!("{file}: {}", words()) });
     }
     static IS_ON: OnceLock<bool> = OnceLock::new();
     if *IS_ON.get_or_init(|| std::env::var_os("NCIRRUS_ERRORS").is_some_and(|value| value == "1")) {

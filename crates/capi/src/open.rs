@@ -27,23 +27,25 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     if user_formats::open(path, mode, 0, Out::none(), ncid)?.is_some() {
         return Ok(());
     }
-    let url = String::from_utf8_lossy(name).trim_start().to_owned();
-    place_checks::check_address(&url)?;
-    let place = local_place(&url);
-    place_checks::check_kind(place.as_deref())?;
-    let core = match shared(place.as_deref(), &url, mode)? {
-        Some(core) => core,
-        None => {
-            let code = |error| {
-                place_checks::of_opening(codes::of_opening(error), &url, place.as_deref(), mode & WRITE != 0)
-            };
-            Arc::new(opened(&url, mode, place.clone()).map_err(code)?)
-        }
-    };
+    let core = found(name, mode).inspect_err(|_| last_error::about(name))?;
     faults::reached(FaultPlace::Opened);
     let writes = mode & WRITE != 0 && core.is_written();
     ncid.set(files::insert(OpenFile::new(core, mode, name.to_vec(), writes))?);
     Ok(())
+}
+
+/// The file at an address, which this process may have open already.
+fn found(name: &[u8], mode: c_int) -> Outcome<Arc<FileCore>> {
+    let url = String::from_utf8_lossy(name).trim_start().to_owned();
+    place_checks::check_address(&url)?;
+    let place = local_place(&url);
+    place_checks::check_kind(place.as_deref())?;
+    if let Some(core) = shared(place.as_deref(), &url, mode)? {
+        return Ok(core);
+    }
+    let code =
+        |error| place_checks::of_opening(codes::of_opening(error), &url, place.as_deref(), mode & WRITE != 0);
+    opened(&url, mode, place.clone()).map(Arc::new).map_err(code)
 }
 
 /// Flags that exclude each other.

@@ -10,6 +10,7 @@ use std::path::Path;
 
 const EISDIR: c_int = 21;
 const ENOTDIR: c_int = 20;
+const ENOENT: c_int = 2;
 
 /// The first bytes of netCDF-4 files.
 const HDF5: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
@@ -45,8 +46,14 @@ pub(crate) fn of_opening(code: Code, url: &str, place: Option<&Path>, writes: bo
     match (code, place) {
         (Code(EACCES), Some(place)) if writes && is_hdf5(place) => Code(NC_EHDFERR),
         (Code(_), Some(place)) if is_zarr && !place.exists() => Code(NC_ENOOBJECT),
+        (Code(ENOENT), Some(place)) if is_below_file(place) => Code(ENOTDIR),
         (code, _) => code,
     }
+}
+
+/// Whether a file stands where the folder of a place would be.
+fn is_below_file(place: &Path) -> bool {
+    fs::metadata(place).is_err_and(|error| error.raw_os_error() == Some(ENOTDIR))
 }
 
 fn is_hdf5(place: &Path) -> bool {

@@ -9,8 +9,8 @@ use std::sync::{PoisonError, RwLock};
 #[derive(Default)]
 pub(crate) struct ObjectFronts(RwLock<Vec<(ObjectId, ObjectBytes)>>);
 
-/// Bytes that are read where a format begins.
-pub(crate) const FRONT: u64 = 64 << 10;
+/// Bytes that are read where a format begins: copying more takes longer than another call of the system does.
+pub(crate) const FRONT: u64 = 16 << 10;
 /// Objects whose fronts are kept: that of a dataset, and of the last ones that it refers to.
 const MOST: usize = 8;
 
