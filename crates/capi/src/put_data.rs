@@ -23,9 +23,9 @@ enum PutEnd {
 
 impl PutEnd {
     /// A write whose place does not depend on the number of records may end later.
-    fn of(handle: &CallHandle, slab: Option<&CSlab>) -> Self {
+    fn of(slab: Option<&CSlab>) -> Self {
         let has_counts = slab.and_then(|slab| slab.count).is_some_and(|count| !count.is_null());
-        if has_counts && !handle.file.is_classic() { Self::Behind } else { Self::Now }
+        if has_counts { Self::Behind } else { Self::Now }
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn put(
     }
     let call = SlabCall { slab, map: None, memory, writes: true };
     write_with(&handle, || {
-        let when = PutEnd::of(&handle, slab.as_ref());
+        let when = PutEnd::of(slab.as_ref());
         let group = if when == PutEnd::Behind { handle.group_to_put()? } else { handle.group()? };
         let access = slabs::access(group, varid, &call)?;
         access.write(memory, data, when)?;

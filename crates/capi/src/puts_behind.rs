@@ -1,4 +1,4 @@
-//! Writes that go on behind the caller: its values are copied, and encoded by the threads of the session while it goes on.
+//! Writes that go on behind the caller: its values are copied, and encoded and written by the threads of the session while it goes on.
 //!
 //! They are done in the order in which they were asked for. Whatever looks at the values or at the state of the file waits for them first,
 //! and so does what asks for a number of records that they add to; the next call, `nc_sync` or `nc_close` is told of those that failed.
@@ -14,22 +14,24 @@ use std::sync::atomic::Ordering;
 /// Fewer bytes are encoded, or collected in their chunk, before another thread has begun.
 const LEAST: usize = 64 << 10;
 
+/// Fewer bytes that are stored as they are have been written before another thread has begun.
+const LEAST_PLAIN: usize = 1 << 20;
+
 impl SlabAccess {
-    /// Whether a write of so many bytes may go on behind the caller: if it takes long, since the values are encoded, and nobody else has
-    /// to see them when the call returns.
+    /// Whether a write of so many bytes may go on behind the caller: if it takes long, since the values are encoded or are many, and
+    /// nobody else has to see them when the call returns.
     pub(crate) fn can_go_behind(&self, len: usize) -> bool {
         let (file, core) = (&self.at.file, &self.at.file.core);
         let Some(variable) = self.at.model().variable(self.id) else { return false };
         let is_encoded = !variable.filters.is_empty()
             && matches!(variable.storage, Storage::Chunked(_) | Storage::Default);
-        len >= LEAST
-            && (is_encoded || !file.is_hdf5())
-            && !file.is_classic()
+        let is_zarr = !file.is_hdf5() && !file.is_classic();
+        len >= if is_encoded || is_zarr { LEAST } else { LEAST_PLAIN }
             && file.mode & SHARE == 0
             && core.look(|state| state.locked_len.is_none() && len <= state.dataset.session().memory() / 4)
     }
 
-    /// Begins to write values that are encoded behind the caller.
+    /// Begins to write values behind the caller.
     ///
     /// # Errors
     /// Those of writes before it.
