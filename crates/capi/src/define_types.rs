@@ -14,13 +14,24 @@ use ncirrus::{Atomic, EnumMember, Field, TypeId, TypeRef, UserKind, UserType, Va
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// Adds a type, of a length where it has one of its own.
+/// Where the size of a type comes from.
+#[derive(Debug, Clone, Copy)]
+enum TypeSize {
+    /// The call.
+    Bytes(usize),
+    /// The type that it is made of.
+    Of(c_int),
+    /// C's structure for vlens.
+    OfVlen,
+}
+
+/// Adds a type.
 fn define(
     ncid: c_int,
     name: CText,
     id: Out<c_int>,
     kind: impl FnOnce(&FileEdit<'_>) -> Outcome<UserKind>,
-    len: Option<usize>,
+    size: TypeSize,
 ) -> Outcome<()> {
     edit(ncid, |edit| {
         if edit.is_classic() {
@@ -34,12 +45,14 @@ fn define(
             return Err(Code(NC_ESTRICTNC3));
         }
         edit.check_writable()?;
-        if len == Some(0) {
-            return Err(Code(NC_EINVAL));
-        }
-        let kind = kind(edit)?;
-        check_free(edit, &name)?;
         edit.enter_define_mode()?;
+        match size {
+            TypeSize::Bytes(0) => return Err(Code(NC_EINVAL)),
+            TypeSize::Of(base) => check_type_number(edit.members(), base)?,
+            TypeSize::Bytes(_) | TypeSize::OfVlen => {}
+        }
+        check_free(edit, &name)?;
+        let kind = kind(edit)?;
         let is_compound = matches!(kind, UserKind::Compound(_));
         let group = edit.group;
         let members = edit.members_mut();
@@ -47,7 +60,7 @@ fn define(
             .model_mut()
             .insert_type(group, UserType { name, kind })
             .map_err(|_| Code(NC_EBADGRPID))?;
-        if let Some(len) = len.filter(|_| is_compound) {
+        if let (TypeSize::Bytes(len), true) = (size, is_compound) {
             let layout = CompoundLayout { len, offsets: Vec::new() };
             Arc::make_mut(&mut members.layouts).insert(ty, layout);
         }
@@ -58,17 +71,17 @@ fn define(
 
 /// `nc_def_compound`: fields are inserted afterwards.
 pub(crate) fn compound(ncid: c_int, len: usize, name: CText, id: Out<c_int>) -> Outcome<()> {
-    define(ncid, name, id, |_| Ok(UserKind::Compound(Vec::new())), Some(len))
+    define(ncid, name, id, |_| Ok(UserKind::Compound(Vec::new())), TypeSize::Bytes(len))
 }
 
 /// `nc_def_opaque`.
 pub(crate) fn opaque(ncid: c_int, len: usize, name: CText, id: Out<c_int>) -> Outcome<()> {
-    define(ncid, name, id, |_| Ok(UserKind::Opaque(len as u64)), Some(len))
+    define(ncid, name, id, |_| Ok(UserKind::Opaque(len as u64)), TypeSize::Bytes(len))
 }
 
 /// `nc_def_vlen`.
 pub(crate) fn vlen(ncid: c_int, name: CText, base: c_int, id: Out<c_int>) -> Outcome<()> {
-    define(ncid, name, id, |edit| Ok(UserKind::Vlen(base_type(edit, base)?)), None)
+    define(ncid, name, id, |edit| Ok(UserKind::Vlen(base_type(edit, base)?)), TypeSize::OfVlen)
 }
 
 fn base_type(edit: &FileEdit<'_>, number: c_int) -> Outcome<TypeRef> {
@@ -79,14 +92,11 @@ fn base_type(edit: &FileEdit<'_>, number: c_int) -> Outcome<TypeRef> {
 
 /// `nc_def_enum`: members are inserted afterwards.
 pub(crate) fn enumeration(ncid: c_int, base: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
-    let kind = |edit: &FileEdit<'_>| {
-        check_type_number(edit.members(), base)?;
-        match base_type(edit, base)? {
-            TypeRef::Atomic(base) if base.is_integer() => Ok(UserKind::Enum { base, members: Vec::new() }),
-            _ => Err(Code(NC_EINVAL)),
-        }
+    let kind = |edit: &FileEdit<'_>| match base_type(edit, base)? {
+        TypeRef::Atomic(base) if base.is_integer() => Ok(UserKind::Enum { base, members: Vec::new() }),
+        _ => Err(Code(NC_EINVAL)),
     };
-    define(ncid, name, id, kind, None)
+    define(ncid, name, id, kind, TypeSize::Of(base))
 }
 
 /// A type to which members can be added: one that is not used yet.
