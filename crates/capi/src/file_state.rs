@@ -3,7 +3,7 @@
 //! Definitions are collected here and given to the dataset when values are read or written, and at `nc_enddef`, `nc_sync`
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
 use crate::broken::{FileHealth, MarkedGuard};
-use crate::codes::{self, Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
+use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::followed::ReadAhead;
