@@ -59,9 +59,9 @@ fn size_of_package() -> Outcome {
 /// Installs an editable package in the project's environment, with its entry points; the extension module is that of
 /// `release`.
 pub(crate) fn build() -> Outcome {
-    // The server of the benchmarks, which tests of object stores use; built with the same dependencies as the tests of
-    // Rust.
-    let server = ["build", "--quiet", "--profile", "checked", "--workspace", "--bin", "ncirrus-bench"];
+    // The server of the benchmarks, which tests of object stores use. With the tests of Rust, which are there already: without
+    // them the crates would have fewer features, and all of them were built again.
+    let server = ["build", "--quiet", "--profile", "checked", "--workspace", "--tests", "--bin", "ncirrus-bench"];
     run::cargo(&server)?;
     python(&["-m", "maturin", "develop", "--release", "--quiet"])
 }
