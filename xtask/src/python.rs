@@ -61,7 +61,8 @@ fn size_of_package() -> Outcome {
 pub(crate) fn build() -> Outcome {
     // The server of the benchmarks, which tests of object stores use. With the tests of Rust, which are there already: without
     // them the crates would have fewer features, and all of them were built again.
-    let server = ["build", "--quiet", "--profile", "checked", "--workspace", "--tests", "--bin", "ncirrus-bench"];
+    let server =
+        ["build", "--quiet", "--profile", "checked", "--workspace", "--tests", "--bin", "ncirrus-bench"];
     run::cargo(&server)?;
     python(&["-m", "maturin", "develop", "--release", "--quiet"])
 }

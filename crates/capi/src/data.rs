@@ -6,8 +6,9 @@ use crate::layouts;
 use crate::members::FileMembers;
 use crate::memory::{BytesOut, In};
 use crate::read_ahead;
+use crate::slab_checks;
 pub(crate) use crate::slabs::CSlab;
-use crate::slabs::{self, Slab, SlabAccess, SlabCall};
+use crate::slabs::{Slab, SlabAccess, SlabCall};
 use crate::small_reads;
 use crate::user_calls;
 use crate::user_formats::table_of;
@@ -114,7 +115,7 @@ pub(crate) fn get(
     let handle = files::handle_of(ncid)?;
     let _in_use = handle.file.core.in_use();
     let stamp = files::stamp(ncid);
-    let access = slabs::access(handle.group()?, varid, &call)?;
+    let access = slab_checks::access(handle.group()?, varid, &call)?;
     read(&access, memory, out)?;
     small_reads::remember(ncid, varid, &access, memory, stamp);
     Ok(())
@@ -148,7 +149,7 @@ pub(crate) fn get_mapped(
     let call = SlabCall { slab: Some(slab), map: Some(map), memory, writes: false };
     let handle = files::handle_of(ncid)?;
     let _in_use = handle.file.core.in_use();
-    let access = slabs::access(handle.group()?, varid, &call)?;
+    let access = slab_checks::access(handle.group()?, varid, &call)?;
     if map.is_null() || access.slab.counts.is_empty() || access.is_nothing {
         return read(&access, memory, out);
     }

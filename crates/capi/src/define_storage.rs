@@ -1,11 +1,11 @@
 //! How variables are to be stored: chunks, filters, byte order, fill value, rounding.
 use crate::codes::{
-    Code, NC_EBADCHUNK, NC_EFILTER, NC_EGLOBAL, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_ELATEDEF,
-    NC_ENOFILTER, NC_ENOTINDEFINE, NC_ENOTNC4, Outcome,
+    Code, NC_EBADCHUNK, NC_EFILTER, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_ELATEDEF, NC_ENOFILTER,
+    NC_ENOTINDEFINE, NC_ENOTNC4, Outcome,
 };
 use crate::define::{default_chunks, set_no_fill, type_of, variable_id};
 use crate::file_edit::FileEdit;
-use crate::files::{GLOBAL, edit, group_of, handle_of, session};
+use crate::files::{check_not_global, edit, group_of, session};
 use crate::layouts;
 use crate::memory::{Bytes, In};
 use crate::storage::{DEFLATE, FLETCHER32, SHUFFLE, SZIP};
@@ -318,14 +318,6 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, order: c_int) -> Outcome<()> {
         change(edit, var, |variable| variable.endianness = order);
         Ok(())
     })
-}
-
-/// What is chosen for one variable is told of all of them before the group is looked up.
-pub(crate) fn check_not_global(ncid: c_int, varid: c_int) -> Outcome<()> {
-    if handle_of(ncid)?.file.is_classic() {
-        group_of(ncid)?;
-    }
-    if varid == GLOBAL { Err(Code(NC_EGLOBAL)) } else { Ok(()) }
 }
 
 /// `nc_def_var_quantize`.

@@ -215,6 +215,17 @@ impl CallHandle {
     }
 }
 
+/// What is asked of one variable is told of all of them before the group is looked up.
+///
+/// # Errors
+/// `NC_EBADID`, `NC_EGLOBAL`.
+pub(crate) fn check_not_global(ncid: c_int, varid: c_int) -> Outcome<()> {
+    if handle_of(ncid)?.file.is_classic() {
+        group_of(ncid)?;
+    }
+    if varid == GLOBAL { Err(Code(NC_EGLOBAL)) } else { Ok(()) }
+}
+
 /// Changes definitions, or the state, of the file that an id refers to.
 ///
 /// # Errors

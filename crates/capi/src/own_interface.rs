@@ -7,7 +7,8 @@ use crate::memory::{
     TextOut, free_address,
 };
 use crate::process;
-use crate::slabs::{self, CSlab, SlabAccess, SlabCall};
+use crate::slab_checks;
+use crate::slabs::{CSlab, SlabAccess, SlabCall};
 use ncirrus::{Json, JsonMap, ReadPlan, Selection};
 use std::ffi::{CStr, c_int};
 
@@ -65,7 +66,7 @@ pub(crate) fn read_many(
 
 fn slab_of(at: FileGroup, varid: c_int, start: In<usize>, count: In<usize>) -> Outcome<SlabAccess> {
     let slab = CSlab { start, count: Some(count), stride: None };
-    slabs::access(at, varid, &SlabCall { slab: Some(slab), map: None, memory: None, writes: false })
+    slab_checks::access(at, varid, &SlabCall { slab: Some(slab), map: None, memory: None, writes: false })
 }
 
 /// `nci_explain`: how a slab, or the whole variable, would be read.

@@ -3,9 +3,10 @@ use crate::codes::{Code, EACCES, NC_EHDFERR, NC_ENOOBJECT, NC_ENOTNC, NC_EURL, O
 use crate::file_state::FileOrigin;
 use crate::files;
 use crate::last_error;
+use crate::local_place::begins_with;
 use std::ffi::c_int;
 use std::fs::{self, OpenOptions};
-use std::io::{Error, ErrorKind, Read};
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 const EISDIR: c_int = 21;
@@ -58,16 +59,6 @@ fn is_below_file(place: &Path) -> bool {
 
 fn is_hdf5(place: &Path) -> bool {
     begins_with(place, HDF5)
-}
-
-/// Whether the file at a place is netCDF-3.
-pub(crate) fn is_classic(place: &Path) -> bool {
-    begins_with(place, *b"CDF")
-}
-
-fn begins_with<const N: usize>(place: &Path, magic: [u8; N]) -> bool {
-    let mut first = [0; N];
-    fs::File::open(place).is_ok_and(|mut file| file.read_exact(&mut first).is_ok()) && first == magic
 }
 
 /// Whether a file may be created at a place: what nobody may write to is not replaced, and netCDF-4 that this process has open neither.

@@ -1,6 +1,5 @@
 //! What the process has once: the session.
-use crate::local_place::local_place;
-use crate::place_checks::is_classic;
+use crate::local_place::{is_classic, local_place};
 use ncirrus::store::Url;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
 use ncirrus::{Dataset, OpenOptions, Session, SessionBuilder};

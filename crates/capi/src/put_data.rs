@@ -5,7 +5,8 @@ use crate::files::{self, CallHandle};
 use crate::layouts;
 use crate::memory::{Bytes, In};
 use crate::modes::SHARE;
-use crate::slabs::{self, CSlab, SlabAccess, SlabCall};
+use crate::slab_checks;
+use crate::slabs::{CSlab, SlabAccess, SlabCall};
 use crate::small_puts;
 use crate::user_calls;
 use crate::user_formats::table_of;
@@ -132,7 +133,7 @@ pub(crate) fn put(
     write_with(&handle, || {
         let when = PutEnd::of(slab.as_ref());
         let group = if when == PutEnd::Behind { handle.group_to_put()? } else { handle.group()? };
-        let access = slabs::access(group, varid, &call)?;
+        let access = slab_checks::access(group, varid, &call)?;
         access.write(memory, data, when)?;
         small_puts::remember(&handle, varid, &access, memory);
         Ok(())
@@ -155,7 +156,9 @@ pub(crate) fn put_mapped(
     }
     let call = SlabCall { slab: Some(slab), map: Some(map), memory, writes: true };
     let handle = files::handle_of(ncid)?;
-    write_with(&handle, || write_mapped(&slabs::access(handle.group()?, varid, &call)?, map, memory, data))
+    write_with(&handle, || {
+        write_mapped(&slab_checks::access(handle.group()?, varid, &call)?, map, memory, data)
+    })
 }
 
 fn write_mapped(target: &SlabAccess, map: In<isize>, memory: Option<Atomic>, data: Bytes) -> Outcome<()> {

@@ -3,13 +3,15 @@
 //! netCDF-3; and boxes with distances in memory, which are checked and then done part by part for all formats. Of what is done
 //! in parts, the last one decides about ends that only strides reach.
 use crate::codes::{
-    Code, NC_EEDGE, NC_EHDFERR, NC_EINDEFINE, NC_EINVALCOORDS, NC_EMAPTYPE, NC_EPERM, NC_ESTRIDE, Outcome,
+    Code, NC_EEDGE, NC_EGLOBAL, NC_EHDFERR, NC_EINDEFINE, NC_EINVALCOORDS, NC_EMAPTYPE, NC_EPERM, NC_ESTRIDE,
+    Outcome,
 };
-use crate::files::{FileGroup, size};
+use crate::files::{FileGroup, GLOBAL, size};
 use crate::inquiry::first_unlimited;
 use crate::memory::In;
-use crate::slabs::{Slab, SlabCall, check_mode, check_text, check_types};
+use crate::slabs::{Slab, SlabAccess, SlabCall, check_mode, check_text, check_types};
 use ncirrus::{AxisSelection, Selection, TypeRef, VarId};
+use std::ffi::c_int;
 
 /// The last record of a classic file.
 const LAST_RECORD: u64 = 0xffff_ffff;
@@ -30,7 +32,7 @@ struct AskedAxis {
 
 /// A call as it is checked.
 #[derive(Debug)]
-pub(crate) struct SlabCheck<'a> {
+struct SlabCheck<'a> {
     at: &'a FileGroup,
     call: &'a SlabCall,
     id: VarId,
@@ -68,6 +70,44 @@ impl AskedAxis {
     fn check_stride(&self) -> Outcome<()> {
         if self.stride <= 0 || self.stride >= TOO_FAR { Err(Code(NC_ESTRIDE)) } else { Ok(()) }
     }
+}
+
+/// Checks a call: the file, the variable, the types, the mode and the elements, in the order of the reference.
+///
+/// # Errors
+/// As the reference, by the kind of file: `NC_EBADID`, `NC_ENOTVAR`, `NC_EGLOBAL`, `NC_EPERM`, `NC_EINDEFINE`, `NC_ECHAR`,
+/// `NC_EBADTYPE`, `NC_EMAPTYPE`, `NC_EINVALCOORDS`, `NC_EEDGE`, `NC_ESTRIDE`.
+pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabAccess> {
+    if call.has_null() {
+        check_null_start(&at, varid, call)?;
+    }
+    if at.file.is_classic() && call.is_box() && call.slab.is_some() {
+        if call.memory.is_none() && call.slab.is_some_and(|slab| slab.count.is_some()) {
+            // Its own type is looked up before the mode.
+            at.variable_id(varid)?;
+        }
+        check_mode(&at, call)?;
+        if varid == GLOBAL {
+            return Err(Code(NC_EGLOBAL));
+        }
+    }
+    let (id, ty) = (at.variable_id(varid)?, at.variable(varid)?.ty);
+    let check = SlabCheck::of(&at, (id, ty), call)?;
+    let mut is_nothing = check.is_nothing()?;
+    if !is_nothing {
+        check.check()?;
+        is_nothing = at.file.is_classic() && check.has_none();
+    }
+    let (slab, growing) = (check.slab()?, check.growing);
+    Ok(SlabAccess { at, id, ty, growing, slab, is_nothing })
+}
+
+/// Where anything is left to the library, the variable is looked up before all else; if it has dimensions, there is a start.
+fn check_null_start(at: &FileGroup, varid: c_int, call: &SlabCall) -> Outcome<()> {
+    at.variable_id(varid)?;
+    let rank = at.variable(varid)?.rank();
+    let has_start = call.slab.is_none_or(|slab| !slab.start.is_null());
+    if rank == 0 || has_start { Ok(()) } else { Err(Code(NC_EINVALCOORDS)) }
 }
 
 impl<'a> SlabCheck<'a> {
@@ -126,7 +166,7 @@ impl<'a> SlabCheck<'a> {
     /// The checks that calls which go in parts make first, whatever the mode of the file; whether they then have nothing to do.
     ///
     /// # Errors
-    /// As of [`crate::slabs::access`].
+    /// As of [`access`].
     pub(crate) fn is_nothing(&self) -> Outcome<bool> {
         if self.call.map.is_some() {
             self.check_mapped()
@@ -188,7 +228,7 @@ impl<'a> SlabCheck<'a> {
     /// The checks of the file's format.
     ///
     /// # Errors
-    /// As of [`crate::slabs::access`].
+    /// As of [`access`].
     pub(crate) fn check(&self) -> Outcome<()> {
         let is_classic = self.at.file.is_classic();
         let is_in_parts = self.call.map.is_some() || self.call.has_strides() && is_classic;

@@ -1,11 +1,9 @@
 //! Which elements a call reads or writes, and the variable that it does that with.
-use crate::codes::{Code, NC_EBADTYPE, NC_ECHAR, NC_EGLOBAL, NC_EINVALCOORDS, NC_ENOMEM, NC_EPERM, Outcome};
+use crate::codes::{Code, NC_EBADTYPE, NC_ECHAR, NC_ENOMEM, NC_EPERM, Outcome};
 use crate::convert;
-use crate::files::{FileGroup, GLOBAL};
+use crate::files::FileGroup;
 use crate::memory::In;
-use crate::slab_checks::SlabCheck;
 use ncirrus::{Atomic, Selection, TypeRef, VarId};
-use std::ffi::c_int;
 
 /// The elements that a call is about, as it says them: null for counts and strides stands for all, and for 1.
 #[derive(Debug, Clone, Copy)]
@@ -61,56 +59,18 @@ impl SlabCall {
     }
 
     /// Whether it is about one element or one box.
-    fn is_box(&self) -> bool {
+    pub(crate) fn is_box(&self) -> bool {
         self.map.is_none() && !self.has_strides()
     }
 
     /// Whether anything that says the elements is left to the library.
-    fn has_null(&self) -> bool {
+    pub(crate) fn has_null(&self) -> bool {
         self.slab.is_none_or(|slab| {
             slab.start.is_null()
                 || slab.count.is_some_and(In::is_null)
                 || slab.stride.is_some_and(In::is_null)
         })
     }
-}
-
-/// Checks a call: the file, the variable, the types, the mode and the elements, in the order of the reference.
-///
-/// # Errors
-/// As the reference, by the kind of file: `NC_EBADID`, `NC_ENOTVAR`, `NC_EGLOBAL`, `NC_EPERM`, `NC_EINDEFINE`, `NC_ECHAR`,
-/// `NC_EBADTYPE`, `NC_EMAPTYPE`, `NC_EINVALCOORDS`, `NC_EEDGE`, `NC_ESTRIDE`.
-pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabAccess> {
-    if call.has_null() {
-        check_null_start(&at, varid, call)?;
-    }
-    if at.file.is_classic() && call.is_box() && call.slab.is_some() {
-        if call.memory.is_none() && call.slab.is_some_and(|slab| slab.count.is_some()) {
-            // Its own type is looked up before the mode.
-            at.variable_id(varid)?;
-        }
-        check_mode(&at, call)?;
-        if varid == GLOBAL {
-            return Err(Code(NC_EGLOBAL));
-        }
-    }
-    let (id, ty) = (at.variable_id(varid)?, at.variable(varid)?.ty);
-    let check = SlabCheck::of(&at, (id, ty), call)?;
-    let mut is_nothing = check.is_nothing()?;
-    if !is_nothing {
-        check.check()?;
-        is_nothing = at.file.is_classic() && check.has_none();
-    }
-    let (slab, growing) = (check.slab()?, check.growing);
-    Ok(SlabAccess { at, id, ty, growing, slab, is_nothing })
-}
-
-/// Where anything is left to the library, the variable is looked up before all else; if it has dimensions, there is a start.
-fn check_null_start(at: &FileGroup, varid: c_int, call: &SlabCall) -> Outcome<()> {
-    at.variable_id(varid)?;
-    let rank = at.variable(varid)?.rank();
-    let has_start = call.slab.is_none_or(|slab| !slab.start.is_null());
-    if rank == 0 || has_start { Ok(()) } else { Err(Code(NC_EINVALCOORDS)) }
 }
 
 /// Whether a classic file is written or read now.

@@ -1,6 +1,6 @@
 //! How variables are stored: chunks, filters, byte order, fill value.
 use crate::codes::{Code, NC_EBADTYPE, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome};
-use crate::files::{FileGroup, group_of, session, size};
+use crate::files::{FileGroup, check_not_global, group_of, session, size};
 use crate::layouts;
 use crate::memory::{BytesOut, Out};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
@@ -221,7 +221,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesO
 
 /// How values are rounded when they are written.
 pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<c_int>) -> Outcome<()> {
-    crate::define_storage::check_not_global(ncid, varid)?;
+    check_not_global(ncid, varid)?;
     let at = group_of(ncid)?;
     if at.file.is_classic() {
         return Err(Code(NC_ENOTNC4));
