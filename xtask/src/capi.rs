@@ -1,5 +1,5 @@
 //! Installs the C library: `cargo xtask capi PREFIX`.
-use crate::run::{Outcome, cargo, command, target};
+use crate::run::{Outcome, cargo, command, program, target};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -40,11 +40,6 @@ pub(crate) fn install(arguments: &[String]) -> Outcome {
 /// fewer features of theirs.
 pub(crate) fn build() -> Outcome {
     cargo(&["build", "--quiet", "--release", "--package", "ncirrus-cli", "--package", "ncirrus-capi"])
-}
-
-/// The file of a program.
-pub(crate) fn program(name: &str) -> String {
-    format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
 /// The folder in which programs find the library as it ships: of what was installed below a folder, or what is built now.

@@ -169,5 +169,5 @@ fn path_of_tools(python: &Path) -> String {
 }
 
 fn server() -> PathBuf {
-    target().join("checked").join(format!("ncirrus-bench{}", std::env::consts::EXE_SUFFIX))
+    target().join("checked").join(run::program("ncirrus-bench"))
 }

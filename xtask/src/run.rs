@@ -18,6 +18,11 @@ pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| project().join("target"), PathBuf::from)
 }
 
+/// The file of a program.
+pub(crate) fn program(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
 /// Runs cargo in the project's folder.
 pub(crate) fn cargo(arguments: &[&str]) -> Outcome {
     command("cargo", arguments, &[])

@@ -24,7 +24,7 @@ pub(crate) fn unit(arguments: &[String]) -> Outcome {
 pub(crate) fn shipped(arguments: &[String]) -> Outcome {
     let prefix = target().join("prefix");
     capi::install(&[prefix.to_string_lossy().into_owned()])?;
-    let program = target().join("release").join(capi::program("ncirrus"));
+    let program = target().join("release").join(run::program("ncirrus"));
     let places = [("NCIRRUS_BINARY", program), ("NCIRRUS_PREFIX", prefix)];
     if arguments.is_empty() && has_nextest() {
         let filter = "binary(command) | (binary(library) & test(/^shipped::/))";

@@ -2,7 +2,7 @@
 use super::cloud::Server;
 use crate::capi::linked_folder;
 use crate::peers;
-use crate::run::{Outcome, cargo, command, project, target};
+use crate::run::{Outcome, command, project, target};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -47,7 +47,7 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
         ("nc-config", "libnetcdf-dev"),
         ("cc", "gcc"),
     ])?;
-    cargo(&["build", "--release", "--quiet", "--package", "ncirrus-capi"])?;
+    crate::capi::build()?;
     let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let plugins = plugins()?;
     let bench = made(&folder, &plugins)?;
