@@ -2,8 +2,10 @@
 use super::form::{ChunkArrangement, StorageForm};
 use crate::address::FileAddress;
 use crate::write::StoredChunk;
+use crate::write::objects::records_of_heap;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Model, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -25,6 +27,14 @@ impl HeldElements {
             ChunkArrangement::Compact => Self::Compact(None),
             ChunkArrangement::Contiguous => Self::Run { addr: None, cells: BTreeSet::new() },
             ChunkArrangement::Chunked => Self::Chunks(BTreeMap::new()),
+        }
+    }
+
+    /// How many records a variable with these data has, where that is not its dimension's length ([`records_of_heap`]).
+    pub(crate) fn records(&self, model: &Model, var: VarId, chunk: &[u64]) -> Option<u64> {
+        match self {
+            Self::Chunks(chunks) => records_of_heap(model, var, chunks.keys().next_back(), chunk),
+            Self::Compact(_) | Self::Run { .. } => None,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::write::header::{MessageDraft, encode_header, header_len};
 use crate::write::heap::HeapBuilder;
 use crate::write::index::{self, BuiltIndex, IndexGrid};
 use crate::write::objects::{
-    ElementStorage, FileObject, OLD_LAYOUT, ObjectDescriber, SIZES, dimension_ids, members, records_of_heap,
+    ElementStorage, FileObject, OLD_LAYOUT, ObjectDescriber, SIZES, dimension_ids, members,
 };
 use crate::write::out::ByteSink;
 use crate::write::space::SpaceAllocator;
@@ -184,12 +184,8 @@ impl ImageSource<'_> {
         };
         let arrangement = self.arrangement(id, track, built, fill.value.as_ref());
         let arrangement = arrangement.map_err(|error| error.at_path(path()))?;
-        let records = match self.held.get(&id) {
-            Some(HeldElements::Chunks(chunks)) => {
-                records_of_heap(self.model, id, chunks.keys().next_back(), track.form.cell_shape())
-            }
-            _ => None,
-        };
+        let held = self.held.get(&id);
+        let records = held.and_then(|held| held.records(self.model, id, track.form.cell_shape()));
         let filters = &track.form.encoding.codecs;
         let stowed = ElementStorage { datatype: &datatype, arrangement, filters, fill, records };
         describer.variable(id, &stowed).map_err(|error| error.at_path(path()))

@@ -10,7 +10,7 @@ use crate::write::FilePatch;
 use crate::write::header::MessageDraft;
 use crate::write::index::{self, IndexGrid};
 use crate::write::message;
-use crate::write::objects::{FileObject, dimension_of, records_of_heap};
+use crate::write::objects::{FileObject, dimension_of};
 use crate::write::placer::{ChunkArrangement, HeldElements, run_of};
 use crate::write::put::put_uint;
 use crate::write::value::encode_values;
@@ -35,11 +35,9 @@ impl UpdatePlanner<'_> {
             return Ok(());
         }
         let mut lens = self.new.shape(id);
-        if let (Some(track), Some(first)) = (track, lens.first_mut())
-            && let HeldElements::Chunks(chunks) = &track.held
-        {
-            let last = chunks.keys().next_back();
-            *first = records_of_heap(self.new, id, last, track.form.cell_shape()).unwrap_or(*first);
+        let records = track.and_then(|track| track.held.records(self.new, id, track.form.cell_shape()));
+        if let (Some(records), Some(first)) = (records, lens.first_mut()) {
+            *first = records;
         }
         let grown = grown(&found.space, &lens);
         if let (Some(track), Some(stand)) = (track, self.stands.get(&id)) {
