@@ -4,8 +4,8 @@ use crate::codes::{
 };
 use crate::files::{GLOBAL, group_of, number, size};
 use crate::memory::{Bytes, CText, In, Out};
-use crate::{attributes, data, define, equality, layouts, open, put_attributes, put_data};
-use ncirrus::{Atomic, AxisSelection, Selection, TypeRef};
+use crate::{attributes, data, define, equality, layouts, put_attributes, put_data};
+use ncirrus::{Atomic, Selection, TypeRef};
 use std::ffi::{CString, c_int};
 
 /// `NC_FORMAT_NETCDF4`.
@@ -47,7 +47,6 @@ pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
     }
     // What fails here is told by the put.
     _ = define::enddef(to);
-    _ = open::sync(to);
     let mut shape = at.model().shape(id);
     if shape.first() == Some(&0) {
         return Ok(());
@@ -72,9 +71,7 @@ fn copy_values((from, varid): (c_int, c_int), (to, new): (c_int, c_int), shape: 
     let values = {
         let _in_use = at.file.core.in_use();
         at.file.core.enter_data_mode()?;
-        let slice = |len: &u64| AxisSelection::Slice { start: 0, count: *len, stride: 1 };
-        let all = Selection::new(shape.iter().map(slice).collect());
-        at.settled()?.variable_by_id(at.variable_id(varid)?).values(&all)?
+        at.settled()?.variable_by_id(at.variable_id(varid)?).values(&Selection::all(shape))?
     };
     let image = layouts::image(&at.members, ty, &values)?;
     let start = vec![0usize; shape.len()];

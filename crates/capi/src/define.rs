@@ -11,7 +11,9 @@ use crate::members::atomic_of;
 use crate::memory::{CText, In, Out};
 use crate::room::room_of;
 use ncirrus::model::{Dimension, Variable, check_name, normalize_name};
-use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, FillValue, Model, Storage, TypeRef, VarId};
+use ncirrus::{
+    Atomic, Attribute, DefaultChunks, DimId, DimensionLen, FillValue, Model, Storage, TypeRef, VarId,
+};
 use std::ffi::c_int;
 
 /// Bytes of a name.
@@ -264,7 +266,7 @@ fn check_fill_values(edit: &FileEdit<'_>) -> Outcome<()> {
         let has_elements = edit.model().growing(*var).first() != Some(&true)
             || edit.model().shape(*var).first().is_some_and(|records| *records > 0);
         let is_new = !edit.state.stored.contains(var) && variable.fill != FillValue::None;
-        is_new && has_elements && chosen.is_some_and(|own| own.ty != variable.ty || own.values.len() != 1)
+        is_new && has_elements && chosen.is_some_and(|own| !is_fill_of(own, variable.ty))
     };
     if edit.model().variables().iter().any(is_wrong) { Err(Code(NC_EBADTYPE)) } else { Ok(()) }
 }
@@ -439,13 +441,18 @@ pub(crate) fn set_fill(ncid: c_int, mode: c_int, old: Out<c_int>) -> Outcome<()>
     })
 }
 
+/// Whether an attribute can be the fill value of a variable of a type: it is one value of that.
+pub(crate) fn is_fill_of(attribute: &Attribute, ty: TypeRef) -> bool {
+    attribute.ty == ty && attribute.values.len() == 1
+}
+
 /// Whether the elements of a variable that are never written have a value.
 pub(crate) fn set_no_fill(edit: &mut FileEdit<'_>, var: VarId, no_fill: bool) {
     let Some(variable) = edit.model_mut().variable_mut(var) else { return };
     let own = variable.attributes.known().and_then(|list| list.find("_FillValue")).cloned();
     variable.fill = match (no_fill, own) {
         (true, _) => FillValue::None,
-        (false, Some(own)) if own.values.len() == 1 && own.ty == variable.ty => FillValue::Own(own.values),
+        (false, Some(own)) if is_fill_of(&own, variable.ty) => FillValue::Own(own.values),
         (false, _) => FillValue::Default,
     };
 }

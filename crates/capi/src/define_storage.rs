@@ -182,10 +182,15 @@ pub(crate) fn deflate(
             if variable(edit, var)?.rank() == 0 {
                 return Err(Code(NC_EINVAL));
             }
-            add(edit, varid, SHUFFLE, &[])?;
+            open_for_filters(edit, varid)?;
+            add(edit, var, SHUFFLE, &[])?;
+        }
+        if deflate == 0 || level == 0 {
+            return Ok(());
         }
         // What was chosen before the level was looked at stays.
-        if deflate == 0 || level == 0 { Ok(()) } else { add(edit, varid, DEFLATE, &[level.cast_unsigned()]) }
+        open_for_filters(edit, varid)?;
+        add(edit, var, DEFLATE, &[level.cast_unsigned()])
     })
 }
 
@@ -196,24 +201,21 @@ pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: c_int) -> Outcome<()
         if is_set != 0 && variable(edit, var)?.rank() == 0 {
             return Err(Code(NC_EINVAL));
         }
-        if is_set == 0 {
-            open_for_filters(edit, varid).map(|_| ())
-        } else {
-            add(edit, varid, FLETCHER32, &[])
-        }
+        open_for_filters(edit, varid)?;
+        if is_set == 0 { Ok(()) } else { add(edit, var, FLETCHER32, &[]) }
     })
 }
 
 /// `nc_def_var_filter`.
 pub(crate) fn filter(ncid: c_int, varid: c_int, id: u32, count: usize, parameters: In<u32>) -> Outcome<()> {
     edit(ncid, |edit| {
-        open_for_filters(edit, varid)?;
-        add(edit, varid, id, if count == 0 { &[] } else { parameters.read(count)? })
+        let var = open_for_filters(edit, varid)?;
+        add(edit, var, id, if count == 0 { &[] } else { parameters.read(count)? })
     })
 }
 
-fn add(edit: &mut FileEdit<'_>, varid: c_int, id: u32, parameters: &[u32]) -> Outcome<()> {
-    let var = open_for_filters(edit, varid)?;
+/// Adds a filter to a variable that may get one ([`open_for_filters`]).
+fn add(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) -> Outcome<()> {
     if id > MOST_ID {
         return Err(Code(NC_EHDFERR));
     }

@@ -7,6 +7,7 @@ use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::followed::ReadAhead;
+use crate::local_place::local_place;
 use crate::members::FileMembers;
 use crate::process::{self, open_options, session};
 use crate::put_run::CollectedPuts;
@@ -411,7 +412,7 @@ impl FileState {
             FileOrigin::Updating => self.dataset.sync().map_err(|error| self.format.code_of(error)),
             FileOrigin::Created { url } => {
                 self.dataset.clone().close().map_err(|error| self.format.code_of(error))?;
-                self.replace(process::updated(url)?)?;
+                self.replace(process::updated(url, local_place(url).as_deref())?)?;
                 self.origin = FileOrigin::Updating;
                 Ok(())
             }

@@ -71,7 +71,7 @@ fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<Fil
             (Dataset::update_bytes(bytes, &options, &session)?, FileOrigin::Memory)
         }
         (_, None) if is_of_http(url) => return opened_at_server(url),
-        _ => (process::updated(url)?, FileOrigin::Updating),
+        _ => (process::updated(url, place.as_deref())?, FileOrigin::Updating),
     };
     let format = FileFormat::of(&dataset);
     FileCore::new(dataset, origin, format, place, false)
@@ -91,7 +91,7 @@ fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
     if read.format.protocol.is_some() {
         return Ok(read);
     }
-    let updated = process::updated(url)?;
+    let updated = process::updated(url, None)?;
     let format = FileFormat::of(&updated);
     FileCore::new(updated, FileOrigin::Updating, format, None, false)
 }
@@ -117,7 +117,7 @@ fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<Fi
         match (&state.origin, writes) {
             (FileOrigin::Memory, _) | (FileOrigin::Reading, false) => continue,
             (FileOrigin::Reading, true) => {
-                state.replace(process::updated(url).map_err(codes::of_opening)?)?;
+                state.replace(process::updated(url, Some(place)).map_err(codes::of_opening)?)?;
                 state.origin = FileOrigin::Updating;
                 files::close_at_exit();
             }

@@ -1,8 +1,9 @@
 //! What the process has once: the session.
-use crate::local_place::{is_classic, local_place};
+use crate::local_place::is_classic;
 use ncirrus::store::Url;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
 use ncirrus::{Dataset, OpenOptions, Session, SessionBuilder};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -34,10 +35,11 @@ pub(crate) fn open_options() -> OpenOptions {
 ///
 /// # Errors
 /// Those of opening.
-pub(crate) fn updated(url: &str) -> ncirrus::Result<Dataset> {
-    let session = session()?;
-    let is_classic = local_place(url).is_some_and(|place| is_classic(&place));
-    let session = if is_classic { session.without_durability() } else { session };
+pub(crate) fn updated(url: &str, place: Option<&Path>) -> ncirrus::Result<Dataset> {
+    let mut session = session()?;
+    if place.is_some_and(is_classic) {
+        session = session.without_durability();
+    }
     Dataset::update_with(url, &open_options(), &session)
 }
 

@@ -5,7 +5,7 @@ use crate::codes::{
     NC_ENAMEINUSE, NC_ENOTATT, NC_ENOTINDEFINE, NC_EPERM, NC_ERANGE, NC_ESTRICTNC3, Outcome,
 };
 use crate::convert;
-use crate::define::{check_sought, known_name, new_name, set_no_fill, variable_id};
+use crate::define::{check_sought, is_fill_of, known_name, new_name, set_no_fill, variable_id};
 use crate::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::layouts;
@@ -209,8 +209,7 @@ fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome
     let model = edit.model_mut();
     if let NodeId::Variable(var) = node
         && attribute.name == "_FillValue"
-        && attribute.values.len() == 1
-        && model.variable(var).is_some_and(|variable| variable.ty == attribute.ty)
+        && model.variable(var).is_some_and(|variable| is_fill_of(&attribute, variable.ty))
         && !(is_classic && stored.contains(&var))
         && let Some(variable) = model.variable_mut(var)
         && variable.fill != FillValue::None

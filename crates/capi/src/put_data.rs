@@ -103,10 +103,10 @@ fn write_with(handle: &CallHandle, write: impl FnOnce() -> Outcome<()>) -> Outco
         write()
     };
     handle.file.core.note_change();
+    let is_written = matches!(outcome, Ok(()) | Err(Code(NC_ERANGE)));
     // In define mode a call without elements ends well, too.
-    let is_defining = handle.file.core.look(|state| state.is_defining);
-    let is_written = matches!(outcome, Ok(()) | Err(Code(NC_ERANGE))) && !is_defining;
-    if is_written && handle.file.mode & SHARE != 0 {
+    let is_defining = || handle.file.core.look(|state| state.is_defining);
+    if is_written && handle.file.mode & SHARE != 0 && !is_defining() {
         handle.file.core.alone().publish()?;
     }
     outcome

@@ -26,7 +26,8 @@ impl SlabAccess {
         let is_encoded = !variable.filters.is_empty()
             && matches!(variable.storage, Storage::Chunked(_) | Storage::Default);
         let is_zarr = !file.is_hdf5() && !file.is_classic();
-        len >= if is_encoded || is_zarr { LEAST } else { LEAST_PLAIN }
+        let least = if is_encoded || is_zarr { LEAST } else { LEAST_PLAIN };
+        len >= least
             && file.mode & SHARE == 0
             && core.look(|state| state.locked_len.is_none() && len <= state.dataset.session().memory() / 4)
     }

@@ -37,7 +37,7 @@ struct SlabCheck<'a> {
     call: &'a SlabCall,
     id: VarId,
     ty: TypeRef,
-    pub(crate) growing: Vec<bool>,
+    growing: Vec<bool>,
     axes: Vec<AskedAxis>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<Sl
     }
     let (id, ty) = (at.variable_id(varid)?, at.variable(varid)?.ty);
     let check = SlabCheck::of(&at, (id, ty), call)?;
-    let mut is_nothing = check.is_nothing()?;
+    let mut is_nothing = check.check_parts()?;
     if !is_nothing {
         check.check()?;
         is_nothing = at.file.is_classic() && check.has_none();
@@ -115,11 +115,7 @@ impl<'a> SlabCheck<'a> {
     ///
     /// # Errors
     /// `NC_ENOMEM` for more elements than memory has.
-    pub(crate) fn of(
-        at: &'a FileGroup,
-        (id, ty): (VarId, TypeRef),
-        call: &'a SlabCall,
-    ) -> Outcome<SlabCheck<'a>> {
+    fn of(at: &'a FileGroup, (id, ty): (VarId, TypeRef), call: &'a SlabCall) -> Outcome<SlabCheck<'a>> {
         let (shape, growing) = (at.model().shape(id), at.model().growing(id));
         let rank = shape.len();
         let slab = call.slab.as_ref();
@@ -149,7 +145,7 @@ impl<'a> SlabCheck<'a> {
     ///
     /// # Errors
     /// `NC_ENOMEM`.
-    pub(crate) fn slab(&self) -> Outcome<Slab> {
+    fn slab(&self) -> Outcome<Slab> {
         let slice = |axis: &AskedAxis| AxisSelection::Slice {
             start: if axis.count == 0 { 0 } else { axis.start },
             count: axis.count,
@@ -167,7 +163,7 @@ impl<'a> SlabCheck<'a> {
     ///
     /// # Errors
     /// As of [`access`].
-    pub(crate) fn is_nothing(&self) -> Outcome<bool> {
+    fn check_parts(&self) -> Outcome<bool> {
         if self.call.map.is_some() {
             self.check_mapped()
         } else if self.call.has_strides() && self.at.file.is_classic() {
@@ -216,7 +212,7 @@ impl<'a> SlabCheck<'a> {
     }
 
     /// Whether no element is asked for.
-    pub(crate) fn has_none(&self) -> bool {
+    fn has_none(&self) -> bool {
         self.axes.iter().any(|axis| axis.count == 0)
     }
 
@@ -229,14 +225,17 @@ impl<'a> SlabCheck<'a> {
     ///
     /// # Errors
     /// As of [`access`].
-    pub(crate) fn check(&self) -> Outcome<()> {
+    fn check(&self) -> Outcome<()> {
         let is_classic = self.at.file.is_classic();
         let is_in_parts = self.call.map.is_some() || self.call.has_strides() && is_classic;
-        let axes = match is_in_parts && !self.is_one_box() {
-            false => self.axes.clone(),
-            true => self.axes.iter().map(last_part).collect(),
+        let last: Vec<AskedAxis>;
+        let axes = if is_in_parts && !self.is_one_box() {
+            last = self.axes.iter().map(last_part).collect();
+            &last
+        } else {
+            &self.axes
         };
-        if is_classic { self.check_classic(&axes) } else { self.check_netcdf4(&axes) }
+        if is_classic { self.check_classic(axes) } else { self.check_netcdf4(axes) }
     }
 
     fn check_classic(&self, axes: &[AskedAxis]) -> Outcome<()> {

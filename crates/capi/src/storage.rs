@@ -1,5 +1,6 @@
 //! How variables are stored: chunks, filters, byte order, fill value.
 use crate::codes::{Code, NC_EBADTYPE, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome};
+use crate::define::is_fill_of;
 use crate::files::{FileGroup, check_not_global, group_of, session, size};
 use crate::layouts;
 use crate::memory::{BytesOut, Out};
@@ -180,8 +181,8 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<(
         return if endian.is_null() { Ok(()) } else { Err(Code(NC_ENOTNC4)) };
     }
     let is_byte = matches!(variable.ty, TypeRef::Atomic(Atomic::Byte | Atomic::UByte));
-    let was_there = || at.variable_id(varid).is_ok_and(|id| at.file.core.was_opened_with(id));
     let id = at.variable_id(varid)?;
+    let was_there = || at.file.core.was_opened_with(id);
     if at.file.core.look(|state| state.native.contains(&id)) {
         endian.set(0);
         return Ok(());
@@ -208,8 +209,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesO
     }
     // Of netCDF-3 the attribute counts, whenever it was put.
     let chosen = at.attributes(varid)?.iter().find(|attribute| attribute.name == "_FillValue");
-    let chosen =
-        chosen.filter(|chosen| at.file.is_classic() && chosen.ty == variable.ty && chosen.values.len() == 1);
+    let chosen = chosen.filter(|chosen| at.file.is_classic() && is_fill_of(chosen, variable.ty));
     let own = match (chosen, &variable.fill, variable.ty) {
         (Some(chosen), _, _) => chosen.values.clone(),
         (None, FillValue::Own(own), _) => own.clone(),
