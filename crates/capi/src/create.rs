@@ -4,7 +4,7 @@ use crate::faults::{self, FaultPlace};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
 use crate::last_error;
-use crate::local_place::local_place;
+use crate::local_place::LocalPlace;
 use crate::memory::{CText, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::place_checks::{check_address, check_new};
@@ -137,19 +137,21 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
     // A file that exists only in memory; with NC_PERSIST it is like any other.
     let is_in_memory =
         mode & INMEMORY != 0 || mode & (DISKLESS | PERSIST) == DISKLESS || mode & (MMAP | PERSIST) == MMAP;
-    let place = local_place(&url).filter(|_| !is_in_memory);
-    if mode & NOCLOBBER != 0 && place.as_ref().is_some_and(|path| path.exists()) {
+    let place = LocalPlace::of(&url).filter(|_| !is_in_memory);
+    if mode & NOCLOBBER != 0 && place.as_ref().is_some_and(|place| place.path().exists()) {
         return Err(Code(NC_EEXIST));
     }
-    if let Some(place) = place.as_deref().filter(|_| kind.is_some()) {
+    if let Some(place) = place.as_ref().filter(|_| kind.is_some()) {
         check_new(place, is_hdf5)?;
     }
     let (dataset, origin) = if is_in_memory {
         (Dataset::create_bytes(&options, &session).map_err(codes::of_opening)?, FileOrigin::Memory)
     } else {
         files::close_at_exit();
+        _ = place.as_ref().map(LocalPlace::real);
         let dataset =
             Dataset::create_with(&url, &options, &session).map_err(|error| of_creating(error, is_hdf5))?;
+        let url = place.as_ref().map_or(url.clone(), |place| place.address(&url));
         (dataset, FileOrigin::Created { url })
     };
     faults::reached(FaultPlace::Opened);
@@ -217,9 +219,10 @@ pub(crate) fn delete(path: CText) -> Outcome<()> {
     let place = files::group_of(id)?.file.core.place.clone();
     crate::open::close(id)?;
     let place = place.ok_or(Code(codes::NC_ECANTREMOVE))?;
-    let removed = if place.is_dir() { std::fs::remove_dir_all(&place) } else { std::fs::remove_file(&place) };
+    let path = place.path();
+    let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     removed.map_err(|error| {
-        last_error::set(&format!("{}: {error}", place.display()));
+        last_error::set(&format!("{}: {error}", path.display()));
         Code(codes::NC_EIO)
     })
 }

@@ -7,7 +7,7 @@ use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::followed::ReadAhead;
-use crate::local_place::local_place;
+use crate::local_place::LocalPlace;
 use crate::members::FileMembers;
 use crate::process::{self, open_options, session};
 use crate::put_run::CollectedPuts;
@@ -15,7 +15,6 @@ use crate::waiting_puts::PutsBehind;
 use ncirrus::{Dataset, Endianness, Model, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -24,7 +23,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 pub(crate) struct FileCore {
     pub(crate) format: FileFormat,
     /// The file on this machine, by which another opening of it is recognised.
-    pub(crate) place: Option<PathBuf>,
+    pub(crate) place: Option<LocalPlace>,
     /// Held by calls that read or write values; alone by those that replace the dataset. It is taken before `state`.
     in_use: RwLock<()>,
     state: RwLock<FileState>,
@@ -137,8 +136,9 @@ pub(crate) enum FileOrigin {
 ///
 /// # Errors
 /// Those of opening.
-pub(crate) fn opened_again(path: &[u8]) -> ncirrus::Result<Dataset> {
+pub(crate) fn opened_again(path: &[u8], place: Option<&LocalPlace>) -> ncirrus::Result<Dataset> {
     let url = String::from_utf8_lossy(path).trim_start().to_owned();
+    let url = place.map_or(url.clone(), |place| place.address(&url));
     Dataset::open_with(&url, &open_options(), &session()?)
 }
 
@@ -154,7 +154,7 @@ impl FileCore {
         dataset: Dataset,
         origin: FileOrigin,
         format: FileFormat,
-        place: Option<PathBuf>,
+        place: Option<LocalPlace>,
         is_new: bool,
     ) -> ncirrus::Result<Self> {
         let members = FileMembers::of(dataset.model()?);
@@ -196,8 +196,8 @@ impl FileCore {
     ///
     /// # Errors
     /// Those of opening.
-    pub(crate) fn reopened(path: &[u8], place: Option<PathBuf>) -> ncirrus::Result<Self> {
-        let dataset = opened_again(path)?;
+    pub(crate) fn reopened(path: &[u8], place: Option<LocalPlace>) -> ncirrus::Result<Self> {
+        let dataset = opened_again(path, place.as_ref())?;
         let format = FileFormat::of(&dataset);
         Self::new(dataset, FileOrigin::Reading, format, place, false)
     }
@@ -412,7 +412,7 @@ impl FileState {
             FileOrigin::Updating => self.dataset.sync().map_err(|error| self.format.code_of(error)),
             FileOrigin::Created { url } => {
                 self.dataset.clone().close().map_err(|error| self.format.code_of(error))?;
-                self.replace(process::updated(url, local_place(url).as_deref())?)?;
+                self.replace(process::updated(url, LocalPlace::of(url).as_ref())?)?;
                 self.origin = FileOrigin::Updating;
                 Ok(())
             }

@@ -2,15 +2,50 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-/// The file or folder of an address on this machine.
-pub(crate) fn local_place(url: &str) -> Option<PathBuf> {
-    let path = url.strip_prefix("file://").unwrap_or(url);
-    if path.contains("://") {
-        return None;
+/// A file or folder of this machine.
+#[derive(Debug, Clone)]
+pub(crate) struct LocalPlace {
+    path: PathBuf,
+    /// Where links lead, found when somebody asks: a file that is opened alone costs no call of the system for that.
+    real: OnceLock<PathBuf>,
+}
+
+impl LocalPlace {
+    /// The place of an address; none if that is elsewhere.
+    pub(crate) fn of(url: &str) -> Option<Self> {
+        let path = url.strip_prefix("file://").unwrap_or(url);
+        if path.contains("://") {
+            return None;
+        }
+        let path = if path.len() == url.len() { path } else { path.split('#').next().unwrap_or(path) };
+        Some(Self { path: std::path::absolute(path).ok()?, real: OnceLock::new() })
     }
-    let path = if path.len() == url.len() { path } else { path.split('#').next().unwrap_or(path) };
-    let path = std::path::absolute(path).ok()?;
+
+    /// The absolute path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The address under which it is found whatever the working directory is by then.
+    pub(crate) fn address(&self, url: &str) -> String {
+        if url.contains("://") { url.to_owned() } else { self.path.to_string_lossy().into_owned() }
+    }
+
+    /// The path without links, which stays what it was when it was first asked for.
+    pub(crate) fn real(&self) -> &Path {
+        self.real.get_or_init(|| real_path(&self.path).unwrap_or_else(|| self.path.clone()))
+    }
+
+    /// Whether both are one file.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.path == other.path || self.real() == other.real()
+    }
+}
+
+/// The path without links; of a file that is not there, that of its folder.
+fn real_path(path: &Path) -> Option<PathBuf> {
     if let Ok(found) = path.canonicalize() {
         return Some(found);
     }

@@ -36,7 +36,7 @@ pub(crate) struct CompoundLayout {
 }
 
 impl FileMembers {
-    /// Members in the order of their groups.
+    /// Dimensions in the order of definition, other members in that of their groups.
     pub(crate) fn of(model: Arc<Model>) -> Self {
         let members = Self { model, numbers: Arc::default(), layouts: Arc::default() };
         members.numbered()
@@ -48,16 +48,20 @@ impl FileMembers {
         self
     }
 
-    /// Gives numbers to members that have none, in the order of their groups.
+    /// Gives numbers to members that have none.
     pub(crate) fn number_new(&mut self) {
         let numbers = Arc::make_mut(&mut self.numbers);
+        let mut dims: Vec<DimId> = Vec::new();
         for id in self.model.walk() {
             add_new(&mut numbers.groups, &[id]);
             if let Some(group) = self.model.group(id) {
-                add_new(&mut numbers.dims, &group.dims);
+                dims.extend(&group.dims);
                 add_new(&mut numbers.types, &group.types);
             }
         }
+        // A dimension of a group may have been defined before one of the root group.
+        dims.sort_unstable();
+        add_new(&mut numbers.dims, &dims);
     }
 
     /// Members of the same file as it was opened again: those that had a number keep it.

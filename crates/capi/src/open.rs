@@ -5,7 +5,7 @@ use crate::faults::{self, FaultPlace};
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
 use crate::last_error;
-use crate::local_place::local_place;
+use crate::local_place::LocalPlace;
 use crate::memory::{CText, ConstText, MemoryFile, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::place_checks;
@@ -14,7 +14,6 @@ use crate::user_formats;
 use ncirrus::Dataset;
 use std::ffi::c_int;
 use std::fs::File;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens a dataset, for changes if the mode says so.
@@ -38,13 +37,13 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
 fn found(name: &[u8], mode: c_int) -> Outcome<Arc<FileCore>> {
     let url = String::from_utf8_lossy(name).trim_start().to_owned();
     place_checks::check_address(&url)?;
-    let place = local_place(&url);
-    place_checks::check_kind(place.as_deref())?;
-    if let Some(core) = shared(place.as_deref(), &url, mode)? {
+    let place = LocalPlace::of(&url);
+    place_checks::check_kind(place.as_ref())?;
+    if let Some(core) = shared(place.as_ref(), &url, mode)? {
         return Ok(core);
     }
     let code =
-        |error| place_checks::of_opening(codes::of_opening(error), &url, place.as_deref(), mode & WRITE != 0);
+        |error| place_checks::of_opening(codes::of_opening(error), &url, place.as_ref(), mode & WRITE != 0);
     opened(&url, mode, place.clone()).map(Arc::new).map_err(code)
 }
 
@@ -53,7 +52,7 @@ fn check_mode(mode: c_int) -> Outcome<()> {
     if mode & (DISKLESS | INMEMORY) == DISKLESS | INMEMORY { Err(Code(NC_EDISKLESS)) } else { Ok(()) }
 }
 
-fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<FileCore> {
+fn opened(url: &str, mode: c_int, place: Option<LocalPlace>) -> ncirrus::Result<FileCore> {
     crate::fork::watch();
     let session = files::session()?;
     let options = open_options();
@@ -64,14 +63,17 @@ fn opened(url: &str, mode: c_int, place: Option<PathBuf>) -> ncirrus::Result<Fil
         return FileCore::new(dataset, FileOrigin::Reading, format, place, false);
     }
     files::close_at_exit();
+    // What is written is known by where its links lead now.
+    _ = place.as_ref().map(LocalPlace::real);
     let (dataset, origin) = match (mode & (DISKLESS | PERSIST), &place) {
         // What is written without NC_PERSIST stays in memory.
-        (DISKLESS, Some(path)) => {
-            let bytes = std::fs::read(path).map_err(|error| ncirrus::Error::not_found(error.to_string()))?;
+        (DISKLESS, Some(place)) => {
+            let bytes =
+                std::fs::read(place.path()).map_err(|error| ncirrus::Error::not_found(error.to_string()))?;
             (Dataset::update_bytes(bytes, &options, &session)?, FileOrigin::Memory)
         }
         (_, None) if is_of_http(url) => return opened_at_server(url),
-        _ => (process::updated(url, place.as_deref())?, FileOrigin::Updating),
+        _ => (process::updated(url, place.as_ref())?, FileOrigin::Updating),
     };
     let format = FileFormat::of(&dataset);
     FileCore::new(dataset, origin, format, place, false)
@@ -97,10 +99,11 @@ fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
 }
 
 /// A file that this process has open already: its handles share its state, unless another file has come to its place since then.
-fn shared(place: Option<&Path>, url: &str, mode: c_int) -> Outcome<Option<Arc<FileCore>>> {
+fn shared(place: Option<&LocalPlace>, url: &str, mode: c_int) -> Outcome<Option<Arc<FileCore>>> {
     let Some(place) = place else { return Ok(None) };
     let writes = mode & WRITE != 0;
-    for file in files::open_files().into_iter().filter(|file| file.core.place.as_deref() == Some(place)) {
+    let is_there = |file: &Arc<OpenFile>| file.core.place.as_ref().is_some_and(|other| other.is(place));
+    for file in files::open_files().into_iter().filter(is_there) {
         // Calls that read it are not waited for.
         match file.core.look(|state| (state.origin.clone(), state.dataset.is_unchanged())) {
             (FileOrigin::Memory, _) => continue,
@@ -216,7 +219,9 @@ fn synced(ncid: c_int, file: &OpenFile) -> Outcome<()> {
     let mut state = file.core.alone();
     if matches!(state.origin, FileOrigin::Reading) {
         if file.core.place.is_some() && !state.dataset.is_unchanged() {
-            state.replace(file_state::opened_again(&file.path).map_err(codes::of_opening)?)?;
+            state.replace(
+                file_state::opened_again(&file.path, file.core.place.as_ref()).map_err(codes::of_opening)?,
+            )?;
             crate::chunk_caches::apply(&state.dataset)?;
             crate::chunk_caches::apply_own(ncid, &state.members, &state.dataset)?;
             file.core.note_change();
@@ -235,8 +240,8 @@ fn synced(ncid: c_int, file: &OpenFile) -> Outcome<()> {
     }
     state.publish()?;
     // Neither a new file nor netCDF-3 that is changed is waited for by a commit.
-    match file.core.place.as_deref().filter(|place| place.is_file()) {
-        Some(place) => File::open(place).and_then(|file| file.sync_all()).map_err(codes::of_system),
+    match file.core.place.as_ref().map(LocalPlace::path).filter(|path| path.is_file()) {
+        Some(path) => File::open(path).and_then(|file| file.sync_all()).map_err(codes::of_system),
         None => Ok(()),
     }
 }

@@ -3,7 +3,7 @@ use crate::codes::{Code, EACCES, NC_EHDFERR, NC_ENOOBJECT, NC_ENOTNC, NC_EURL, O
 use crate::file_state::FileOrigin;
 use crate::files;
 use crate::last_error;
-use crate::local_place::begins_with;
+use crate::local_place::{LocalPlace, begins_with};
 use std::ffi::c_int;
 use std::fs::{self, OpenOptions};
 use std::io::{Error, ErrorKind};
@@ -28,12 +28,12 @@ pub(crate) fn check_address(url: &str) -> Outcome<()> {
 ///
 /// # Errors
 /// `NC_ENOTNC`.
-pub(crate) fn check_kind(place: Option<&Path>) -> Outcome<()> {
-    let found = place.and_then(|place| fs::metadata(place).ok());
+pub(crate) fn check_kind(place: Option<&LocalPlace>) -> Outcome<()> {
+    let found = place.and_then(|place| fs::metadata(place.path()).ok());
     let is_other = found.is_some_and(|found| !found.is_file() && !found.is_dir());
     match place.filter(|_| is_other) {
         Some(place) => {
-            last_error::set(&format!("{}: a device, which has no dataset", place.display()));
+            last_error::set(&format!("{}: a device, which has no dataset", place.path().display()));
             Err(Code(NC_ENOTNC))
         }
         None => Ok(()),
@@ -42,9 +42,9 @@ pub(crate) fn check_kind(place: Option<&Path>) -> Outcome<()> {
 
 /// The code for a dataset that could not be opened: HDF5 has one error for all that it refuses, and NCZarr at an address has no first
 /// object.
-pub(crate) fn of_opening(code: Code, url: &str, place: Option<&Path>, writes: bool) -> Code {
+pub(crate) fn of_opening(code: Code, url: &str, place: Option<&LocalPlace>, writes: bool) -> Code {
     let is_zarr = url.starts_with("file:") && url.contains("mode=") && url.contains("zarr");
-    match (code, place) {
+    match (code, place.map(LocalPlace::path)) {
         (Code(EACCES), Some(place)) if writes && is_hdf5(place) => Code(NC_EHDFERR),
         (Code(_), Some(place)) if is_zarr && !place.exists() => Code(NC_ENOOBJECT),
         (Code(ENOENT), Some(place)) if is_below_file(place) => Code(ENOTDIR),
@@ -65,30 +65,31 @@ fn is_hdf5(place: &Path) -> bool {
 ///
 /// # Errors
 /// `EISDIR`, `ENOTDIR`, and what the system says of a file there; for netCDF-4 always `EACCES`.
-pub(crate) fn check_new(place: &Path, is_hdf5: bool) -> Outcome<()> {
+pub(crate) fn check_new(place: &LocalPlace, is_hdf5: bool) -> Outcome<()> {
+    let path = place.path();
     let refused = |number: c_int| {
-        last_error::set(&format!("{}: {}", place.display(), Error::from_raw_os_error(number)));
+        last_error::set(&format!("{}: {}", path.display(), Error::from_raw_os_error(number)));
         Err(Code(if is_hdf5 { EACCES } else { number }))
     };
-    let parent = place.parent().and_then(|parent| fs::metadata(parent).ok());
+    let parent = path.parent().and_then(|parent| fs::metadata(parent).ok());
     if parent.is_some_and(|parent| !parent.is_dir()) {
         return refused(ENOTDIR);
     }
     let is_open = is_hdf5
         && files::open_files().iter().any(|file| {
             let is_memory = file.core.look(|state| matches!(state.origin, FileOrigin::Memory));
-            file.is_hdf5() && file.core.place.as_deref() == Some(place) && !is_memory
+            file.is_hdf5() && file.core.place.as_ref().is_some_and(|other| other.is(place)) && !is_memory
         });
     if is_open {
-        last_error::set(&format!("{}: the file is open in this process", place.display()));
+        last_error::set(&format!("{}: the file is open in this process", path.display()));
         return Err(Code(EACCES));
     }
-    let Ok(found) = fs::metadata(place) else { return Ok(()) };
+    let Ok(found) = fs::metadata(path) else { return Ok(()) };
     if found.is_dir() {
         return refused(EISDIR);
     }
     if found.is_file()
-        && let Err(error) = OpenOptions::new().write(true).open(place)
+        && let Err(error) = OpenOptions::new().write(true).open(path)
         && error.kind() != ErrorKind::NotFound
     {
         return refused(error.raw_os_error().unwrap_or(EACCES));

@@ -1,9 +1,8 @@
 //! What the process has once: the session.
-use crate::local_place::is_classic;
+use crate::local_place::{LocalPlace, is_classic};
 use ncirrus::store::Url;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
 use ncirrus::{Dataset, OpenOptions, Session, SessionBuilder};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,9 +34,9 @@ pub(crate) fn open_options() -> OpenOptions {
 ///
 /// # Errors
 /// Those of opening.
-pub(crate) fn updated(url: &str, place: Option<&Path>) -> ncirrus::Result<Dataset> {
+pub(crate) fn updated(url: &str, place: Option<&LocalPlace>) -> ncirrus::Result<Dataset> {
     let mut session = session()?;
-    if place.is_some_and(is_classic) {
+    if place.is_some_and(|place| is_classic(place.path())) {
         session = session.without_durability();
     }
     Dataset::update_with(url, &open_options(), &session)

@@ -85,9 +85,9 @@ fn recognised(path: &[u8]) -> Option<UserTable> {
     if formats.iter().all(|format| format.magic.is_empty()) {
         return None;
     }
-    let place = crate::local_place::local_place(String::from_utf8_lossy(path).trim_start())?;
+    let place = crate::local_place::LocalPlace::of(String::from_utf8_lossy(path).trim_start())?;
     let mut start = Vec::new();
-    std::fs::File::open(place).ok()?.take(LONGEST_MAGIC as u64).read_to_end(&mut start).ok()?;
+    std::fs::File::open(place.path()).ok()?.take(LONGEST_MAGIC as u64).read_to_end(&mut start).ok()?;
     let fits = |format: &&UserFormat| {
         format.table != UserTable::NONE && !format.magic.is_empty() && start.starts_with(&format.magic)
     };

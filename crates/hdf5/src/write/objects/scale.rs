@@ -16,10 +16,12 @@ const MOST_ELEMENTS: u64 = u64::MAX / 4;
 /// Size of an object reference.
 const REFERENCE: usize = 8;
 
-/// Ids for all dimensions, in the order of the groups.
+/// Ids for all dimensions, in the order of definition, which runs through all groups.
 pub(crate) fn dimension_ids(model: &Model) -> HashMap<DimId, i32> {
     let groups = model.walk().into_iter().filter_map(|id| model.group(id));
-    groups.flat_map(|group| group.dims.iter().copied()).zip(0..).collect()
+    let mut dims: Vec<DimId> = groups.flat_map(|group| group.dims.iter().copied()).collect();
+    dims.sort_unstable();
+    dims.into_iter().zip(0..).collect()
 }
 
 /// The datatype of a scale that is not a variable; it never has data.
