@@ -38,13 +38,17 @@ fn found(name: &[u8], mode: c_int) -> Outcome<Arc<FileCore>> {
     let url = String::from_utf8_lossy(name).trim_start().to_owned();
     place_checks::check_address(&url)?;
     let place = LocalPlace::of(&url);
-    place_checks::check_kind(place.as_ref())?;
+    if mode & (WRITE | DISKLESS) != 0 {
+        place_checks::check_kind(place.as_ref())?;
+    }
     if let Some(core) = shared(place.as_ref(), &url, mode)? {
         return Ok(core);
     }
-    let code =
-        |error| place_checks::of_opening(codes::of_opening(error), &url, place.as_ref(), mode & WRITE != 0);
-    opened(&url, mode, place.clone()).map(Arc::new).map_err(code)
+    opened(&url, mode, place.clone()).map(Arc::new).map_err(|error| {
+        let code = codes::of_opening(error);
+        let kind = place_checks::check_kind(place.as_ref());
+        kind.err().unwrap_or_else(|| place_checks::of_opening(code, &url, place.as_ref(), mode & WRITE != 0))
+    })
 }
 
 /// Flags that exclude each other.

@@ -169,7 +169,7 @@ impl StagedDataset {
         finish: impl CommitAction + 'static,
     ) -> Self {
         let name = url.name().to_owned();
-        Self { store, root, url: url.clone(), name, warnings: Vec::new(), finish: Box::new(finish) }
+        Self { store, root, url: url.anchored(), name, warnings: Vec::new(), finish: Box::new(finish) }
     }
 }
 

@@ -5,6 +5,7 @@ mod handles;
 mod tests;
 
 use crate::store::{BlockingStore, LocalStore, PutCondition, ReadAt, Store, StoreFacts};
+use crate::url::anchored_path;
 use crate::{fault, key, memory, page, platform, temporary, want};
 use bytes::Bytes;
 use durability::UnsyncedFiles;
@@ -35,12 +36,13 @@ pub struct DirectoryStore {
 }
 
 impl DirectoryStore {
-    /// A store of the files below a directory, which need not exist yet. What is put is made durable by
-    /// [`barrier`](LocalStore::barrier).
+    /// A store of the files below a directory, which need not exist yet; they stay the same ones when the process changes its
+    /// working directory. What is put is made durable by [`barrier`](LocalStore::barrier).
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         let id = StoreId::new(root.to_string_lossy().as_ref());
         let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
+        let root = anchored_path(&root);
         Self {
             unsynced: Some(UnsyncedFiles::new(root.clone())),
             id,

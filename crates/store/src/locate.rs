@@ -30,20 +30,20 @@ fn open_path(url: &Url, context: &StoreContext) -> Result<Opened> {
         // The responses of a dataset stand beside its name, which need not be a file.
         Err(_) if url.is_computed() => {
             let (store, root) = DirectoryStore::of_file(&path)?;
-            return Ok(Opened::new(store.sharing(&context.handles).shared(), root, &url));
+            return Ok(Opened::new(store.sharing(&context.handles).shared(), root, &url.anchored()));
         }
         metadata => metadata.map_err(|error| path_error(error, &path))?,
     };
     if metadata.is_dir() {
         let store = DirectoryStore::new(path).durable(is_durable);
         let root = store.root();
-        return Ok(Opened::new(store.shared(), root, &url));
+        return Ok(Opened::new(store.shared(), root, &url.anchored()));
     }
     if !metadata.is_file() {
         return Err(Error::invalid("not a regular file").at_object(path.display()));
     }
     let (store, root) = DirectoryStore::of_file(&path)?;
-    Ok(Opened::new(store.durable(is_durable).sharing(&context.handles).shared(), root, &url))
+    Ok(Opened::new(store.durable(is_durable).sharing(&context.handles).shared(), root, &url.anchored()))
 }
 
 fn open_memory(url: &Url, context: &StoreContext) -> Result<Opened> {

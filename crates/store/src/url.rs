@@ -12,6 +12,7 @@ pub use bucket::{BucketUrl, CloudProvider, percent_decoded, percent_encoded};
 pub use fragment::UrlFragment;
 pub use modes::UrlModes;
 pub use name::dataset_name;
+pub(crate) use relative::anchored_path;
 
 use ncirrus_layout::{Error, Result};
 use std::fmt;

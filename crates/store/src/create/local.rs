@@ -4,6 +4,7 @@ use super::removal::others_in;
 use super::scratch::{ScratchClaim, folder_of, remove, resolve};
 use super::{CommitAction, OverwritePolicy, StagedDataset, exists};
 use crate::locate::path_error;
+use crate::url::anchored_path;
 use crate::{DirectoryStore, StoreContext, Url, fault, marker, platform, temporary};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::Result;
@@ -26,6 +27,7 @@ pub(super) fn create_tree(
 ) -> Result<StagedDataset> {
     let target = resolve(path)?;
     check(&target, clobber)?;
+    let target = anchored_path(&target);
     let claim = ScratchClaim::directory(&target)?;
     let store = DirectoryStore::new(claim.path()).durable(context.options.durable).unseen();
     let root = store.root();

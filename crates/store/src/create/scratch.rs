@@ -2,6 +2,7 @@
 use super::{CommitAction, OverwritePolicy, exists};
 use crate::locate::path_error;
 use crate::store::{PutCondition, Store, StoreExt};
+use crate::url::anchored_path;
 use crate::{fault, platform, temporary};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ObjectId, Result, Tag};
@@ -129,6 +130,7 @@ impl ScratchFile {
     pub(super) fn beside(path: &Path, clobber: OverwritePolicy, durable: bool) -> Result<Self> {
         let target = resolve(path)?;
         check_file(&target, clobber)?;
+        let target = anchored_path(&target);
         let claim = ScratchClaim::file(&target)?;
         Ok(Self { claim, goes: ScratchTarget::To { target, clobber, durable } })
     }

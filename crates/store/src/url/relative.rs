@@ -1,11 +1,25 @@
 //! Addresses made from others.
-use super::{Url, UrlFragment, UrlModes};
+use super::{Scheme, Url, UrlFragment, UrlModes};
+use std::path::{Path, PathBuf};
 
 impl Url {
     /// The same server with another path, without a query. The path is in the form that [`path`](Self::path) returns.
     #[must_use]
     pub fn with_path(&self, path: impl Into<String>) -> Self {
         Self { path: path.into(), query: None, whole: None, ..self.clone() }
+    }
+
+    /// The same address under any working directory: a relative path of this machine becomes an absolute one.
+    #[must_use]
+    pub(crate) fn anchored(&self) -> Self {
+        if self.scheme != Scheme::File {
+            return self.clone();
+        }
+        let path = anchored_path(Path::new(&self.path));
+        Self {
+            path: path.into_os_string().into_string().unwrap_or_else(|_| self.path.clone()),
+            ..self.clone()
+        }
     }
 
     /// The same address, which also says that its dataset is of a mode.
@@ -23,4 +37,10 @@ impl Url {
         let modes = UrlModes::infer(kept);
         Self { fragment: UrlFragment { modes, ..self.fragment.clone() }, ..self.with_path(path) }
     }
+}
+
+/// A path under any working directory; as it is if there is no such directory.
+pub(crate) fn anchored_path(path: &Path) -> PathBuf {
+    let is_relative = path.is_relative() && !path.as_os_str().is_empty();
+    is_relative.then(|| std::path::absolute(path).ok()).flatten().unwrap_or_else(|| path.to_owned())
 }
