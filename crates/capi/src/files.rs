@@ -94,6 +94,11 @@ fn taken(ncid: c_int) -> Outcome<Arc<OpenFile>> {
     Ok(file)
 }
 
+/// The number of the group that an id says.
+fn group_number_of(ncid: c_int) -> Option<usize> {
+    usize::try_from(ncid & ((1 << GROUP_BITS) - 1)).ok()
+}
+
 /// The slot that an id says.
 fn slot_of(ncid: c_int) -> Outcome<usize> {
     usize::try_from(ncid >> GROUP_BITS).map_err(|_| Code(NC_EBADID))
@@ -138,7 +143,7 @@ pub(crate) fn handle_of(ncid: c_int) -> Outcome<CallHandle> {
     let bad = Code(NC_EBADID);
     let slot = ncid >> GROUP_BITS;
     let index = slot_of(ncid)?;
-    let group = usize::try_from(ncid & ((1 << GROUP_BITS) - 1)).map_err(|_| bad)?;
+    let group = group_number_of(ncid).ok_or(bad)?;
     let call = slots::call(index).ok_or(bad)?;
     let file = if call.is_inherited() { reopened(index, &call)? } else { call };
     file.core.health.check()?;
@@ -177,6 +182,12 @@ pub(crate) fn stamp(ncid: c_int) -> Option<FileStamp> {
     slots::look_at(slot_of(ncid).ok()?, |file| {
         (file.mode & SHARE == 0 && !file.core.health.is_broken()).then(|| FileStamp(file.core.stamp()))
     })
+}
+
+/// Looks at the file that an id refers to, with the number of its group, without a call that `nc_close` waits for.
+pub(crate) fn glance<T>(ncid: c_int, look: impl FnOnce(&OpenFile, usize) -> Option<T>) -> Option<T> {
+    let group = group_number_of(ncid)?;
+    slots::look_at(slot_of(ncid).ok()?, |file| if file.is_inherited() { None } else { look(file, group) })
 }
 
 /// The group that an id refers to.

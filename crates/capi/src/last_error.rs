@@ -8,44 +8,56 @@ use std::sync::OnceLock;
 thread_local! {
     /// The text; empty before the first error.
     static TEXT: RefCell<CString> = RefCell::new(CString::default());
-    /// Whether it is of the call that runs.
-    static IS_NEW: Cell<bool> = const { Cell::new(false) };
-    /// The function that was called last.
-    static FUNCTION: Cell<&'static str> = const { Cell::new("") };
+    static CALL: Cell<LastCall> = const { Cell::new(LastCall::of("")) };
     /// The file of the call that runs, where its words do not name one.
     static FILE: RefCell<String> = const { RefCell::new(String::new()) };
     /// Files that the call gave up.
     static GIVEN_UP: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
+/// The call that a thread makes, or made last. Every call writes it, so it is one place.
+#[derive(Debug, Clone, Copy)]
+struct LastCall {
+    function: &'static str,
+    /// Whether the text is of this call.
+    has_text: bool,
+    /// Whether the file is.
+    has_file: bool,
+}
+
+impl LastCall {
+    const fn of(function: &'static str) -> Self {
+        Self { function, has_text: false, has_file: false }
+    }
+}
+
 /// A call begins.
 pub(crate) fn begin(function: &'static str) {
-    // A thread that ends has no errors any more.
-    let _ = IS_NEW.try_with(|is_new| is_new.set(false));
-    let _ = FILE.try_with(|file| file.borrow_mut().clear());
-    let _ = FUNCTION.try_with(|place| place.set(function));
+    CALL.set(LastCall::of(function));
 }
 
 /// The function that this thread called last.
 pub(crate) fn function() -> &'static str {
-    FUNCTION.try_with(Cell::get).unwrap_or_default()
+    CALL.get().function
 }
 
 /// What went wrong, in the words of whoever noticed it.
 pub(crate) fn set(text: &str) {
     let text = CString::new(text.replace('\0', "?")).unwrap_or_default();
+    // A thread that ends has no text any more.
     let _ = TEXT.try_with(|place| *place.borrow_mut() = text);
-    let _ = IS_NEW.try_with(|is_new| is_new.set(true));
+    CALL.set(LastCall { has_text: true, ..CALL.get() });
 }
 
 /// Puts the file before what went wrong in the call that runs, if that does not name it.
 pub(crate) fn about(file: &[u8]) {
     let file = String::from_utf8_lossy(file);
     let known = TEXT.try_with(|text| text.borrow().to_string_lossy().into_owned()).unwrap_or_default();
-    let is_new = IS_NEW.try_with(Cell::get).unwrap_or_default();
-    if !is_new {
+    let call = CALL.get();
+    if !call.has_text {
         // The words of the code are found at the end.
         let _ = FILE.try_with(|place| file.trim().clone_into(&mut place.borrow_mut()));
+        CALL.set(LastCall { has_file: true, ..call });
     } else if !known.contains(file.trim()) {
         set(&format!("{}: {known}", file.trim()));
     }
@@ -77,8 +89,10 @@ pub(crate) fn set_panic(function: &str, panic: &(dyn Any + Send)) {
 /// A call failed: without other words, those of its code. With `NCIRRUS_ERRORS=1` in the environment they are written to standard
 /// error, because a code says little.
 pub(crate) fn end(function: &str, code: i32, words: impl FnOnce() -> String) {
-    if !IS_NEW.try_with(Cell::get).unwrap_or(true) {
-        let file = FILE.try_with(RefCell::take).unwrap_or_default();
+    let call = CALL.get();
+    if !call.has_text {
+        let file =
+            if call.has_file { FILE.try_with(RefCell::take).unwrap_or_default() } else { String::new() };
         set(&if file.is_empty() { words() } else { format!("{file}: {}", words()) });
     }
     static IS_ON: OnceLock<bool> = OnceLock::new();

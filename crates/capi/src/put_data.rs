@@ -123,6 +123,11 @@ pub(crate) fn put(
     if let Some(table) = table_of(ncid) {
         return user_calls::put(&table, (ncid, varid), slab, memory, data);
     }
+    if let Some(slab) = &slab
+        && small_puts::continued(ncid, varid, slab, memory, &data)
+    {
+        return Ok(());
+    }
     let handle = files::handle_of(ncid)?;
     if let Some(slab) = &slab
         && small_puts::collected(&handle, varid, slab, memory, &data)?

@@ -4,9 +4,10 @@
 //! there yet as well. It is written when it is long, and before anything else looks at values or at the state of the file; one that adds
 //! records before their number is asked for, too. Numbers of another type are collected if they are in the range of the variable's; with
 //! `NC_SHARE` nothing is.
+use crate::broken::PanicMark;
 use crate::codes::{Code, Outcome};
 use crate::file_state::FileCore;
-use crate::files::CallHandle;
+use crate::files::{self, CallHandle};
 use crate::memory::Bytes;
 use crate::modes::SHARE;
 use crate::put_run::{PutRun, RunPlace};
@@ -18,10 +19,46 @@ use std::sync::atomic::Ordering;
 
 /// Bytes of a run.
 const LONGEST: usize = 64 << 10;
+/// Bytes of the largest number.
+const LARGEST_NUMBER: usize = 8;
 /// Writes of at most as many values are small.
 const SMALL: usize = 64;
 
-/// Copies values to the end of the run of their file. `false`: they do not continue it.
+/// Copies values to the end of the run of their file, if there is room. `false`: they do not continue it.
+///
+/// The lock of the run is all that this takes: whoever replaces or closes the file writes the run first, and nobody begins another one
+/// then.
+pub(crate) fn continued(
+    ncid: c_int,
+    varid: c_int,
+    slab: &CSlab,
+    memory: Option<Atomic>,
+    data: &Bytes,
+) -> bool {
+    if slab.stride.is_some() || slab.start.is_null() || data.is_null() {
+        return false;
+    }
+    let taken = files::glance(ncid, |file, group| {
+        let core = &file.core;
+        let is_there = core.puts.is_there.load(Ordering::Acquire) && file.writes && file.mode & SHARE == 0;
+        if !is_there || core.health.is_broken() {
+            return None;
+        }
+        let _mark = PanicMark::new(&core.health);
+        let mut run = core.puts.lock();
+        if run.bytes.len() >= LONGEST - SMALL * LARGEST_NUMBER {
+            return None;
+        }
+        run.extend(group, varid, slab, memory, data)?;
+        drop(run);
+        // After the values are there: who reads now and sees the old number reads again.
+        core.note_change();
+        Some(())
+    });
+    taken.is_some()
+}
+
+/// As [`continued`], of a call that may write the run when it is full.
 ///
 /// # Errors
 /// `NC_EBADID`, and those of writing what was collected before.
