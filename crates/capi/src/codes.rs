@@ -198,6 +198,31 @@ pub(crate) fn cause_of<E: std::error::Error + 'static>(error: &Error) -> Option<
     None
 }
 
+/// The protocol by which a server of OPeNDAP is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DapProtocol {
+    Dap2,
+    Dap4,
+}
+
+/// The code for what a server of OPeNDAP answered in place of a dataset, or for a server that does not answer.
+pub(crate) fn of_server(error: &Error, protocol: DapProtocol) -> Option<Code> {
+    use DapProtocol::{Dap2, Dap4};
+    let code = match (error.kind(), protocol) {
+        (_, Dap2) if error.detail() == Some(&Detail::Unreachable) => NC_EIO,
+        (ErrorKind::Io { .. }, _) => NC_EDAPSVC,
+        (ErrorKind::Denied, _) => NC_EAUTH,
+        (ErrorKind::NotFound, Dap2) => NC_ENOTFOUND,
+        (ErrorKind::NotFound, Dap4) => ENOENT,
+        (ErrorKind::Invalid, Dap2) => NC_EACCESS,
+        (ErrorKind::Invalid, Dap4) => NC_EDATADDS,
+        (ErrorKind::Malformed | ErrorKind::Missing, Dap2) => NC_EDDS,
+        (ErrorKind::Malformed | ErrorKind::Missing, Dap4) => NC_EDAP,
+        _ => return None,
+    };
+    Some(Code(code))
+}
+
 /// The code for an error of opening, where the system's numbers stand for what the file system said.
 pub(crate) fn of_opening(error: Error) -> Code {
     crate::last_error::set(&error.to_string());

@@ -1,6 +1,8 @@
 //! Opening and closing, and what a file says of itself.
 use crate::broken::PanicMark;
-use crate::codes::{self, Code, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome};
+use crate::codes::{
+    self, Code, DapProtocol, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome,
+};
 use crate::faults::{self, FaultPlace};
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
@@ -12,6 +14,7 @@ use crate::place_checks;
 use crate::process::{self, open_options};
 use crate::user_formats;
 use ncirrus::Dataset;
+use ncirrus::store::Url;
 use std::ffi::c_int;
 use std::fs::File;
 use std::sync::Arc;
@@ -45,7 +48,11 @@ fn found(name: &[u8], mode: c_int) -> Outcome<Arc<FileCore>> {
         return Ok(core);
     }
     opened(&url, mode, place.clone()).map(Arc::new).map_err(|error| {
+        let answered = protocol_of(&url).and_then(|protocol| codes::of_server(&error, protocol));
         let code = codes::of_opening(error);
+        if let Some(code) = answered {
+            return code;
+        }
         let kind = place_checks::check_kind(place.as_ref());
         kind.err().unwrap_or_else(|| place_checks::of_opening(code, &url, place.as_ref(), mode & WRITE != 0))
     })
@@ -85,7 +92,17 @@ fn opened(url: &str, mode: c_int, place: Option<LocalPlace>) -> ncirrus::Result<
 
 /// Whether an address is one of the web, where OPeNDAP's servers are.
 fn is_of_http(url: &str) -> bool {
-    ["http://", "https://", "dap2://", "dap4://", "dods://"].iter().any(|scheme| url.starts_with(scheme))
+    Url::parse(url).is_ok_and(|url| url.is_http())
+}
+
+/// The protocol by which netCDF-C asks the server at an address: DAP2, if the address does not say what is there.
+fn protocol_of(url: &str) -> Option<DapProtocol> {
+    let url = Url::parse(url).ok().filter(Url::is_http)?;
+    let modes = url.fragment().modes();
+    if modes.contains("dap4") {
+        return Some(DapProtocol::Dap4);
+    }
+    (modes.contains("dap2") || modes.iter().next().is_none()).then_some(DapProtocol::Dap2)
 }
 
 /// A dataset at an address of the web, opened for changes: that of a server of OPeNDAP is read, and its handle refuses each change.

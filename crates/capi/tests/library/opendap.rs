@@ -52,3 +52,20 @@ fn functions_answer_for_datasets_of_a_server_as_those_of_debians_library() {
         assert_eq!(shown(Library::Own), shown(Library::Debian), "{address}");
     }
 }
+
+#[test]
+fn servers_without_a_dataset_are_told_as_by_debians_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "opening");
+    let (server, _) = server();
+    // Nobody listens where somebody did.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (absent, away) = (server.url("absent.nc"), format!("http://{free}/sst.nc"));
+    let mut addresses = Vec::new();
+    for place in [absent, away] {
+        addresses.extend(["#dap2", "#dap4", ""].map(|mode| format!("{place}{mode}")));
+    }
+    let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+    let shown = |library| printed(library, folder.path(), &program, &addresses);
+    assert_eq!(shown(Library::Own), shown(Library::Debian), "{addresses:?}");
+}
