@@ -8,37 +8,42 @@ use std::sync::OnceLock;
 thread_local! {
     /// The text; empty before the first error.
     static TEXT: RefCell<CString> = RefCell::new(CString::default());
-    static CALL: Cell<LastCall> = const { Cell::new(LastCall::of("")) };
+    static CALL: LastCall = const { LastCall::none() };
     /// The file of the call that runs, where its words do not name one.
     static FILE: RefCell<String> = const { RefCell::new(String::new()) };
     /// Files that the call gave up.
     static GIVEN_UP: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The call that a thread makes, or made last. Every call writes it, so it is one place.
-#[derive(Debug, Clone, Copy)]
+/// The call that a thread makes, or made last. Every call writes it: it is one place, and each field is written alone, since a structure
+/// that is made first and copied then takes longer than all else in the shortest calls.
+#[derive(Debug)]
 struct LastCall {
-    function: &'static str,
+    function: Cell<&'static str>,
     /// Whether the text is of this call.
-    has_text: bool,
+    has_text: Cell<bool>,
     /// Whether the file is.
-    has_file: bool,
+    has_file: Cell<bool>,
 }
 
 impl LastCall {
-    const fn of(function: &'static str) -> Self {
-        Self { function, has_text: false, has_file: false }
+    const fn none() -> Self {
+        Self { function: Cell::new(""), has_text: Cell::new(false), has_file: Cell::new(false) }
     }
 }
 
 /// A call begins.
 pub(crate) fn begin(function: &'static str) {
-    CALL.set(LastCall::of(function));
+    CALL.with(|call| {
+        call.function.set(function);
+        call.has_text.set(false);
+        call.has_file.set(false);
+    });
 }
 
 /// The function that this thread called last.
 pub(crate) fn function() -> &'static str {
-    CALL.get().function
+    CALL.with(|call| call.function.get())
 }
 
 /// What went wrong, in the words of whoever noticed it.
@@ -46,18 +51,17 @@ pub(crate) fn set(text: &str) {
     let text = CString::new(text.replace('\0', "?")).unwrap_or_default();
     // A thread that ends has no text any more.
     let _ = TEXT.try_with(|place| *place.borrow_mut() = text);
-    CALL.set(LastCall { has_text: true, ..CALL.get() });
+    CALL.with(|call| call.has_text.set(true));
 }
 
 /// Puts the file before what went wrong in the call that runs, if that does not name it.
 pub(crate) fn about(file: &[u8]) {
     let file = String::from_utf8_lossy(file);
     let known = TEXT.try_with(|text| text.borrow().to_string_lossy().into_owned()).unwrap_or_default();
-    let call = CALL.get();
-    if !call.has_text {
+    if !CALL.with(|call| call.has_text.get()) {
         // The words of the code are found at the end.
         let _ = FILE.try_with(|place| file.trim().clone_into(&mut place.borrow_mut()));
-        CALL.set(LastCall { has_file: true, ..call });
+        CALL.with(|call| call.has_file.set(true));
     } else if !known.contains(file.trim()) {
         set(&format!("{}: {known}", file.trim()));
     }
@@ -89,10 +93,9 @@ pub(crate) fn set_panic(function: &str, panic: &(dyn Any + Send)) {
 /// A call failed: without other words, those of its code. With `NCIRRUS_ERRORS=1` in the environment they are written to standard
 /// error, because a code says little.
 pub(crate) fn end(function: &str, code: i32, words: impl FnOnce() -> String) {
-    let call = CALL.get();
-    if !call.has_text {
-        let file =
-            if call.has_file { FILE.try_with(RefCell::take).unwrap_or_default() } else { String::new() };
+    let (has_text, has_file) = CALL.with(|call| (call.has_text.get(), call.has_file.get()));
+    if !has_text {
+        let file = if has_file { FILE.try_with(RefCell::take).unwrap_or_default() } else { String::new() };
         set(&if file.is_empty() { words() } else { format!("{file}: {}", words()) });
     }
     static IS_ON: OnceLock<bool> = OnceLock::new();

@@ -30,7 +30,11 @@ impl LocalPlace {
 
     /// The address under which it is found whatever the working directory is by then.
     pub(crate) fn address(&self, url: &str) -> String {
-        if url.contains("://") { url.to_owned() } else { self.path.to_string_lossy().into_owned() }
+        if url.contains("://") || url.starts_with("file:") {
+            url.to_owned()
+        } else {
+            self.path.to_string_lossy().into_owned()
+        }
     }
 
     /// The path without links, which stays what it was when it was first asked for.

@@ -44,10 +44,11 @@ fn found(name: &[u8], mode: c_int) -> Outcome<Arc<FileCore>> {
     if mode & (WRITE | DISKLESS) != 0 {
         place_checks::check_kind(place.as_ref())?;
     }
-    if let Some(core) = shared(place.as_ref(), &url, mode)? {
+    let address = place.as_ref().map_or(url.clone(), |place| place.address(&url));
+    if let Some(core) = shared(place.as_ref(), &address, mode)? {
         return Ok(core);
     }
-    opened(&url, mode, place.clone()).map(Arc::new).map_err(|error| {
+    opened(&address, mode, place.clone()).map(Arc::new).map_err(|error| {
         let answered = protocol_of(&url).and_then(|protocol| codes::of_server(&error, protocol));
         let code = codes::of_opening(error);
         if let Some(code) = answered {
