@@ -42,6 +42,11 @@ pub(crate) fn build() -> Outcome {
     cargo(&["build", "--quiet", "--release", "--package", "ncirrus-cli", "--package", "ncirrus-capi"])
 }
 
+/// The library and the program that writes its headers, as the tests build them: nothing is compiled for a recipe alone.
+pub(crate) fn build_checked() -> Outcome {
+    cargo(&["build", "--profile", "checked", "--workspace", "--lib", "--bin", "ncirrus-netcdf-headers"])
+}
+
 /// The folder in which programs find the library as it ships: of what was installed below a folder, or what is built now.
 pub(crate) fn library_folder(prefix: Option<&String>) -> Result<PathBuf, String> {
     let prefix = match prefix {

@@ -1,7 +1,7 @@
 //! Programs with the C library under valgrind: no access to memory that nobody gave, nothing lost: `cargo xtask capi-memory`.
 use crate::netcdf_c::{self, loaded_from};
 use crate::netcdf_source::configured;
-use crate::run::{Outcome, cargo, command_in, ended_within, project, target};
+use crate::run::{Outcome, command_in, ended_within, program, project, target};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -54,7 +54,7 @@ const LONGEST: Duration = Duration::from_secs(1200);
 /// Runs the own programs, or with `netcdf-c` those of netCDF-C's tests; all, or those whose name contains a text.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     crate::peers::debian(&[("valgrind", "valgrind"), ("nc-config", "libnetcdf-dev"), ("cc", "gcc")])?;
-    cargo(&["build", "--package", "ncirrus-capi", "--profile", "checked"])?;
+    crate::capi::build_checked()?;
     let only = arguments.get(1).map_or("", String::as_str);
     match arguments.first().map(String::as_str) {
         None | Some("own") => own_programs(only),
@@ -69,9 +69,8 @@ fn own_programs(only: &str) -> Outcome {
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let library = loaded_from(&folder)?;
     let include = folder.to_string_lossy();
-    let headers =
-        ["run", "--package", "ncirrus-capi", "--profile", "checked", "--bin", "ncirrus-netcdf-headers", "--"];
-    cargo(&[&headers[..], &[&include]].concat())?;
+    let headers = target().join("checked").join(program("ncirrus-netcdf-headers"));
+    command_in(&folder, &headers.to_string_lossy(), &[&include])?;
     for (kind, name) in [("classic", "reading3"), ("netCDF-4", "reading4"), ("netCDF-4", "types")] {
         let text = if name == "types" { TYPES } else { READING };
         let path = folder.join("text.cdl");

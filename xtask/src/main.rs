@@ -249,8 +249,7 @@ fn capi_stress(arguments: &[String]) -> Outcome {
     let seconds = arguments.first().map_or("3600", String::as_str);
     let opens = arguments.get(1).map_or("1000000", String::as_str);
     let environment = [("NCIRRUS_STRESS_SECONDS", seconds), ("NCIRRUS_CAPI_OPENS", opens)];
-    let test =
-        ["test", "--profile", "checked", "--package", "ncirrus-capi", "--test", "library", "threads::"];
+    let test = ["test", "--profile", "checked", "--workspace", "--test", "library", "threads::"];
     run::command("cargo", &[&test[..], &["--", "--nocapture"]].concat(), &environment)
 }
 
@@ -259,8 +258,7 @@ fn capi_sequences(arguments: &[String]) -> Outcome {
     let count = arguments.first().map_or("100000", String::as_str);
     let first = arguments.get(1).map_or("0", String::as_str);
     let environment = [("NCIRRUS_SEQUENCES", count), ("NCIRRUS_SEQUENCES_FROM", first)];
-    let test =
-        ["test", "--profile", "checked", "--package", "ncirrus-capi", "--test", "library", "sequences::"];
+    let test = ["test", "--profile", "checked", "--workspace", "--test", "library", "sequences::"];
     run::command("cargo", &[&test[..], &["--", "--nocapture"]].concat(), &environment)
 }
 

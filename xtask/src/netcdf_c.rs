@@ -1,9 +1,9 @@
 //! The C programs of netCDF-C's tests, compiled against Debian's headers and library and run with it and with ours:
 //! `cargo xtask netcdf-c`.
-use crate::capi::linked_folder;
+use crate::capi::{build_checked, linked_folder};
 use crate::comparison::{PassedTests, compare};
 use crate::netcdf_source::{compile, configured};
-use crate::run::{Outcome, cargo, ended_within, target};
+use crate::run::{Outcome, ended_within, target};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,7 +32,7 @@ const EXCEPTIONS: &str = include_str!("netcdf_c_exceptions.tsv");
 
 /// Runs every program with both libraries and compares.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    cargo(&["build", "--package", "ncirrus-capi", "--profile", "checked"])?;
+    build_checked()?;
     let only = arguments.first().map_or("", String::as_str);
     let source = configured()?;
     let library = loaded_from(&source)?;
