@@ -1,4 +1,5 @@
-//! The address and thread sanitizers over all `unsafe` code: codecs in C, filter plugins, mapped memory, scatter.
+//! The address and thread sanitizers over all `unsafe` code: codecs in C, filter plugins, mapped memory, scatter, the memory and the handles
+//! of the C library.
 //!
 //! The compiler must ship the sanitizers' runtimes, as rustup's do; the thread sanitizer also requires the standard
 //! library to be compiled with it, hence the component `rust-src`: otherwise everything that is passed between threads
@@ -13,6 +14,7 @@ const TESTS: &[&[&str]] = &[
     &["--package", "ncirrus-store", "--no-default-features", "--lib", "mapped"],
     &["--package", "ncirrus-engine", "--lib"],
     &["--package", "ncirrus-engine", "--test", "reading"],
+    &["--package", "ncirrus-capi", "--lib"],
 ];
 
 /// Runs one of the sanitizers, or both.

@@ -109,3 +109,71 @@ impl Drop for RunningCall {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::codes::NC_EBADID;
+    use crate::create::create_in_memory;
+    use crate::files;
+    use crate::memory::{CText, Out};
+    use crate::open::close;
+    use std::ffi::{CString, c_int};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::thread;
+
+    /// A file in memory.
+    fn created(name: &str) -> c_int {
+        let (name, mut id) = (CString::new(name).unwrap(), 0);
+        create_in_memory(CText::of(&name), 0, 0, Out::of(&mut id)).unwrap();
+        id
+    }
+
+    #[test]
+    fn closing_waits_for_the_calls_that_run() {
+        for round in 0..50 {
+            let id = created("waits.nc");
+            let (running, calls, is_closed) =
+                (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        while let Ok(handle) = files::handle_of(id) {
+                            running.fetch_add(1, Ordering::SeqCst);
+                            assert!(!is_closed.load(Ordering::SeqCst));
+                            assert!(handle.file.is_classic());
+                            calls.fetch_add(1, Ordering::SeqCst);
+                            running.fetch_sub(1, Ordering::SeqCst);
+                        }
+                    });
+                }
+                while calls.load(Ordering::SeqCst) < 10 * (round % 5) {
+                    thread::yield_now();
+                }
+                let file = files::remove(id).unwrap();
+                is_closed.store(true, Ordering::SeqCst);
+                assert_eq!(running.load(Ordering::SeqCst), 0);
+                file.core.release();
+                file.core.alone().abandon().unwrap();
+            });
+            assert_eq!(files::handle_of(id).map(|_| ()).unwrap_err().0, NC_EBADID);
+        }
+    }
+
+    #[test]
+    fn files_that_come_and_go_are_found_by_their_own_ids() {
+        thread::scope(|scope| {
+            for number in 0..4 {
+                scope.spawn(move || {
+                    let name = format!("{number}.nc");
+                    for _ in 0..100 {
+                        let id = created(&name);
+                        assert_eq!(files::handle_of(id).unwrap().file.path, name.as_bytes());
+                        let seen = files::glance(id, |file, group| Some((file.path.clone(), group)));
+                        assert_eq!(seen, Some((name.as_bytes().to_vec(), 0)));
+                        close(id).unwrap();
+                    }
+                });
+            }
+        });
+    }
+}

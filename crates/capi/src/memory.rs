@@ -13,6 +13,8 @@ mod globals;
 mod lists;
 mod roles;
 mod structures;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use answers::{CReturn, ConstText, LastErrorText, NoAnswer, OwnedText};
 pub(crate) use blocks::{

@@ -6,11 +6,11 @@ use std::ffi::{c_int, c_ulong, c_void};
 
 /// A list of texts as programs see it: `NCPluginList`.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct CTextList {
     len: usize,
     /// The address of the addresses of the texts.
-    items: usize,
+    pub(super) items: usize,
 }
 
 /// Such a list of the program; null is no list.
