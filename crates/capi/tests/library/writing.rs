@@ -118,7 +118,10 @@ fn text_fill_values_and_shared_files_are_written_as_by_debians_library() {
 
 #[test]
 fn files_are_found_by_other_names_and_from_other_folders() {
-    assert_alike("other_places", &["old.nc", "new.nc", "late.nc", "late4.nc", "here.nc", "here4.nc", "groups.nc"]);
+    assert_alike(
+        "other_places",
+        &["old.nc", "new.nc", "late.nc", "late4.nc", "here.nc", "here4.nc", "groups.nc"],
+    );
 }
 
 #[test]

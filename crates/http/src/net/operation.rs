@@ -200,6 +200,10 @@ impl OperationState {
             message = format!("{message}; the server asks to wait {} s", asked.as_secs());
         }
         let error = Error::new(ErrorKind::Io { retryable: true }, message);
+        let error = match failure.error.detail() {
+            Some(detail) => error.with_detail(detail.clone()),
+            None => error,
+        };
         RequestFailure { error, outlook: RetryOutlook::Final, ..failure.clone() }
     }
 }

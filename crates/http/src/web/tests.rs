@@ -2,7 +2,7 @@
 use super::*;
 use crate::HttpOpener;
 use ncirrus_config::ConfigFormat;
-use ncirrus_layout::ErrorKind;
+use ncirrus_layout::{Detail, ErrorKind};
 use ncirrus_store::{RetryPolicy, StoreContext, StoreOpener, StoreOptions};
 use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
 use std::time::Instant;
@@ -187,6 +187,8 @@ fn no_connection_is_a_passing_failure() {
     let error = get(&format!("http://{address}/x?sig=hunter2"), &Want::All).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io { retryable: true });
     assert!(error.message().starts_with("no connection"), "{error}");
+    assert!(error.message().contains("; given up after "), "{error}");
+    assert_eq!(error.detail(), Some(&Detail::Unreachable));
     assert!(!format!("{error:?}").contains("hunter2"));
 }
 
