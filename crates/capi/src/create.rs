@@ -4,7 +4,7 @@ use crate::faults::{self, FaultPlace};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
 use crate::last_error;
-use crate::local_place::LocalPlace;
+use crate::local_place::{LocalPlace, anchored};
 use crate::memory::{CText, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::place_checks::{check_address, check_new};
@@ -151,8 +151,7 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
         _ = place.as_ref().map(LocalPlace::real);
         let dataset =
             Dataset::create_with(&url, &options, &session).map_err(|error| of_creating(error, is_hdf5))?;
-        let url = place.as_ref().map_or(url.clone(), |place| place.address(&url));
-        (dataset, FileOrigin::Created { url })
+        (dataset, FileOrigin::Created { url: anchored(&url, place.as_ref()) })
     };
     faults::reached(FaultPlace::Opened);
     let format = FileFormat { is_hdf5, ..FileFormat::of(&dataset) };

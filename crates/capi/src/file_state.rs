@@ -7,7 +7,7 @@ use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::followed::ReadAhead;
-use crate::local_place::LocalPlace;
+use crate::local_place::{LocalPlace, anchored};
 use crate::members::FileMembers;
 use crate::process::{self, open_options, session};
 use crate::put_run::CollectedPuts;
@@ -137,8 +137,7 @@ pub(crate) enum FileOrigin {
 /// # Errors
 /// Those of opening.
 pub(crate) fn opened_again(path: &[u8], place: Option<&LocalPlace>) -> ncirrus::Result<Dataset> {
-    let url = String::from_utf8_lossy(path).trim_start().to_owned();
-    let url = place.map_or(url.clone(), |place| place.address(&url));
+    let url = anchored(String::from_utf8_lossy(path).trim_start(), place);
     Dataset::open_with(&url, &open_options(), &session()?)
 }
 

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 thread_local! {
     /// The text; empty before the first error.
     static TEXT: RefCell<CString> = RefCell::new(CString::default());
+    /// The call that it makes, or made last.
     static CALL: LastCall = const { LastCall::none() };
     /// The file of the call that runs, where its words do not name one.
     static FILE: RefCell<String> = const { RefCell::new(String::new()) };
@@ -15,8 +16,8 @@ thread_local! {
     static GIVEN_UP: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The call that a thread makes, or made last. Every call writes it: it is one place, and each field is written alone, since a structure
-/// that is made first and copied then takes longer than all else in the shortest calls.
+/// A call of a thread. Every call writes it: it is one place, and each field is written alone, since a structure that is made first and
+/// copied then takes longer than all else in the shortest calls.
 #[derive(Debug)]
 struct LastCall {
     function: Cell<&'static str>,

@@ -28,23 +28,25 @@ impl LocalPlace {
         &self.path
     }
 
-    /// The address under which it is found whatever the working directory is by then.
-    pub(crate) fn address(&self, url: &str) -> String {
-        if url.contains("://") || url.starts_with("file:") {
-            url.to_owned()
-        } else {
-            self.path.to_string_lossy().into_owned()
-        }
-    }
-
     /// The path without links, which stays what it was when it was first asked for.
     pub(crate) fn real(&self) -> &Path {
         self.real.get_or_init(|| real_path(&self.path).unwrap_or_else(|| self.path.clone()))
     }
 
-    /// Whether both are one file.
+    /// Whether both are one file. A path may lead elsewhere by now, if it was followed when the file was opened.
     pub(crate) fn is(&self, other: &Self) -> bool {
-        self.path == other.path || self.real() == other.real()
+        let was_followed = self.real.get().is_some() || other.real.get().is_some();
+        (!was_followed && self.path == other.path) || self.real() == other.real()
+    }
+}
+
+/// An address under which its file is found whatever the working directory is by then.
+pub(crate) fn anchored(url: &str, place: Option<&LocalPlace>) -> String {
+    match place {
+        Some(place) if !url.contains("://") && !url.starts_with("file:") => {
+            place.path.to_string_lossy().into_owned()
+        }
+        _ => url.to_owned(),
     }
 }
 

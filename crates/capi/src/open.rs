@@ -7,7 +7,7 @@ use crate::faults::{self, FaultPlace};
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
 use crate::last_error;
-use crate::local_place::LocalPlace;
+use crate::local_place::{LocalPlace, anchored};
 use crate::memory::{CText, ConstText, MemoryFile, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::place_checks;
@@ -44,18 +44,15 @@ fn found(name: &[u8], mode: c_int) -> Outcome<Arc<FileCore>> {
     if mode & (WRITE | DISKLESS) != 0 {
         place_checks::check_kind(place.as_ref())?;
     }
-    let address = place.as_ref().map_or(url.clone(), |place| place.address(&url));
+    let address = anchored(&url, place.as_ref());
     if let Some(core) = shared(place.as_ref(), &address, mode)? {
         return Ok(core);
     }
     opened(&address, mode, place.clone()).map(Arc::new).map_err(|error| {
         let answered = protocol_of(&url).and_then(|protocol| codes::of_server(&error, protocol));
         let code = codes::of_opening(error);
-        if let Some(code) = answered {
-            return code;
-        }
-        let kind = place_checks::check_kind(place.as_ref());
-        kind.err().unwrap_or_else(|| place_checks::of_opening(code, &url, place.as_ref(), mode & WRITE != 0))
+        let of_place = || place_checks::of_opening(code, &url, place.as_ref(), mode & WRITE != 0);
+        answered.or(place_checks::check_kind(place.as_ref()).err()).unwrap_or_else(of_place)
     })
 }
 

@@ -7,7 +7,7 @@
 use crate::broken::PanicMark;
 use crate::codes::{Code, Outcome};
 use crate::file_state::FileCore;
-use crate::files::{self, CallHandle};
+use crate::files::{self, CallHandle, OpenFile};
 use crate::memory::Bytes;
 use crate::modes::SHARE;
 use crate::put_run::{PutRun, RunPlace};
@@ -24,6 +24,12 @@ const LARGEST_NUMBER: usize = 8;
 /// Writes of at most as many values are small.
 const SMALL: usize = 64;
 
+/// Whether there is a run in a file that the values of a slab may continue.
+fn has_run(file: &OpenFile, slab: &CSlab, data: &Bytes) -> bool {
+    let is_row = slab.stride.is_none() && !slab.start.is_null() && !data.is_null();
+    is_row && file.core.puts.is_there.load(Ordering::Acquire) && file.writes && file.mode & SHARE == 0
+}
+
 /// Copies values to the end of the run of their file, if there is room. `false`: they do not continue it.
 ///
 /// The lock of the run is all that this takes: whoever replaces or closes the file writes the run first, and nobody begins another one
@@ -35,13 +41,9 @@ pub(crate) fn continued(
     memory: Option<Atomic>,
     data: &Bytes,
 ) -> bool {
-    if slab.stride.is_some() || slab.start.is_null() || data.is_null() {
-        return false;
-    }
     let taken = files::glance(ncid, |file, group| {
         let core = &file.core;
-        let is_there = core.puts.is_there.load(Ordering::Acquire) && file.writes && file.mode & SHARE == 0;
-        if !is_there || core.health.is_broken() {
+        if !has_run(file, slab, data) || core.health.is_broken() {
             return None;
         }
         let _mark = PanicMark::new(&core.health);
@@ -70,10 +72,7 @@ pub(crate) fn collected(
     data: &Bytes,
 ) -> Outcome<bool> {
     let (file, core) = (&handle.file, &handle.file.core);
-    if !core.puts.is_there.load(Ordering::Acquire) || !file.writes || file.mode & SHARE != 0 {
-        return Ok(false);
-    }
-    if slab.stride.is_some() || slab.start.is_null() || data.is_null() {
+    if !has_run(file, slab, data) {
         return Ok(false);
     }
     let _in_use = core.in_use();
