@@ -45,9 +45,23 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             reference.insert(name.clone(), true);
             found.insert(name.clone(), passes(&folder, program, Some(&library), LONGEST)?);
         }
+        remove_large(&folder);
     }
     println!("{compiled_count} compile");
     compare(&reference, &found, EXCEPTIONS)
+}
+
+/// Files that programs leave in their folder, and that are larger, are removed: some have many GiB, and no other program reads them.
+const LARGEST_LEFT: u64 = 256 << 20;
+
+fn remove_large(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        if entry.metadata().is_ok_and(|found| found.is_file() && found.len() > LARGEST_LEFT) {
+            // One that stays takes room, nothing else.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The folder and the name of a program, if it compiles.
