@@ -148,7 +148,6 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
         (Dataset::create_bytes(&options, &session).map_err(codes::of_opening)?, FileOrigin::Memory)
     } else {
         files::close_at_exit();
-        _ = place.as_ref().map(LocalPlace::real);
         let dataset =
             Dataset::create_with(&url, &options, &session).map_err(|error| of_creating(error, is_hdf5))?;
         (dataset, FileOrigin::Created { url: anchored(&url, place.as_ref()) })

@@ -156,6 +156,10 @@ impl FileCore {
         place: Option<LocalPlace>,
         is_new: bool,
     ) -> ncirrus::Result<Self> {
+        if !matches!(origin, FileOrigin::Reading) {
+            // What is written is known by where its links lead now.
+            _ = place.as_ref().map(LocalPlace::real);
+        }
         let members = FileMembers::of(dataset.model()?);
         let stored: HashSet<VarId> = members.model.variables().into_iter().collect();
         let state = FileState {
@@ -199,6 +203,11 @@ impl FileCore {
         let dataset = opened_again(path, place.as_ref())?;
         let format = FileFormat::of(&dataset);
         Self::new(dataset, FileOrigin::Reading, format, place, false)
+    }
+
+    /// Whether it is the file at a place of this machine.
+    pub(crate) fn is_at(&self, place: &LocalPlace) -> bool {
+        self.place.as_ref().is_some_and(|own| own.is(place))
     }
 
     /// Keeps the dataset from being replaced or closed while its values are read or written.

@@ -72,8 +72,6 @@ fn opened(url: &str, mode: c_int, place: Option<LocalPlace>) -> ncirrus::Result<
         return FileCore::new(dataset, FileOrigin::Reading, format, place, false);
     }
     files::close_at_exit();
-    // What is written is known by where its links lead now.
-    _ = place.as_ref().map(LocalPlace::real);
     let (dataset, origin) = match (mode & (DISKLESS | PERSIST), &place) {
         // What is written without NC_PERSIST stays in memory.
         (DISKLESS, Some(place)) => {
@@ -121,8 +119,7 @@ fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
 fn shared(place: Option<&LocalPlace>, url: &str, mode: c_int) -> Outcome<Option<Arc<FileCore>>> {
     let Some(place) = place else { return Ok(None) };
     let writes = mode & WRITE != 0;
-    let is_there = |file: &Arc<OpenFile>| file.core.place.as_ref().is_some_and(|other| other.is(place));
-    for file in files::open_files().into_iter().filter(is_there) {
+    for file in files::open_files().into_iter().filter(|file| file.core.is_at(place)) {
         // Calls that read it are not waited for.
         match file.core.look(|state| (state.origin.clone(), state.dataset.is_unchanged())) {
             (FileOrigin::Memory, _) => continue,

@@ -78,7 +78,7 @@ pub(crate) fn check_new(place: &LocalPlace, is_hdf5: bool) -> Outcome<()> {
     let is_open = is_hdf5
         && files::open_files().iter().any(|file| {
             let is_memory = file.core.look(|state| matches!(state.origin, FileOrigin::Memory));
-            file.is_hdf5() && file.core.place.as_ref().is_some_and(|other| other.is(place)) && !is_memory
+            file.is_hdf5() && file.core.is_at(place) && !is_memory
         });
     if is_open {
         last_error::set(&format!("{}: the file is open in this process", path.display()));
