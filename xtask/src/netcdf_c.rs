@@ -114,7 +114,7 @@ pub(crate) fn passes(
     let mut command = Command::new(folder.join(program));
     command.current_dir(folder).stdin(Stdio::null()).stdout(file).stderr(both);
     if let Some(library) = library {
-        command.env("LD_LIBRARY_PATH", library);
+        command.env("LD_LIBRARY_PATH", library).env("NCIRRUS_STRICT", "1");
     }
     let mut child = command.spawn().map_err(|error| format!("{program}: {error}"))?;
     let ended = ended_within(&mut child, longest).map_err(|error| format!("{program}: {error}"))?;

@@ -159,6 +159,7 @@ impl From<Error> for Code {
             ErrorKind::Unsupported => match error.detail() {
                 Some(Detail::UnknownCodec(_) | Detail::UnusableCodec(_)) => NC_ENOFILTER,
                 Some(Detail::BeyondClassic) => NC_ESTRICTNC3,
+                Some(Detail::NoCreationOrder) => NC_ECANTWRITE,
                 _ => NC_ENOTBUILT,
             },
             ErrorKind::Limit => NC_ENOMEM,

@@ -23,11 +23,11 @@ pub(crate) fn session() -> ncirrus::Result<Session> {
     }
 }
 
-/// How datasets are opened: as netCDF-C shows them, and with `NCIRRUS_RAW=1` in the environment the descriptions of
-/// aggregated variables instead of these.
+/// How datasets are opened: as netCDF-C shows them. With `NCIRRUS_RAW=1` in the environment the descriptions of aggregated
+/// variables instead of these, with `NCIRRUS_STRICT=1` none that netCDF-C does not open.
 pub(crate) fn open_options() -> OpenOptions {
-    let is_raw = std::env::var_os("NCIRRUS_RAW").is_some_and(|value| value == "1");
-    OpenOptions::new().as_netcdf_c(true).raw(is_raw)
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| value == "1");
+    OpenOptions::new().as_netcdf_c(true).raw(is_set("NCIRRUS_RAW")).strict(is_set("NCIRRUS_STRICT"))
 }
 
 /// Opens a dataset for changes. netCDF-3 is on disk after `nc_sync`; `nc_close` does not wait for that, as netCDF-C does not.

@@ -1,6 +1,6 @@
 //! Interpretation of a header: shapes, the number and size of records, and positions. A variable that contradicts
 //! itself keeps its place in the model, with the reason.
-use crate::geometry::{SlabSize, record_size, slab};
+use crate::geometry::{SlabSize, padded, record_size, slab};
 use crate::header::{ClassicHeader, HeaderVar};
 use ncirrus_model::{
     AttributeState, DimId, Dimension, DimensionLen, Endianness, Fault, FaultKind, FillValue, Model, Storage,
@@ -76,17 +76,15 @@ impl<'a> ModelDescription<'a> {
         self.refuse_overlaps();
     }
 
-    /// Finds fixed variables that begin within another.
+    /// Finds variables that begin within another, or within another's first record.
     fn refuse_overlaps(&mut self) {
-        let is_fixed = |at: &usize| self.header.vars.get(*at).is_some_and(|var| !self.is_record(var));
-        let mut order: Vec<usize> = (0..self.places.len()).filter(is_fixed).collect();
-        let bounds = |at: usize| self.places.get(at)?.as_ref().ok().map(|place| (place.begin, place.end));
-        order.sort_by_key(|at| bounds(*at));
+        let held = self.first_slabs();
         let (mut end, mut overlapping) = (0, Vec::new());
-        for at in order {
-            match bounds(at) {
-                Some((begin, _)) if begin < end => overlapping.push((at, begin)),
-                other => end = other.map_or(end, |(_, until)| until),
+        for (at, begin, until) in held {
+            if begin < end {
+                overlapping.push((at, begin));
+            } else {
+                end = until;
             }
         }
         for (at, begin) in overlapping {
@@ -94,6 +92,46 @@ impl<'a> ModelDescription<'a> {
                 *place = Err(format!("it begins at byte {begin}, within another variable"));
             }
         }
+    }
+
+    /// The variables whose places are known, in the order of these: each with where its elements begin and end, those of its first
+    /// record if it has records.
+    fn first_slabs(&self) -> Vec<(usize, u64, u64)> {
+        let known = self.header.vars.iter().zip(&self.slabs).zip(&self.places).enumerate();
+        let mut found: Vec<(usize, u64, u64)> = known
+            .filter_map(|(at, ((var, slab), place))| {
+                let place = place.as_ref().ok()?;
+                let record_end = place.begin.saturating_add(slab.as_ref().ok()?.byte_len);
+                let end = if self.is_record(var) { record_end.min(place.end) } else { place.end };
+                Some((at, place.begin, end))
+            })
+            .collect();
+        found.sort_by_key(|(_, begin, end)| (*begin, *end));
+        found
+    }
+
+    /// Why netCDF-C does not open the file, although it can be read: it wants fixed variables, and behind them those of records, in
+    /// the order of their definition, none before the padding of the one before it ends.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let mut end = self.header.byte_len;
+        for of_records in [false, true] {
+            for (var, slab) in self.header.vars.iter().zip(&self.slabs) {
+                if self.is_record(var) != of_records {
+                    continue;
+                }
+                let (name, begin) = (&var.name, var.begin);
+                let byte_len = match slab {
+                    Ok(slab) => slab.byte_len,
+                    Err(reason) => return Some(format!("variable {name:?}: {reason}")),
+                };
+                if begin < end {
+                    let message = format!("variable {name:?} begins at byte {begin}, before byte {end}");
+                    return Some(format!("{message}, where what is before it ends"));
+                }
+                end = padded(byte_len).and_then(|len| begin.checked_add(len)).unwrap_or(u64::MAX);
+            }
+        }
+        None
     }
 
     fn record_size(&self) -> KnownVariable<u64> {

@@ -1,8 +1,9 @@
 //! Recognising and opening a file.
 use crate::catalog::ClassicCatalog;
+use crate::description::ModelDescription;
 use crate::file::{FIRST_READ, NAME, load};
 use crate::header::version_of;
-use ncirrus_layout::{Catalog, Confidence, Driver, ErrorKind, ObjectId, OpenOptions, Step, View, Want};
+use ncirrus_layout::{Catalog, Confidence, Driver, Error, ErrorKind, ObjectId, OpenOptions, Step, View, Want};
 use std::sync::Arc;
 
 /// Reads netCDF-3 files: CDF-1, CDF-2 and CDF-5.
@@ -24,8 +25,14 @@ impl Driver for ClassicDriver {
         })
     }
 
-    fn open(&self, view: &dyn View, root: &ObjectId, _: &OpenOptions) -> Step<Arc<dyn Catalog>> {
+    fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
         let file = load(view, root)?;
+        if options.strict
+            && let Some(reason) = ModelDescription::new(&file.header, file.size).refusal()
+        {
+            let message = format!("netCDF-C does not open this file: {reason}");
+            return Err(Error::unsupported(message).at_object(root).by(NAME).into());
+        }
         Ok(Arc::new(ClassicCatalog::new(root, &file)))
     }
 }

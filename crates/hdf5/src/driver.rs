@@ -5,7 +5,7 @@ use crate::netcdf;
 use crate::superblock::find;
 use crate::write::Hdf5Writer;
 use front::metadata_end;
-use ncirrus_layout::{Catalog, Confidence, Driver, ObjectId, OpenOptions, Step, View};
+use ncirrus_layout::{Catalog, Confidence, Driver, Error, ObjectId, OpenOptions, Step, View};
 use std::sync::Arc;
 
 /// Reads HDF5 files as netCDF-4.
@@ -24,9 +24,20 @@ impl Driver for Hdf5Driver {
     fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
         let hides_references = options.as_netcdf_c;
         let (mut catalog, objects) = netcdf::open(view, root, hides_references)?;
+        if options.strict
+            && let Some(reason) = objects.refusal()
+        {
+            let message = format!("netCDF-C does not open this file: {reason}");
+            return Err(Error::malformed(message).at_object(root).by("hdf5").into());
+        }
         // Files of other programs have their metadata anywhere.
         catalog.front = if catalog.is_ours() { metadata_end(view, &objects) } else { None };
-        let writer = Hdf5Writer { classic_model: catalog.strict, hides_references, ..Hdf5Writer::default() };
+        let writer = Hdf5Writer {
+            classic_model: catalog.strict,
+            hides_references,
+            needs_order: options.strict,
+            ..Hdf5Writer::default()
+        };
         catalog.writing = Some(Arc::new(writer));
         Ok(Arc::new(catalog))
     }

@@ -17,6 +17,8 @@ pub(crate) struct GroupLinks {
     by_name: Vec<usize>,
     /// Links that cannot be read, links named twice.
     pub(crate) losses: Vec<Error>,
+    /// Whether the order in which they were created is known.
+    pub(crate) is_tracked: bool,
 }
 
 impl GroupLinks {

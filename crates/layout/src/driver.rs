@@ -82,6 +82,10 @@ pub struct OpenOptions {
     /// Show what netCDF-C shows, where a format has another view of its own: datasets of OPeNDAP as its classic view
     /// has them, HDF5 without references, which are no part of netCDF. An address that names a view overrides it.
     pub as_netcdf_c: bool,
+    /// Refuse files that netCDF-C does not open, for who needs to know it: netCDF-3 whose variables are not one behind
+    /// the other, each padded; HDF5 with groups that contain themselves, or links that lead nowhere; for changes, HDF5
+    /// that does not track in which order the members of its groups were created.
+    pub strict: bool,
     /// Open the dataset only in this state, as an earlier opening told it: its tag.
     pub expected_tag: Option<String>,
     /// What the dataset's address says besides its place; opening an address sets it.
@@ -163,6 +167,13 @@ impl OpenOptions {
     #[must_use]
     pub fn as_netcdf_c(mut self, as_netcdf_c: bool) -> Self {
         self.as_netcdf_c = as_netcdf_c;
+        self
+    }
+
+    /// Refuse files that netCDF-C does not open.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
         self
     }
 

@@ -18,6 +18,7 @@ mod opendap;
 mod operators;
 mod page;
 mod sequences;
+mod refused_files;
 mod shipped;
 mod symbols;
 mod threads;

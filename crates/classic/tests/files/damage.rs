@@ -207,6 +207,58 @@ fn damaged_variables_stay_in_the_tree_with_their_fault() {
 }
 
 #[test]
+fn variables_of_records_within_another_are_damaged() {
+    let dims = [("time", 0), ("x", 3)];
+    let good = [var("fixed", &[1], 4, 1000), var("a", &[0, 1], 4, 1012), var("b", &[0], 4, 1024)];
+    let opened = open(&classic(2, &dims, &good, 2000)).expect("it opens");
+    let stored = ["fixed", "a", "b"].map(|name| opened.stored_bytes(opened.var(name)).map(|bytes| bytes.len()));
+    assert_eq!(stored, [Some(12), Some(24), Some(8)]);
+    for (a, b) in [(1012, 1020), (1012, 1012), (1008, 1024)] {
+        let vars = [var("fixed", &[1], 4, 1000), var("a", &[0, 1], 4, a), var("b", &[0], 4, b)];
+        let second = if a < 1012 { "a" } else { "b" };
+        let bytes = classic(2, &dims, &vars, 2000);
+        let opened = open(&bytes).expect("it opens");
+        let damaged = ["a", "b"].into_iter().filter(|name| {
+            let found = opened.model.variable(opened.var(name));
+            found.is_some_and(|variable| variable.fault.is_some())
+        });
+        // Of two that begin at one byte the shorter is the first.
+        let second = if a == b { "a" } else { second };
+        assert_eq!(damaged.collect::<Vec<_>>(), [second], "{a} {b}");
+        assert!(fault(&bytes, second).contains("within another variable"));
+    }
+}
+
+#[test]
+fn files_that_netcdf_c_refuses_are_refused_if_that_is_asked_for() {
+    let dims = [("time", 0), ("x", 3)];
+    let strictly = |begins: [u32; 4]| {
+        let [c, f, r, s] = begins;
+        // Texts of 3 bytes are padded to 4.
+        let vars =
+            [var("c", &[1], 2, c), var("r", &[0, 1], 2, r), var("f", &[1], 4, f), var("s", &[0, 1], 2, s)];
+        let view = MemoryView::new(ObjectView::one(KEY, classic(1, &dims, &vars, 2000)));
+        let options = OpenOptions::default().strict(true);
+        let opened = done(ClassicDriver.open(&view, &ObjectView::id(KEY), &options));
+        opened.map(|_| ()).map_err(|error| (error.kind(), error.to_string()))
+    };
+    for begins in [[1000, 1004, 1016, 1020], [1000, 1008, 1032, 1040]] {
+        assert_eq!(strictly(begins), Ok(()), "{begins:?}");
+    }
+    let refused = [
+        ([1000, 1003, 1016, 1020], "variable \"f\" begins at byte 1003, before byte 1004"),
+        ([1016, 1000, 1020, 1024], "variable \"f\" begins at byte 1000, before byte 1020"),
+        ([1000, 1004, 1015, 1020], "variable \"r\" begins at byte 1015, before byte 1016"),
+        ([1000, 1004, 1016, 1019], "variable \"s\" begins at byte 1019, before byte 1020"),
+    ];
+    for (begins, reason) in refused {
+        let (kind, told) = strictly(begins).expect_err("a refusal");
+        assert_eq!(kind, ErrorKind::Unsupported);
+        assert!(told.contains("netCDF-C does not open this file") && told.contains(reason), "{told}");
+    }
+}
+
+#[test]
 fn one_record_variable_of_unknown_size_takes_the_others_with_it() {
     let dims = [("time", 0), ("x", 3)];
     let vars = [var("bad", &[0, 0], 4, 500), var("other", &[0], 4, 504), var("fixed", &[1], 4, 400)];

@@ -166,7 +166,7 @@ impl FoundLinks {
             found.into_iter().map(|(name, link)| GroupLink { name, target: link.target }).collect();
         let mut by_name: Vec<usize> = (0..list.len()).collect();
         by_name.sort_by_key(|index| list.get(*index).map(|link| link.name.as_str()));
-        GroupLinks { list, by_name, losses: self.losses }
+        GroupLinks { list, by_name, losses: self.losses, is_tracked: self.tracked }
     }
 }
 

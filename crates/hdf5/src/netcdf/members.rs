@@ -18,6 +18,8 @@ pub(crate) struct LocalMembers {
     pub(crate) scales: Vec<(DimId, FileAddress, Option<i64>)>,
     /// Names of all objects, for references.
     pub(crate) paths: Arc<HashMap<FileAddress, String>>,
+    /// A group that does not track in which order its members were created.
+    pub(crate) untracked_group: Option<String>,
 }
 
 /// Finds all members of a file; `hides_references`: those that are not references.
@@ -25,7 +27,7 @@ pub(crate) struct LocalMembers {
 /// # Errors
 /// A need, or why the file cannot be read.
 pub(crate) fn members(view: &dyn View, root: &ObjectId, hides_references: bool) -> Step<LocalMembers> {
-    let (catalog, _) = open(view, root, hides_references)?;
+    let (catalog, objects) = open(view, root, hides_references)?;
     let here = |key: &ObjectKey| (key.file == *root).then_some(key.addr);
     let groups =
         catalog.groups.iter().filter_map(|(id, object)| Some((*id, here(&ObjectKey::from(object))?)));
@@ -42,5 +44,6 @@ pub(crate) fn members(view: &dyn View, root: &ObjectId, hides_references: bool) 
         scales: scales.collect(),
         paths: catalog.paths.get(root).cloned().unwrap_or_default(),
         model: catalog.model,
+        untracked_group: objects.untracked_group().map(str::to_owned),
     })
 }

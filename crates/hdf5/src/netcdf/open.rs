@@ -25,6 +25,16 @@ impl FileObjects {
             (&group.object, objects.zip(&facts.members).collect())
         })
     }
+
+    /// For what netCDF-C does not open the file, if there is anything.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        self.tree.refusal.as_deref()
+    }
+
+    /// A group that does not track in which order its members were created.
+    pub(crate) fn untracked_group(&self) -> Option<&str> {
+        self.tree.untracked.as_deref()
+    }
 }
 
 /// Everything known about a file: its catalog, and the objects from which it was built. `hides_references`: variables

@@ -123,6 +123,15 @@ fn what_netcdf_c_refuses_is_read_as_far_as_it_goes() {
         assert!(warnings.iter().any(|text| text.contains(name)), "{name}: {warnings:?}");
     }
 
+    let strictly = |name: &str| {
+        let (view, options) = (MemoryView::new(objects.clone()), OpenOptions::default().strict(true));
+        done(Hdf5Driver.open(&view, &ObjectView::id(name), &options)).map(|_| ())
+    };
+    let refused = strictly("links.h5").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Malformed);
+    assert!(refused.to_string().contains("netCDF-C does not open this file"), "{refused}");
+    strictly("class_of_any_length.h5").unwrap();
+
     let open = OpenFile::new(objects.clone(), "partly_attached.h5");
     assert_eq!(open.dims("v"), ["/x", "/phony_dim_1"]);
 

@@ -18,6 +18,10 @@ pub(super) struct ObjectTree {
     /// The root first, each group before its subgroups.
     pub(super) groups: Vec<GroupNode>,
     pub(super) warnings: Vec<String>,
+    /// For what netCDF-C does not open the file, if there is anything.
+    pub(super) refusal: Option<String>,
+    /// The first group that does not track in which order its members were created.
+    pub(super) untracked: Option<String>,
     paths: HashMap<ObjectId, HashMap<FileAddress, String>>,
     /// The number of paths to a group.
     met: HashMap<ObjectKey, u32>,
@@ -89,6 +93,8 @@ impl ObjectTree {
         let mut tree = Self {
             groups: Vec::new(),
             warnings: file.warnings.clone(),
+            refusal: None,
+            untracked: None,
             paths: HashMap::new(),
             met: HashMap::new(),
             members: 0,
@@ -149,6 +155,7 @@ impl ObjectTree {
             match links {
                 Ok(links) => {
                     self.lose(at, links.losses.iter().cloned());
+                    self.note_order(at, links.is_tracked);
                     found.extend(links.list.iter().map(|link| (at, link.clone())));
                 }
                 Err(error) => self.lose(at, [error]),
@@ -188,7 +195,8 @@ impl ObjectTree {
                             self.lose(group, [object.file.at(object.addr, Error::limit(told))]);
                         }
                         // Its contents are shown elsewhere.
-                        WalkObstacle::Circle | WalkObstacle::Paths => self.warnings.push(told),
+                        WalkObstacle::Circle => self.warn_as_netcdf_c(told),
+                        WalkObstacle::Paths => self.warnings.push(told),
                     }
                     return None;
                 }
@@ -238,7 +246,19 @@ impl ObjectTree {
         match target {
             LinkTarget::Hard(_) => self.lose(group, [Error::malformed(told)]),
             _ if is_damage => self.lose(group, [Error::malformed(told)]),
-            _ => self.warnings.push(told),
+            _ => self.warn_as_netcdf_c(told),
+        }
+    }
+
+    /// Records what is no damage, but keeps netCDF-C from opening the file.
+    fn warn_as_netcdf_c(&mut self, told: String) {
+        self.refusal.get_or_insert_with(|| told.clone());
+        self.warnings.push(told);
+    }
+
+    fn note_order(&mut self, group: usize, is_tracked: bool) {
+        if let Some(group) = self.groups.get(group).filter(|_| !is_tracked) {
+            self.untracked.get_or_insert_with(|| format!("{}/", group.path));
         }
     }
 

@@ -55,6 +55,9 @@ pub struct Hdf5Writer {
     pub align: u64,
     /// Whether the file that is changed was opened without its references.
     pub hides_references: bool,
+    /// Whether only files are changed that track in which order the members of their groups were created, as netCDF-C
+    /// has it.
+    pub needs_order: bool,
 }
 
 impl Default for Hdf5Writer {
@@ -66,6 +69,7 @@ impl Default for Hdf5Writer {
             reserve: None,
             align: 8,
             hides_references: false,
+            needs_order: false,
         }
     }
 }

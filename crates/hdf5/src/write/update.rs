@@ -31,7 +31,7 @@ use bytes::Bytes;
 use data::{ExistingStorage, form, locate};
 use head::SuperblockImage;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, PhaseForm, Placer, PlacerWork,
+    Abilities, CellList, ChunkRef, Detail, Encoding, Error, Location, ObjectId, PhaseForm, Placer, PlacerWork,
     PreparedPlacement, PutPhase, Resolver, Result, Stall, Step, StorePut, StoredType, Tag, View, settle,
 };
 use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
@@ -105,6 +105,12 @@ pub(super) fn update(
     let head =
         SuperblockImage::read(view, &file).map_err(|stall| stall.map_error(|error| error.at_object(root)))?;
     let found = members(view, root, choices.hides_references)?;
+    if choices.needs_order
+        && let Some(group) = &found.untracked_group
+    {
+        let message = format!("netCDF-C does not change this file: group {group} does not track the order of creation");
+        return Err(Error::unsupported(message).with_detail(Detail::NoCreationOrder).at_object(root).into());
+    }
     if !is_same(&found.model, model) {
         let message = "the file was changed by another program since it was opened";
         return Err(Error::unsupported(message).at_object(root).into());
