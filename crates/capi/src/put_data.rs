@@ -48,13 +48,13 @@ impl SlabAccess {
         let goes_behind = |len| when == PutEnd::Behind && self.can_go_behind(len);
         if own && self.is_packed() {
             return match goes_behind(bytes.len()) {
-                true => self.put_behind(bytes.to_vec()),
+                true => self.put_behind(bytes),
                 false => self.put(|variable| variable.write_bytes(&slab.selection, bytes)),
             };
         }
         let (values, ended) = self.converted(&layouts::values(members, of, bytes)?)?;
         match values.as_bytes().filter(|bytes| goes_behind(bytes.len())) {
-            Some(bytes) => self.put_behind(bytes.to_vec())?,
+            Some(bytes) => self.put_behind(bytes)?,
             None => self.put(|variable| variable.write_values(&slab.selection, &values))?,
         }
         ended

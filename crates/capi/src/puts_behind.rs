@@ -1,21 +1,30 @@
 //! Writes that go on behind the caller: its values are copied, and encoded and written by the threads of the session while it goes on.
 //!
-//! They are done in the order in which they were asked for. Whatever looks at the values or at the state of the file waits for them first,
+//! Those that change the same elements are done in the order in which they were asked for, others at the same time. Whatever looks at the values or at the state of the file waits for them first,
 //! and so does what asks for a number of records that they add to; the next call, `nc_sync` or `nc_close` is told of those that failed.
 //! What is copied takes at most a quarter of the session's memory; a longer write waits as it always did: all cores encode it.
 use crate::codes::{Code, Outcome};
 use crate::file_state::FileCore;
 use crate::modes::SHARE;
 use crate::slabs::SlabAccess;
+use crate::waiting_puts::{PutReach, WaitingPut, take_before};
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use ncirrus::Session;
 use ncirrus::model::Storage;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Fewer bytes are encoded, or collected in their chunk, before another thread has begun.
-const LEAST: usize = 64 << 10;
+const LEAST: usize = 16 << 10;
 
 /// Fewer bytes that are stored as they are have been written before another thread has begun.
 const LEAST_PLAIN: usize = 1 << 20;
+
+/// How many writes of a file go on at once: one on each of the threads that encode, and one that waits for them.
+fn most_at_once(session: &Session) -> usize {
+    session.threads() + 1
+}
 
 impl SlabAccess {
     /// Whether a write of so many bytes may go on behind the caller: if it takes long, since the values are encoded or are many, and
@@ -36,7 +45,7 @@ impl SlabAccess {
     ///
     /// # Errors
     /// Those of writes before it.
-    pub(crate) fn put_behind(&self, bytes: Vec<u8>) -> Outcome<()> {
+    pub(crate) fn put_behind(&self, values: &[u8]) -> Outcome<()> {
         let core = &self.at.file.core;
         if core.puts.is_there.load(Ordering::Acquire) {
             core.write_collected();
@@ -47,26 +56,27 @@ impl SlabAccess {
             None => core.settled()?,
         };
         let (session, behind) = (dataset.session(), &core.behind);
-        let len = bytes.len();
+        let len = values.len();
         if behind.held.load(Ordering::Acquire).saturating_add(len) > session.memory() / 4 {
             core.finish_behind();
             core.check_collected()?;
         }
-        let mut last = behind.last();
-        let (before, held) = (last.take(), Arc::clone(&behind.held));
+        let reach = PutReach::new(self.id, &self.slab.selection);
+        let mut waiting = behind.waiting();
+        let before = take_before(&mut waiting, &reach, most_at_once(session));
+        let held = Arc::clone(&behind.held);
         held.fetch_add(len, Ordering::AcqRel);
-        let write = dataset.variable_by_id(self.id).write_bytes_owned(self.slab.selection.clone(), bytes);
+        let variable = dataset.variable_by_id(self.id);
+        let write = variable.write_bytes_owned(self.slab.selection.clone(), behind.copy_of(values));
         let task = session.spawn(async move {
-            let before = match before {
-                Some(task) => task.await,
-                None => Ok(()),
-            };
+            let before = join_all(before).await.into_iter().collect::<ncirrus::Result<()>>();
             let written = write.await;
             held.fetch_sub(len, Ordering::AcqRel);
             before.and(written)
         });
         // Without threads there is nobody to write behind the caller, and the session would not have been made.
-        *last = Some(task.map_err(|error| core.code_of(error))?);
+        let done = task.map_err(|error| core.code_of(error))?.shared();
+        waiting.push_back(WaitingPut { reach, done });
         if self.growing.contains(&true) {
             behind.is_growing.store(true, Ordering::Release);
         }
@@ -82,10 +92,11 @@ impl FileCore {
         if !behind.is_there.load(Ordering::Acquire) {
             return;
         }
-        let mut last = behind.last();
-        let Some(task) = last.take() else { return };
+        let mut waiting = behind.waiting();
+        let done = waiting.drain(..).map(|put| put.done);
+        let done = join_all(done).map(|ends| ends.into_iter().collect::<ncirrus::Result<()>>());
         let session = self.look(|state| state.dataset.session().clone());
-        if let Err(error) = session.wait_for(task) {
+        if let Err(error) = session.spawn(done).and_then(|done| session.wait_for(done)) {
             self.note_failure(self.code_of(error));
         }
         behind.held.store(0, Ordering::Release);

@@ -1,22 +1,145 @@
 //! The writes of a file that go on behind the caller.
-use ncirrus::SessionTask;
+use bytes::Bytes;
+use futures_util::future::Shared;
+use ncirrus::{Region, Selection, SessionTask, VarId};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The writes of a file that are not done yet.
 #[derive(Debug, Default)]
 pub(crate) struct PutsBehind {
-    /// The last one, which waits for those before it.
-    last: Mutex<Option<SessionTask<()>>>,
+    /// Those for which no other one waits, in their order.
+    waiting: Mutex<VecDeque<WaitingPut>>,
     pub(crate) is_there: AtomicBool,
     /// Whether they may add records.
     pub(crate) is_growing: AtomicBool,
     /// Bytes of values that they hold.
     pub(crate) held: Arc<AtomicUsize>,
+    spare: Arc<SpareBuffers>,
+}
+
+/// A write that goes on.
+#[derive(Debug)]
+pub(crate) struct WaitingPut {
+    pub(crate) reach: PutReach,
+    pub(crate) done: PutTask,
+}
+
+/// The end of a write, and of those that it waited for.
+pub(crate) type PutTask = Shared<SessionTask<()>>;
+
+/// What a write changes.
+#[derive(Debug)]
+pub(crate) struct PutReach {
+    var: VarId,
+    /// `None` if it is no box.
+    region: Option<Region>,
+}
+
+impl PutReach {
+    pub(crate) fn new(var: VarId, selection: &Selection) -> Self {
+        Self { var, region: selection.as_region() }
+    }
+
+    /// Whether both may change an element.
+    fn meets(&self, other: &Self) -> bool {
+        let is_apart = |(one, other): (&Region, &Region)| one.intersect(other).is_none();
+        self.var == other.var && !self.region.as_ref().zip(other.region.as_ref()).is_some_and(is_apart)
+    }
+}
+
+/// Those that a write has to wait for: all if it changes what one of them does, and one if they are as many as go on at once. No other
+/// waits for these.
+pub(crate) fn take_before(waiting: &mut VecDeque<WaitingPut>, reach: &PutReach, most: usize) -> Vec<PutTask> {
+    let taken = match waiting.iter().any(|put| put.reach.meets(reach)) {
+        true => waiting.len(),
+        false => (waiting.len() + 1).saturating_sub(most),
+    };
+    waiting.drain(..taken).map(|put| put.done).collect()
+}
+
+/// Memory of writes that are done, for those that come.
+#[derive(Debug, Default)]
+struct SpareBuffers(Mutex<Vec<Vec<u8>>>);
+
+/// Values that wait to be written.
+struct WaitingValues {
+    bytes: Vec<u8>,
+    home: Arc<SpareBuffers>,
+}
+
+/// How many buffers are kept, and how long they are at most.
+const MOST_SPARE: usize = 4;
+const LONGEST_SPARE: usize = 8 << 20;
+
+impl SpareBuffers {
+    fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AsRef<[u8]> for WaitingValues {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for WaitingValues {
+    fn drop(&mut self) {
+        if self.bytes.capacity() <= LONGEST_SPARE {
+            let mut spare = self.home.lock();
+            if spare.len() < MOST_SPARE {
+                spare.push(std::mem::take(&mut self.bytes));
+            }
+        }
+    }
 }
 
 impl PutsBehind {
-    pub(crate) fn last(&self) -> MutexGuard<'_, Option<SessionTask<()>>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn waiting(&self) -> MutexGuard<'_, VecDeque<WaitingPut>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A copy of values, in memory that is used again.
+    pub(crate) fn copy_of(&self, values: &[u8]) -> Bytes {
+        let mut bytes = self.spare.lock().pop().unwrap_or_default();
+        bytes.clear();
+        bytes.extend_from_slice(values);
+        Bytes::from_owner(WaitingValues { bytes, home: Arc::clone(&self.spare) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn put(var: VarId, start: [u64; 2], count: [u64; 2]) -> WaitingPut {
+        let session = ncirrus::Session::new().unwrap();
+        let reach = PutReach::new(var, &Selection::slab(&start, &count));
+        WaitingPut { reach, done: session.spawn(async { Ok(()) }).unwrap().shared() }
+    }
+
+    #[test]
+    fn writes_of_the_same_elements_wait_for_all_others_for_one_if_many_go_on() {
+        let mut model = ncirrus::model::Model::new();
+        let [a, b] = ["a", "b"]
+            .map(|name| model.add_variable(model.root(), name, ncirrus::Atomic::Int.into(), &[]).unwrap());
+        let mut waiting = VecDeque::new();
+        let mut waited_of = |var, start, count| {
+            let next = put(var, start, count);
+            let before = take_before(&mut waiting, &next.reach, 3).len();
+            waiting.push_back(next);
+            before
+        };
+        let mut waited = |start, count| waited_of(a, start, count);
+        let boxes = [[0, 0], [0, 10], [10, 0], [10, 10], [20, 0]];
+        assert_eq!(boxes.map(|start| waited(start, [10, 10])), [0, 0, 0, 1, 1]);
+        assert_eq!(waited([15, 15], [10, 10]), 3, "it meets one of them");
+        assert_eq!(waited([15, 25], [10, 1]), 0);
+        assert_eq!(waited([0, 26], [30, 1]), 0);
+        assert_eq!(waited([24, 20], [1, 6]), 3);
+        assert_eq!(waited_of(b, [24, 20], [1, 6]), 0, "it is of another variable");
     }
 }

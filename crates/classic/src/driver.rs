@@ -3,7 +3,9 @@ use crate::catalog::ClassicCatalog;
 use crate::description::ModelDescription;
 use crate::file::{FIRST_READ, NAME, load};
 use crate::header::version_of;
-use ncirrus_layout::{Catalog, Confidence, Driver, Error, ErrorKind, ObjectId, OpenOptions, Step, View, Want};
+use ncirrus_layout::{
+    Catalog, Confidence, Driver, Error, ErrorKind, ObjectId, OpenOptions, Step, View, Want,
+};
 use std::sync::Arc;
 
 /// Reads netCDF-3 files: CDF-1, CDF-2 and CDF-5.

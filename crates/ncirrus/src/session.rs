@@ -117,6 +117,11 @@ impl Session {
         self.engine.memory()
     }
 
+    /// Number of threads that decode and encode.
+    pub fn threads(&self) -> usize {
+        self.engine.threads()
+    }
+
     /// The folder for temporary files.
     pub fn cache_folder(&self) -> PathBuf {
         self.folder.clone().unwrap_or_else(std::env::temp_dir)

@@ -27,7 +27,10 @@ pub use handles::HandleBudget;
 pub struct DirectoryStore {
     id: StoreId,
     root: PathBuf,
+    /// Files that are read.
     handles: StoreHandles,
+    /// Files that are changed in place.
+    changed: StoreHandles,
     unsynced: Option<UnsyncedFiles>,
     /// Held while a precondition is checked and the object replaced.
     conditional: Mutex<()>,
@@ -48,6 +51,7 @@ impl DirectoryStore {
             id,
             root,
             handles: HandleBudget::new(0).of_store(),
+            changed: HandleBudget::new(0).of_store(),
             conditional: Mutex::default(),
             unseen: false,
         }
@@ -63,8 +67,7 @@ impl DirectoryStore {
         let Some(name) = name else {
             return Err(Error::invalid(format!("{:?} names no file", path.to_string_lossy())));
         };
-        let handles = HandleBudget::new(16).of_store();
-        let store = Self { handles, ..Self::new(path.parent().unwrap_or(Path::new(""))) };
+        let store = Self::new(path.parent().unwrap_or(Path::new(""))).sharing(&HandleBudget::new(16));
         let object = store.root().child(name);
         Ok((store, object))
     }
@@ -87,7 +90,7 @@ impl DirectoryStore {
     /// Keeps files open within a budget that other stores share.
     #[must_use]
     pub fn sharing(self, handles: &HandleBudget) -> Self {
-        Self { handles: handles.of_store(), ..self }
+        Self { handles: handles.of_store(), changed: handles.of_store(), ..self }
     }
 
     /// The root of the store: what [`ObjectId::child`] starts from.
@@ -132,18 +135,29 @@ impl DirectoryStore {
     }
 
     /// Opens an object for changing it in place, creating it when absent.
-    fn open_in_place(&self, object: &ObjectId) -> Result<File> {
+    fn open_in_place(&self, object: &ObjectId) -> Result<Arc<File>> {
         let path = self.path(object)?;
         let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let opened = match open() {
+        let opened = self.changed.get_or_open(object.key(), || match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 create_parents(&path).and_then(|()| open())
             }
             other => other,
-        };
+        });
         let file = opened.map_err(|error| write_error(error, object))?;
         self.note(&path);
         Ok(file)
+    }
+
+    /// Closes an object, which is about to be replaced.
+    fn forget(&self, object: &ObjectId) {
+        self.handles.forget(object.key());
+        self.changed.forget(object.key());
+    }
+
+    fn forget_all(&self) {
+        self.handles.forget_all();
+        self.changed.forget_all();
     }
 
     fn check(&self, object: &ObjectId, when: &PutCondition) -> Result<()> {
@@ -267,7 +281,7 @@ impl LocalStore for DirectoryStore {
         }
         let written = written.and_then(|()| file.metadata());
         drop(guard);
-        self.handles.forget(object.key());
+        self.forget(object);
         match written {
             Ok(metadata) => {
                 self.note(&path);
@@ -292,7 +306,7 @@ impl LocalStore for DirectoryStore {
 
     fn delete(&self, object: &ObjectId) -> Result<()> {
         let path = self.path(object)?;
-        self.handles.forget(object.key());
+        self.forget(object);
         match fs::remove_file(&path) {
             Ok(()) => {
                 self.note(&path);
@@ -306,7 +320,7 @@ impl LocalStore for DirectoryStore {
 
     fn delete_tree(&self, prefix: &ObjectId) -> Result<()> {
         let path = self.path(prefix)?;
-        self.handles.forget_all();
+        self.forget_all();
         let removed = match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path),
             Ok(_) => fs::remove_file(&path),
@@ -329,7 +343,7 @@ impl LocalStore for DirectoryStore {
         if fs::symlink_metadata(&old).is_err_and(|error| fault::is_absence(&error)) {
             return Ok(());
         }
-        self.handles.forget_all();
+        self.forget_all();
         create_parents(&new).map_err(|error| write_error(error, to))?;
         move_new(&old, &new).map_err(|error| write_error(error, to))?;
         self.note(&old);
@@ -341,7 +355,7 @@ impl LocalStore for DirectoryStore {
     fn replace(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
         key::check_move(from, to)?;
         let (old, new) = (self.path(from)?, self.path(to)?);
-        self.handles.forget_all();
+        self.forget_all();
         fs::rename(&old, &new).map_err(|error| write_error(error, to))?;
         self.note(&new);
         Ok(())

@@ -211,7 +211,8 @@ fn variables_of_records_within_another_are_damaged() {
     let dims = [("time", 0), ("x", 3)];
     let good = [var("fixed", &[1], 4, 1000), var("a", &[0, 1], 4, 1012), var("b", &[0], 4, 1024)];
     let opened = open(&classic(2, &dims, &good, 2000)).expect("it opens");
-    let stored = ["fixed", "a", "b"].map(|name| opened.stored_bytes(opened.var(name)).map(|bytes| bytes.len()));
+    let stored =
+        ["fixed", "a", "b"].map(|name| opened.stored_bytes(opened.var(name)).map(|bytes| bytes.len()));
     assert_eq!(stored, [Some(12), Some(24), Some(8)]);
     for (a, b) in [(1012, 1020), (1012, 1012), (1008, 1024)] {
         let vars = [var("fixed", &[1], 4, 1000), var("a", &[0, 1], 4, a), var("b", &[0], 4, b)];

@@ -95,10 +95,14 @@ impl ChunkEncoder {
         worker: &'a mut WorkerBuffers,
     ) -> Result<(EncodedBody<'a>, u32)> {
         let WriteWindow { target, array, data, touched, .. } = window;
-        if let Some(piece) = data.piece(touched, part, shape, element) {
+        if let Some((piece, owner)) = data.piece(touched, part, shape, element) {
             let skips = self.takes_mask(target, target.care.changing);
             let subject = EncodingSubject { cell: &part.cell, array, shape, kept: None, skips };
-            return encode(target, &subject, EncodedBody::Lent(piece), &mut worker.scratch);
+            let raw = match owner.filter(|_| target.is_raw()) {
+                Some(owner) => EncodedBody::Made(owner.slice_ref(piece)),
+                None => EncodedBody::Lent(piece),
+            };
+            return encode(target, &subject, raw, &mut worker.scratch);
         }
         self.body_of_elements((target, array), &part.cell, (shape, element), worker, |elements| {
             data.scatter_bytes(touched, part, shape, element, elements)

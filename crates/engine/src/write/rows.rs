@@ -4,14 +4,36 @@ use super::cells::{ChunkPart, ChunkSelection};
 use super::target::WriteTarget;
 use super::write_back_cache::DirtyContents;
 use crate::convert::{self, RowCopier};
+use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Model, Values};
 use std::borrow::Cow;
+use std::ops::Deref;
+
+/// Elements in the caller's memory.
+#[derive(Clone, Copy)]
+pub(super) enum NativeBytes<'a> {
+    /// For the time of the write.
+    Lent(&'a [u8]),
+    /// As long as anybody needs them.
+    Shared(&'a Bytes),
+}
+
+impl Deref for NativeBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Lent(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
 
 /// The values of one write, ready to be put into chunks.
 pub(super) enum WriteData<'a> {
     /// The caller's memory, byte-swapped in the copy where needed.
-    Native(&'a [u8], RowCopier),
+    Native(NativeBytes<'a>, RowCopier),
     /// Elements as they are stored.
     Stored(Vec<u8>),
     /// Elements without a fixed size.
@@ -26,7 +48,7 @@ impl<'a> WriteData<'a> {
     pub(super) fn new(model: &Model, target: &WriteTarget, values: &'a Values) -> Result<Self> {
         target.check(model, values)?;
         if let (Some(copier), Some(native)) = (target.copier.clone(), values.as_bytes()) {
-            return Ok(Self::Native(native, copier));
+            return Ok(Self::Native(NativeBytes::Lent(native), copier));
         }
         Self::slow(model, target, Cow::Borrowed(values))
     }
@@ -56,7 +78,7 @@ impl<'a> WriteData<'a> {
             let message = format!("values of type {} for a variable of a different type", ty.name());
             return Err(Error::invalid(message).at_path(target.path.clone()));
         }
-        Self::packed(model, target, native)
+        Self::packed(model, target, NativeBytes::Lent(native))
     }
 
     /// Prepares elements of the variable's type in the caller's memory.
@@ -64,25 +86,26 @@ impl<'a> WriteData<'a> {
     /// # Errors
     /// `Invalid` if the last element is incomplete, the type has no fixed size, or a number cannot be represented in
     /// the stored type.
-    pub(super) fn packed(model: &Model, target: &WriteTarget, native: &'a [u8]) -> Result<Self> {
+    pub(super) fn packed(model: &Model, target: &WriteTarget, native: NativeBytes<'a>) -> Result<Self> {
         if let Some(copier) = target.packed.as_ref().filter(|copier| copier.is_reversible()) {
             return Ok(Self::Native(native, copier.clone()));
         }
-        let values = convert::unpack(model, target.ty, native);
+        let values = convert::unpack(model, target.ty, &native);
         Self::slow(model, target, Cow::Owned(values.map_err(|error| error.at_path(target.path.clone()))?))
     }
 
-    /// The stored elements of a chunk, if they are contiguous in the caller's memory.
+    /// The stored elements of a chunk, if they are contiguous in the caller's memory, and the memory, if parts of it may be kept.
     pub(super) fn piece(
         &self,
         touched: &ChunkSelection,
         part: &ChunkPart,
         shape: &[usize],
         element: usize,
-    ) -> Option<&[u8]> {
-        let bytes = match self {
-            Self::Native(bytes, copier) if copier.is_plain() => bytes,
-            Self::Stored(bytes) => bytes.as_slice(),
+    ) -> Option<(&[u8], Option<&Bytes>)> {
+        let (bytes, owner): (&[u8], Option<&Bytes>) = match self {
+            Self::Native(NativeBytes::Lent(bytes), copier) if copier.is_plain() => (bytes, None),
+            Self::Native(NativeBytes::Shared(bytes), copier) if copier.is_plain() => (bytes, Some(bytes)),
+            Self::Stored(bytes) => (bytes, None),
             _ => return None,
         };
         let (mut runs, mut first) = (0, None);
@@ -96,7 +119,7 @@ impl<'a> WriteData<'a> {
         if run.len != shape.iter().product::<usize>() {
             return None;
         }
-        bytes.get(run.source * element..(run.source + run.len) * element)
+        Some((bytes.get(run.source * element..(run.source + run.len) * element)?, owner))
     }
 
     /// The stored elements of a box that starts at `start` of the values' shape, contiguous; empty for values without a
@@ -108,7 +131,7 @@ impl<'a> WriteData<'a> {
         out: &mut [u8],
     ) {
         let (from, copier) = match self {
-            Self::Native(from, copier) => (*from, copier.clone()),
+            Self::Native(from, copier) => (&**from, copier.clone()),
             Self::Stored(from) => (from.as_slice(), RowCopier::bytes(element)),
             Self::Values(_) => return,
         };

@@ -4,12 +4,13 @@ use super::cells::{ChunkPart, ChunkSelection};
 use super::encoder::{StoredChunk, cells_of, count_of};
 use super::lock_order::ChunkAccess;
 use super::points;
-use super::rows::WriteData;
+use super::rows::{NativeBytes, WriteData};
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
 use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
 use crate::picked::Picked;
 use crate::resources::{WorkerBuffers, between_parts};
+use bytes::Bytes;
 use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result};
 use ncirrus_model::{Atomic, Model, PointSelection, Selection, Values, VarId};
 use std::borrow::Cow;
@@ -95,7 +96,16 @@ impl DatasetWriter {
     /// # Errors
     /// As [`write`](Self::write); `Invalid` for types without a fixed size, and if the last element is incomplete.
     pub async fn write_packed(&self, var: VarId, selection: &Selection, native: &[u8]) -> Result<()> {
-        self.write_packed_at(var, Picked::Selection(selection), native).await
+        self.write_packed_at(var, Picked::Selection(selection), NativeBytes::Lent(native)).await
+    }
+
+    /// As [`write_packed`](Self::write_packed), of memory that is not changed any more: what is stored as it is there is not
+    /// copied.
+    ///
+    /// # Errors
+    /// As [`write_packed`](Self::write_packed).
+    pub async fn write_packed_bytes(&self, var: VarId, selection: &Selection, native: &Bytes) -> Result<()> {
+        self.write_packed_at(var, Picked::Selection(selection), NativeBytes::Shared(native)).await
     }
 
     /// As [`write_point_values`](Self::write_point_values), from the caller's memory, as
@@ -104,10 +114,10 @@ impl DatasetWriter {
     /// # Errors
     /// As [`write_packed`](Self::write_packed).
     pub async fn write_point_bytes(&self, var: VarId, points: &PointSelection, native: &[u8]) -> Result<()> {
-        self.write_packed_at(var, Picked::Points(points), native).await
+        self.write_packed_at(var, Picked::Points(points), NativeBytes::Lent(native)).await
     }
 
-    async fn write_packed_at(&self, var: VarId, picked: Picked<'_>, native: &[u8]) -> Result<()> {
+    async fn write_packed_at(&self, var: VarId, picked: Picked<'_>, native: NativeBytes<'_>) -> Result<()> {
         let model = self.model();
         let variable = model.variable(var).ok_or_else(|| Error::not_found("no such variable"))?;
         let located = |error: Error| error.at_path(model.variable_path(var));

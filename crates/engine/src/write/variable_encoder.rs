@@ -5,7 +5,7 @@ use super::DatasetWriter;
 use super::cells::ChunkSelection;
 use super::codec_needs::EncodingSubject;
 use super::encoded::EncodedChunk;
-use super::rows::WriteData;
+use super::rows::{NativeBytes, WriteData};
 use super::target::WriteTarget;
 use crate::convert::{self, RowCopier};
 use crate::dataset::Dataset;
@@ -192,7 +192,7 @@ impl VariableEncoder {
             return Err(located(Error::invalid(message)));
         }
         let encoded = self.shared.workers.with(|worker| {
-            let data = WriteData::packed(&self.model, &self.target, native)?;
+            let data = WriteData::packed(&self.model, &self.target, NativeBytes::Lent(native))?;
             let elements = self.elements(&region.into(), &data)?;
             let shape = self.target.cell_shape(cell)?;
             let stored = self.target.stored_shape(cell, &self.shape)?;

@@ -1,7 +1,7 @@
 //! Files as netCDF: those that peers write during the test, and some of the corpus.
 use crate::Hdf5Driver;
 use crate::testing::done;
-use ncirrus_layout::{Catalog, Driver, OpenOptions};
+use ncirrus_layout::{Catalog, Driver, ErrorKind, OpenOptions};
 use ncirrus_model::{Atomic, Attributes, DimId, FaultKind, GroupId, Model, NodeId, TypeRef, Values, VarId};
 use ncirrus_testkit::corpus::{corpus, peers_python};
 use ncirrus_testkit::{MemoryView, ObjectView};

@@ -31,8 +31,9 @@ use bytes::Bytes;
 use data::{ExistingStorage, form, locate};
 use head::SuperblockImage;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Detail, Encoding, Error, Location, ObjectId, PhaseForm, Placer, PlacerWork,
-    PreparedPlacement, PutPhase, Resolver, Result, Stall, Step, StorePut, StoredType, Tag, View, settle,
+    Abilities, CellList, ChunkRef, Detail, Encoding, Error, Location, ObjectId, PhaseForm, Placer,
+    PlacerWork, PreparedPlacement, PutPhase, Resolver, Result, Stall, Step, StorePut, StoredType, Tag, View,
+    settle,
 };
 use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
 use plan::{UpdatePlan, UpdatePlanner};
@@ -108,7 +109,8 @@ pub(super) fn update(
     if choices.needs_order
         && let Some(group) = &found.untracked_group
     {
-        let message = format!("netCDF-C does not change this file: group {group} does not track the order of creation");
+        let message =
+            format!("netCDF-C does not change this file: group {group} does not track the order of creation");
         return Err(Error::unsupported(message).with_detail(Detail::NoCreationOrder).at_object(root).into());
     }
     if !is_same(&found.model, model) {

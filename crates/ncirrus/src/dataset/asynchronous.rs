@@ -1,6 +1,7 @@
 //! Futures: opening and reading without a blocked thread, and several reads at once.
 use super::{Dataset, DatasetState, substituted};
 use crate::{Error, OpenOptions, PointSelection, Result, Selection, Session, Values, VarId, Variable};
+use bytes::Bytes;
 use futures_util::future::join_all;
 use ncirrus_store::Url;
 
@@ -141,25 +142,25 @@ impl Variable {
     }
 
     /// As [`write_bytes`](Self::write_bytes), as a future for any executor, which owns the bytes: with
-    /// [`Session::spawn`] values are encoded while the caller goes on. Of writes of the same elements that overlap in
+    /// [`Session::spawn`] values are encoded while the caller goes on. What is stored as it is there is not copied. Of writes of the same elements that overlap in
     /// time, any one may be the last. What [`sync`](Dataset::sync) finds unfinished is not part of what it commits.
     ///
     /// # Errors
     /// As [`write_bytes`](Self::write_bytes).
-    pub fn write_bytes_owned<B: AsRef<[u8]> + Send + Sync + 'static>(
+    pub fn write_bytes_owned(
         &self,
         selection: Selection,
-        bytes: B,
+        bytes: impl Into<Bytes>,
     ) -> impl Future<Output = Result<()>> + Send + 'static {
-        let variable = self.clone();
+        let (variable, bytes) = (self.clone(), bytes.into());
         async move {
             let (var, dataset) = (variable.id(), variable.dataset());
             let write = async {
                 let writer = &dataset.open_for_writing()?.writer;
                 let Some(ty) = variable.ty().filter(|_| variable.quantization().is_some()) else {
-                    return writer.write_packed(var, &selection, bytes.as_ref()).await;
+                    return writer.write_packed_bytes(var, &selection, &bytes).await;
                 };
-                let values = ncirrus_engine::convert::unpack(&dataset.snapshot(), ty, bytes.as_ref())?;
+                let values = ncirrus_engine::convert::unpack(&dataset.snapshot(), ty, &bytes)?;
                 writer.write(var, &selection, &*variable.as_held(&values)?).await
             };
             write.await.map_err(|error| error.at_path(variable.path()))

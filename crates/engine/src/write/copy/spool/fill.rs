@@ -9,7 +9,7 @@ use crate::write::copy::damage::is_damage;
 use crate::write::copy::{VariableCopy, both};
 use ncirrus_layout::LockExt;
 
-use crate::write::rows::WriteData;
+use crate::write::rows::{NativeBytes, WriteData};
 use ncirrus_layout::{ChunkGrid, Error, Result};
 use ncirrus_model::{Region, Values};
 use std::collections::HashSet;
@@ -108,7 +108,11 @@ impl VariableCopy<'_> {
         }
         match (elements, &spool.how.native) {
             (SlabSource::Native(buffer), Some((_, copier))) => {
-                self.put_pieces(spool, &region, &WriteData::Native(&buffer, copier.clone()))?;
+                self.put_pieces(
+                    spool,
+                    &region,
+                    &WriteData::Native(NativeBytes::Lent(&buffer), copier.clone()),
+                )?;
                 buffers.give_back(buffer);
                 Ok(0)
             }
