@@ -1,7 +1,8 @@
 //! Writes that go on behind the caller: its values are copied, and encoded and written by the threads of the session while it goes on.
 //!
-//! Those that change the same elements are done in the order in which they were asked for, others at the same time. Whatever looks at the values or at the state of the file waits for them first,
-//! and so does what asks for a number of records that they add to; the next call, `nc_sync` or `nc_close` is told of those that failed.
+//! Those that change the same elements are done in the order in which they were asked for, others at the same time. Whatever looks at
+//! the values or at the state of the file waits for them first, and so does what asks for a number of records that they add to; the next
+//! call, `nc_sync` or `nc_close` is told of those that failed.
 //! What is copied takes at most a quarter of the session's memory; a longer write waits as it always did: all cores encode it.
 use crate::codes::{Code, Outcome};
 use crate::file_state::FileCore;

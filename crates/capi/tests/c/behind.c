@@ -35,6 +35,28 @@ static int is_there(int ncid, int id, size_t record, float with) {
     return 1;
 }
 
+static int put_box(int ncid, int id, size_t record, size_t y, size_t height, size_t width, float with) {
+    size_t from[3] = {record, y, 0}, lens[3] = {1, height, width};
+    for (size_t i = 0; i < height * width; i++) values[i] = with;
+    return nc_put_vara_float(ncid, id, from, lens, values);
+}
+
+/* The upper and the lower half of a record, which are apart, and the left half of both, which is the later one. */
+static int put_halves(int ncid, int id, size_t record) {
+    return put_box(ncid, id, record, 0, SIDE / 2, SIDE, 1) || put_box(ncid, id, record, SIDE / 2, SIDE / 2, SIDE, 2) ||
+           put_box(ncid, id, record, 0, SIDE, SIDE / 2, 3);
+}
+
+static int has_halves(int ncid, int id, size_t record) {
+    start[0] = record;
+    if (nc_get_vara_float(ncid, id, start, counts, found)) return 0;
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        float expected = i % SIDE < SIDE / 2 ? 3 : i / SIDE < SIDE / 2 ? 1 : 2;
+        if (found[i] != expected) return 0;
+    }
+    return 1;
+}
+
 /* Records that are written over at once, numbers of records and values asked for in between, and a second variable. */
 static int in_order(const char *path) {
     int ncid, id, other, dims[3] = {0, 1, 2}, wrong = 0;
@@ -48,6 +70,7 @@ static int in_order(const char *path) {
         if (t % 4 == 2) wrong += put(ncid, other, t, t) || nc_rename_dim(ncid, 1, t % 8 == 2 ? "y2" : "y") != 0;
     }
     size_t row[3] = {5, 3, 0}, two[3] = {1, 2, SIDE};
+    for (size_t t = 0; t < RECORDS; t++) wrong += put_halves(ncid, id, RECORDS + t);
     wrong += put(ncid, id, 5, 70) || nc_put_vara_double(ncid, id, row, two, doubles);
     /* Too large for the type: told by this call, though the values are written later. */
     size_t box[3] = {1, SIDE, SIDE};
@@ -58,6 +81,7 @@ static int in_order(const char *path) {
     printf(" close %d", nc_close(ncid));
     printf(" open %d", nc_open(path, NC_NOWRITE, &ncid));
     for (size_t t = 0; t < RECORDS; t++) wrong += t != 5 && !is_there(ncid, id, t, t + 3.0f);
+    for (size_t t = 0; t < RECORDS; t++) wrong += !has_halves(ncid, id, RECORDS + t);
     int ints[2] = {0};
     size_t two_of[3] = {1, 1, 2};
     nc_get_vara_int(ncid, other, row, two_of, ints);

@@ -215,7 +215,7 @@ impl Dataset {
             _ => open::probe(&context, root, &others.drivers).await?,
         };
         let others = ReferredDatasets {
-            options: others.options.clone().name(None::<String>).as_netcdf_c(false),
+            options: others.options.clone().name(None::<String>).as_netcdf_c(false).strict(false),
             owned: None,
             ..others.clone()
         };

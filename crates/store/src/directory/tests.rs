@@ -185,3 +185,36 @@ fn new_objects_have_their_own_names_from_the_start_where_nobody_looks() {
     );
     assert_eq!(names(&unseen), ["a"]);
 }
+
+#[test]
+fn a_file_that_is_changed_stays_open_until_another_takes_its_place() {
+    let (folder, store) = store();
+    let handles = HandleBudget::new(4);
+    let store = store.sharing(&handles);
+    let [object, other] = ["a", "b"].map(|key| store.root().child(key));
+    let content = || fs::read(folder.path().join("a")).unwrap();
+    let writes = |offset, bytes: &[u8]| store.write_at(&object, offset, bytes).unwrap();
+    writes(0, b"one");
+    writes(3, b"two");
+    assert_eq!((content(), handles.open_count()), (b"onetwo".to_vec(), 1));
+
+    store.put(&object, b"put", &PutCondition::None).unwrap();
+    assert_eq!(handles.open_count(), 0);
+    writes(0, b"P");
+    assert_eq!(content(), b"Put");
+
+    store.put(&other, b"other", &PutCondition::None).unwrap();
+    store.replace(&other, &object).unwrap();
+    writes(0, b"O");
+    assert_eq!(content(), b"Other");
+
+    store.rename(&object, &other).unwrap();
+    writes(0, b"new");
+    assert_eq!((content(), fs::read(folder.path().join("b")).unwrap()), (b"new".to_vec(), b"Other".to_vec()));
+
+    store.delete(&object).unwrap();
+    store.resize(&object, 2).unwrap();
+    assert_eq!((content(), handles.open_count()), (vec![0, 0], 1));
+    drop(store);
+    assert_eq!(handles.open_count(), 0);
+}
