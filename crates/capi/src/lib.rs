@@ -42,6 +42,7 @@ mod inquiry;
 mod last_error;
 mod layouts;
 mod local_place;
+mod log;
 mod members;
 #[expect(unsafe_code, reason = "the memory of C programs")]
 mod memory;

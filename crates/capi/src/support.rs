@@ -89,11 +89,6 @@ pub(crate) fn append_text(mut buffer: BytesOut, text: CText, len: usize) -> usiz
     start + added.len()
 }
 
-/// The level is accepted; the library reports errors by their codes.
-pub(crate) fn set_logging(_level: c_int) -> c_int {
-    0
-}
-
 pub(crate) fn list_new() -> ListHandle {
     ListHandle::empty()
 }
@@ -199,11 +194,6 @@ const TIME_TEXT: usize = 47;
 /// `nc_set_log_level`: accepted.
 pub(crate) fn set_log_level(_level: c_int) -> Outcome<()> {
     Ok(())
-}
-
-/// `nclog`: the message is accepted; codes tell what is wrong.
-pub(crate) fn log(_tag: c_int, _format: CText) -> c_int {
-    0
 }
 
 /// `nc_utf8_to_utf16`: a block that the program frees.

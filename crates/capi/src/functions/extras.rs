@@ -76,8 +76,8 @@ c_functions! {
 
 c_functions! {
     PROGRAMS, "";
-    /// Accepts a message.
-    fn nclog(tag: c_int, fmt: CText) -> c_int = support::log;
+    /// Writes a line to standard error, if there is a log, or it is an error; arguments that it names stay as they are named.
+    fn nclog(tag: c_int, fmt: CText) -> c_int = crate::log::log;
     /// UTF-16 of UTF-8.
     fn nc_utf8_to_utf16(utf8: CText, utf16p: crate::memory::ShortsOut, lenp: Out<usize>) -> Outcome<()> = support::utf8_to_utf16;
     /// A date in parts.

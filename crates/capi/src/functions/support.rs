@@ -18,8 +18,8 @@ c_functions! {
     fn nc__testurl(path: CText, basenamep: TextOut) -> c_int = support::test_url;
     /// Appends text within the length of a buffer.
     fn strlcat(dst: BytesOut, src: CText, dsize: usize) -> usize = support::append_text;
-    /// Sets how much is logged.
-    fn ncsetlogging(tf: c_int) -> c_int = support::set_logging;
+    /// Whether `nclog` writes; answers what was set before.
+    fn ncsetlogging(tf: c_int) -> c_int = crate::log::set_logging;
     /// A new list.
     fn nclistnew() -> ListHandle = support::list_new;
     /// Frees a list.

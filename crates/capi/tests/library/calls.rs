@@ -62,6 +62,26 @@ fn types_and_their_values_are_those_of_debians_library() {
     assert_eq!(printed(Library::Own, folder.path(), &program, &["d.nc"]), expected);
 }
 
+#[test]
+fn programs_log_to_standard_error_as_with_debians_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "logging");
+    let said = |library, level: Option<&str>| {
+        let mut command = Command::new(&program);
+        if library == Library::Own {
+            command.env("LD_LIBRARY_PATH", loaded_from(folder.path()));
+        }
+        let output = command.envs(level.map(|level| ("NCLOGGING", level))).output().unwrap();
+        assert!(output.status.success());
+        [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap())
+    };
+    let [codes, lines] = said(Library::Debian, None);
+    assert_eq!(codes, "0 1 0 1\n");
+    assert_eq!(lines, "Note:a\nWarning:b\nDebug:c\nunknown:d\nError:e\nNote:f\n");
+    assert_eq!(said(Library::Own, None), [codes, lines]);
+    assert_eq!(said(Library::Own, Some("1")), said(Library::Debian, Some("1")));
+}
+
 /// A program of `tests/c` that is compiled with the own headers and library.
 pub(super) fn compiled_with_own_headers(folder: &Path, name: &str) -> String {
     for header in ncirrus_netcdf::HEADERS {
