@@ -3,7 +3,8 @@
 //! Those that change the same elements are done in the order in which they were asked for, others at the same time. Whatever looks at
 //! the values or at the state of the file waits for them first, and so does what asks for a number of records that they add to; the next
 //! call, `nc_sync` or `nc_close` is told of those that failed.
-//! What is copied takes at most a quarter of the session's memory; a longer write waits as it always did: all cores encode it.
+//! What is copied takes at most 32 MiB, of several calls, and a quarter of the session's memory; a longer write waits as it always did:
+//! all cores encode it.
 use crate::codes::{Code, Outcome};
 use crate::file_state::FileCore;
 use crate::modes::SHARE;
@@ -18,6 +19,9 @@ use std::sync::atomic::Ordering;
 
 /// Fewer bytes are encoded, or collected in their chunk, before another thread has begun.
 const LEAST: usize = 16 << 10;
+
+/// Bytes that wait at most, if the session has memory for them: more would only be farther ahead.
+const MOST_WAITING: usize = 32 << 20;
 
 /// Fewer bytes that are stored as they are have been written before another thread has begun.
 const LEAST_PLAIN: usize = 1 << 20;
@@ -58,10 +62,7 @@ impl SlabAccess {
         };
         let (session, behind) = (dataset.session(), &core.behind);
         let len = values.len();
-        if behind.held.load(Ordering::Acquire).saturating_add(len) > session.memory() / 4 {
-            core.finish_behind();
-            core.check_collected()?;
-        }
+        core.wait_for_room(len, session)?;
         let reach = PutReach::new(self.id, &self.slab.selection);
         let mut waiting = behind.waiting();
         let before = take_before(&mut waiting, &reach, most_at_once(session));
@@ -87,6 +88,32 @@ impl SlabAccess {
 }
 
 impl FileCore {
+    /// Waits until so many bytes more may wait: for those that have waited longest.
+    fn wait_for_room(&self, len: usize, session: &Session) -> Outcome<()> {
+        let (behind, most) = (&self.behind, MOST_WAITING.min(session.memory() / 4));
+        let is_full = || {
+            let held = behind.held.load(Ordering::Acquire);
+            held > 0 && held.saturating_add(len) > most
+        };
+        while is_full() {
+            let mut waiting = behind.waiting();
+            let Some(oldest) = waiting.pop_front() else { break };
+            self.wait_for_puts(session, oldest.done);
+        }
+        self.check_collected()
+    }
+
+    /// Waits for writes; that one failed is told by [`check_collected`](Self::check_collected).
+    fn wait_for_puts(
+        &self,
+        session: &Session,
+        puts: impl Future<Output = ncirrus::Result<()>> + Send + 'static,
+    ) {
+        if let Err(error) = session.spawn(puts).and_then(|done| session.wait_for(done)) {
+            self.note_failure(self.code_of(error));
+        }
+    }
+
     /// Waits for the writes that go on behind the caller; that one failed is told by [`check_collected`](Self::check_collected).
     pub(crate) fn finish_behind(&self) {
         let behind = &self.behind;
@@ -96,10 +123,7 @@ impl FileCore {
         let mut waiting = behind.waiting();
         let done = waiting.drain(..).map(|put| put.done);
         let done = join_all(done).map(|ends| ends.into_iter().collect::<ncirrus::Result<()>>());
-        let session = self.look(|state| state.dataset.session().clone());
-        if let Err(error) = session.spawn(done).and_then(|done| session.wait_for(done)) {
-            self.note_failure(self.code_of(error));
-        }
+        self.wait_for_puts(&self.look(|state| state.dataset.session().clone()), done);
         behind.held.store(0, Ordering::Release);
         if behind.is_growing.swap(false, Ordering::AcqRel)
             && let Err(code) = self.refresh()

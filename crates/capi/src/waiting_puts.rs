@@ -61,7 +61,14 @@ pub(crate) fn take_before(waiting: &mut VecDeque<WaitingPut>, reach: &PutReach, 
 
 /// Memory of writes that are done, for those that come.
 #[derive(Debug, Default)]
-struct SpareBuffers(Mutex<Vec<Vec<u8>>>);
+struct SpareBuffers(Mutex<SpareList>);
+
+#[derive(Debug, Default)]
+struct SpareList {
+    buffers: Vec<Vec<u8>>,
+    /// What they take together.
+    len: usize,
+}
 
 /// Values that wait to be written.
 struct WaitingValues {
@@ -69,13 +76,24 @@ struct WaitingValues {
     home: Arc<SpareBuffers>,
 }
 
-/// How many buffers are kept, and how long they are at most.
-const MOST_SPARE: usize = 4;
-const LONGEST_SPARE: usize = 8 << 20;
+/// Bytes of memory that is kept for others.
+const MOST_SPARE: usize = 16 << 20;
 
 impl SpareBuffers {
-    fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn take(&self) -> Vec<u8> {
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffer = spare.buffers.pop().unwrap_or_default();
+        spare.len -= buffer.capacity();
+        buffer
+    }
+
+    fn keep(&self, mut buffer: Vec<u8>) {
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len + buffer.capacity() <= MOST_SPARE {
+            buffer.clear();
+            spare.len += buffer.capacity();
+            spare.buffers.push(buffer);
+        }
     }
 }
 
@@ -87,12 +105,7 @@ impl AsRef<[u8]> for WaitingValues {
 
 impl Drop for WaitingValues {
     fn drop(&mut self) {
-        if self.bytes.capacity() <= LONGEST_SPARE {
-            let mut spare = self.home.lock();
-            if spare.len() < MOST_SPARE {
-                spare.push(std::mem::take(&mut self.bytes));
-            }
-        }
+        self.home.keep(std::mem::take(&mut self.bytes));
     }
 }
 
@@ -103,8 +116,7 @@ impl PutsBehind {
 
     /// A copy of values, in memory that is used again.
     pub(crate) fn copy_of(&self, values: &[u8]) -> Bytes {
-        let mut bytes = self.spare.lock().pop().unwrap_or_default();
-        bytes.clear();
+        let mut bytes = self.spare.take();
         bytes.extend_from_slice(values);
         Bytes::from_owner(WaitingValues { bytes, home: Arc::clone(&self.spare) })
     }
@@ -119,6 +131,23 @@ mod tests {
         let session = ncirrus::Session::new().unwrap();
         let reach = PutReach::new(var, &Selection::slab(&start, &count));
         WaitingPut { reach, done: session.spawn(async { Ok(()) }).unwrap().shared() }
+    }
+
+    #[test]
+    fn memory_of_values_that_were_written_is_used_again_and_bounded() {
+        let puts = PutsBehind::default();
+        let first = puts.copy_of(&[7; 1000]);
+        assert_eq!(&first[..], [7; 1000]);
+        let place = first.as_ptr();
+        drop(first);
+        let second = puts.copy_of(&[8; 500]);
+        assert_eq!((second.as_ptr(), &second[..]), (place, &[8; 500][..]));
+        let large = vec![9; MOST_SPARE / 2];
+        drop([0; 3].map(|_| puts.copy_of(&large)));
+        drop(second);
+        let spare = puts.spare.0.lock().unwrap();
+        assert_eq!(spare.len, spare.buffers.iter().map(Vec::capacity).sum::<usize>());
+        assert!(spare.len <= MOST_SPARE && spare.buffers.len() >= 2, "{}", spare.buffers.len());
     }
 
     #[test]
