@@ -26,24 +26,30 @@ const MOST_WAITING: usize = 32 << 20;
 /// Fewer bytes that are stored as they are have been written before another thread has begun.
 const LEAST_PLAIN: usize = 1 << 20;
 
-/// How many writes of a file go on at once: one on each of the threads that encode, and one that waits for them.
-fn most_at_once(session: &Session) -> usize {
-    session.threads() + 1
-}
-
 impl SlabAccess {
     /// Whether a write of so many bytes may go on behind the caller: if it takes long, since the values are encoded or are many, and
     /// nobody else has to see them when the call returns.
     pub(crate) fn can_go_behind(&self, len: usize) -> bool {
         let (file, core) = (&self.at.file, &self.at.file.core);
-        let Some(variable) = self.at.model().variable(self.id) else { return false };
-        let is_encoded = !variable.filters.is_empty()
-            && matches!(variable.storage, Storage::Chunked(_) | Storage::Default);
-        let is_zarr = !file.is_hdf5() && !file.is_classic();
-        let least = if is_encoded || is_zarr { LEAST } else { LEAST_PLAIN };
+        let least = if self.is_encoded() { LEAST } else { LEAST_PLAIN };
         len >= least
             && file.mode & SHARE == 0
             && core.look(|state| state.locked_len.is_none() && len <= state.dataset.session().memory() / 4)
+    }
+
+    /// Whether values are more than bytes of a file.
+    fn is_encoded(&self) -> bool {
+        let has_filters = self.at.model().variable(self.id).is_some_and(|variable| {
+            let is_chunked = matches!(variable.storage, Storage::Chunked(_) | Storage::Default);
+            is_chunked && !variable.filters.is_empty()
+        });
+        has_filters || (!self.at.file.is_hdf5() && !self.at.file.is_classic())
+    }
+
+    /// How many writes go on at once: one on each of the threads that encode, and one that waits for them. Threads that write to one
+    /// file would only be in each other's way.
+    fn most_at_once(&self, session: &Session) -> usize {
+        if self.is_encoded() { session.threads() + 1 } else { 1 }
     }
 
     /// Begins to write values behind the caller.
@@ -65,7 +71,7 @@ impl SlabAccess {
         core.wait_for_room(len, session)?;
         let reach = PutReach::new(self.id, &self.slab.selection);
         let mut waiting = behind.waiting();
-        let before = take_before(&mut waiting, &reach, most_at_once(session));
+        let before = take_before(&mut waiting, &reach, self.most_at_once(session));
         let held = Arc::clone(&behind.held);
         held.fetch_add(len, Ordering::AcqRel);
         let variable = dataset.variable_by_id(self.id);
