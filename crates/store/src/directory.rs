@@ -9,7 +9,7 @@ use crate::url::anchored_path;
 use crate::{fault, key, memory, page, platform, temporary, want};
 use bytes::Bytes;
 use durability::UnsyncedFiles;
-use handles::StoreHandles;
+use handles::{FileUse, StoreHandles};
 use ncirrus_layout::{Error, ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -27,10 +27,7 @@ pub use handles::HandleBudget;
 pub struct DirectoryStore {
     id: StoreId,
     root: PathBuf,
-    /// Files that are read.
     handles: StoreHandles,
-    /// Files that are changed in place.
-    changed: StoreHandles,
     unsynced: Option<UnsyncedFiles>,
     /// Held while a precondition is checked and the object replaced.
     conditional: Mutex<()>,
@@ -51,7 +48,6 @@ impl DirectoryStore {
             id,
             root,
             handles: HandleBudget::new(0).of_store(),
-            changed: HandleBudget::new(0).of_store(),
             conditional: Mutex::default(),
             unseen: false,
         }
@@ -90,7 +86,7 @@ impl DirectoryStore {
     /// Keeps files open within a budget that other stores share.
     #[must_use]
     pub fn sharing(self, handles: &HandleBudget) -> Self {
-        Self { handles: handles.of_store(), changed: handles.of_store(), ..self }
+        Self { handles: handles.of_store(), ..self }
     }
 
     /// The root of the store: what [`ObjectId::child`] starts from.
@@ -121,7 +117,7 @@ impl DirectoryStore {
     /// A handle of whatever has the key, which may be a directory.
     fn handle(&self, object: &ObjectId) -> Result<Option<Arc<File>>> {
         let path = self.path(object)?;
-        match self.handles.get_or_open(object.key(), || platform::open(&path)) {
+        match self.handles.get_or_open(FileUse::Reading, object.key(), || platform::open(&path)) {
             Ok(file) => Ok(Some(file)),
             Err(error) if fault::is_absence(&error) => Ok(None),
             // Platforms that cannot open directories return this error.
@@ -138,7 +134,7 @@ impl DirectoryStore {
     fn open_in_place(&self, object: &ObjectId) -> Result<Arc<File>> {
         let path = self.path(object)?;
         let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let opened = self.changed.get_or_open(object.key(), || match open() {
+        let opened = self.handles.get_or_open(FileUse::Changing, object.key(), || match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 create_parents(&path).and_then(|()| open())
             }
@@ -147,17 +143,6 @@ impl DirectoryStore {
         let file = opened.map_err(|error| write_error(error, object))?;
         self.note(&path);
         Ok(file)
-    }
-
-    /// Closes an object, which is about to be replaced.
-    fn forget(&self, object: &ObjectId) {
-        self.handles.forget(object.key());
-        self.changed.forget(object.key());
-    }
-
-    fn forget_all(&self) {
-        self.handles.forget_all();
-        self.changed.forget_all();
     }
 
     fn check(&self, object: &ObjectId, when: &PutCondition) -> Result<()> {
@@ -209,10 +194,18 @@ struct OpenFile<'a> {
     object: &'a ObjectId,
 }
 
+/// Reads what is there from an offset on; `None` of a directory, which is a prefix and no object.
+fn read_file_at(file: &File, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
+    match platform::read_at(file, buffer, offset) {
+        Ok(count) => Ok(Some(count)),
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(None),
+        Err(error) => Err(fault::of_io(error, object)),
+    }
+}
+
 impl ReadAt for OpenFile<'_> {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
-        let Some(file) = &self.file else { return Ok(None) };
-        platform::read_at(file, buffer, offset).map(Some).map_err(|error| fault::of_io(error, self.object))
+        self.file.as_ref().map_or(Ok(None), |file| read_file_at(file, self.object, offset, buffer))
     }
 }
 
@@ -238,17 +231,11 @@ impl LocalStore for DirectoryStore {
     }
 
     fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
-        let Some(file) = self.handle(object)? else { return Ok(None) };
-        match platform::read_at(&file, buffer, offset) {
-            Ok(count) => Ok(Some(count)),
-            Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(None),
-            Err(error) => Err(fault::of_io(error, object)),
-        }
+        self.handle(object)?.map_or(Ok(None), |file| read_file_at(&file, object, offset, buffer))
     }
 
     fn opened<'a>(&'a self, object: &'a ObjectId) -> Result<Box<dyn ReadAt + 'a>> {
-        let file = self.open(object)?.map(|(file, _)| file);
-        Ok(Box::new(OpenFile { file, object }))
+        Ok(Box::new(OpenFile { file: self.handle(object)?, object }))
     }
 
     fn read_whole(&self, object: &ObjectId, limit: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>> {
@@ -281,7 +268,7 @@ impl LocalStore for DirectoryStore {
         }
         let written = written.and_then(|()| file.metadata());
         drop(guard);
-        self.forget(object);
+        self.handles.forget(object.key());
         match written {
             Ok(metadata) => {
                 self.note(&path);
@@ -306,7 +293,7 @@ impl LocalStore for DirectoryStore {
 
     fn delete(&self, object: &ObjectId) -> Result<()> {
         let path = self.path(object)?;
-        self.forget(object);
+        self.handles.forget(object.key());
         match fs::remove_file(&path) {
             Ok(()) => {
                 self.note(&path);
@@ -320,7 +307,7 @@ impl LocalStore for DirectoryStore {
 
     fn delete_tree(&self, prefix: &ObjectId) -> Result<()> {
         let path = self.path(prefix)?;
-        self.forget_all();
+        self.handles.forget_all();
         let removed = match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path),
             Ok(_) => fs::remove_file(&path),
@@ -343,7 +330,7 @@ impl LocalStore for DirectoryStore {
         if fs::symlink_metadata(&old).is_err_and(|error| fault::is_absence(&error)) {
             return Ok(());
         }
-        self.forget_all();
+        self.handles.forget_all();
         create_parents(&new).map_err(|error| write_error(error, to))?;
         move_new(&old, &new).map_err(|error| write_error(error, to))?;
         self.note(&old);
@@ -355,7 +342,7 @@ impl LocalStore for DirectoryStore {
     fn replace(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
         key::check_move(from, to)?;
         let (old, new) = (self.path(from)?, self.path(to)?);
-        self.forget_all();
+        self.handles.forget_all();
         fs::rename(&old, &new).map_err(|error| write_error(error, to))?;
         self.note(&new);
         Ok(())

@@ -28,13 +28,20 @@ struct HandleState {
     next_store: u64,
 }
 
-/// Which file: its store and its key.
+/// What a file is open for: a file that is read and changed is open twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum FileUse {
+    Reading,
+    Changing,
+}
+
+/// Which file: its store, what it is open for, and its key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct HandleKey(u64, Box<str>);
+struct HandleKey(u64, FileUse, Box<str>);
 
 /// The parts of a [`HandleKey`], for a lookup without allocation.
 trait HandleParts {
-    fn parts(&self) -> (u64, &str);
+    fn parts(&self) -> (u64, FileUse, &str);
 }
 
 /// Default limit of open files, if the process's cannot be queried.
@@ -89,6 +96,7 @@ impl StoreHandles {
     /// The file of a key: open already, or opened now and kept.
     pub(super) fn get_or_open(
         &self,
+        usage: FileUse,
         key: &str,
         open: impl FnOnce() -> io::Result<File>,
     ) -> io::Result<Arc<File>> {
@@ -96,7 +104,7 @@ impl StoreHandles {
             return open().map(Arc::new);
         }
         let mut state = self.shared.lock();
-        if let Some(file) = state.find(self.store, key) {
+        if let Some(file) = state.find(self.store, usage, key) {
             return Ok(file);
         }
         // Room is made first, so that the limit is never exceeded. Others may continue while this one is opened.
@@ -106,7 +114,7 @@ impl StoreHandles {
         let opened = open();
         let mut state = self.shared.lock();
         match opened {
-            Ok(file) => Ok(state.keep(self.store, key, file)),
+            Ok(file) => Ok(state.keep(self.store, usage, key, file)),
             Err(error) => {
                 state.open -= 1;
                 Err(error)
@@ -117,15 +125,17 @@ impl StoreHandles {
     /// Closes the file of a key, which is about to be replaced.
     pub(super) fn forget(&self, key: &str) {
         let mut state = self.shared.lock();
-        let removed = state.files.remove(&(self.store, key) as &dyn HandleParts);
-        state.open -= usize::from(removed.is_some());
+        for usage in [FileUse::Reading, FileUse::Changing] {
+            let removed = state.files.remove(&(self.store, usage, key) as &dyn HandleParts);
+            state.open -= usize::from(removed.is_some());
+        }
     }
 
     /// Closes all files.
     pub(super) fn forget_all(&self) {
         let mut state = self.shared.lock();
         let before = state.files.len();
-        state.files.retain(|HandleKey(store, _), _| *store != self.store);
+        state.files.retain(|HandleKey(store, ..), _| *store != self.store);
         state.open -= before - state.files.len();
     }
 }
@@ -137,14 +147,14 @@ impl Drop for StoreHandles {
 }
 
 impl HandleState {
-    fn find(&mut self, store: u64, key: &str) -> Option<Arc<File>> {
-        self.files.to_back(&(store, key) as &dyn HandleParts).cloned()
+    fn find(&mut self, store: u64, usage: FileUse, key: &str) -> Option<Arc<File>> {
+        self.files.to_back(&(store, usage, key) as &dyn HandleParts).cloned()
     }
 
     /// Keeps a file for which there is room.
-    fn keep(&mut self, store: u64, key: &str, file: File) -> Arc<File> {
+    fn keep(&mut self, store: u64, usage: FileUse, key: &str, file: File) -> Arc<File> {
         let file = Arc::new(file);
-        let old = self.files.insert(HandleKey(store, key.into()), Arc::clone(&file));
+        let old = self.files.insert(HandleKey(store, usage, key.into()), Arc::clone(&file));
         self.open -= usize::from(old.is_some());
         file
     }
@@ -161,13 +171,13 @@ impl HandleState {
 }
 
 impl HandleParts for HandleKey {
-    fn parts(&self) -> (u64, &str) {
-        (self.0, &self.1)
+    fn parts(&self) -> (u64, FileUse, &str) {
+        (self.0, self.1, &self.2)
     }
 }
 
-impl HandleParts for (u64, &str) {
-    fn parts(&self) -> (u64, &str) {
+impl HandleParts for (u64, FileUse, &str) {
+    fn parts(&self) -> (u64, FileUse, &str) {
         *self
     }
 }
@@ -178,7 +188,7 @@ impl<'a> Borrow<dyn HandleParts + 'a> for HandleKey {
     }
 }
 
-/// Hashes like the key that it is a part of: a number, then text.
+/// Hashes like the key that it is a part of: numbers, then text.
 impl Hash for dyn HandleParts + '_ {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.parts().hash(state);

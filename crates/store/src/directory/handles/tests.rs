@@ -10,7 +10,7 @@ fn folder_of(count: usize) -> tempfile::TempDir {
 }
 
 fn open(handles: &StoreHandles, folder: &Path, key: &str) -> Arc<File> {
-    handles.get_or_open(key, || File::open(folder.join(key))).unwrap()
+    handles.get_or_open(FileUse::Reading, key, || File::open(folder.join(key))).unwrap()
 }
 
 #[test]
@@ -39,8 +39,8 @@ fn what_was_used_longest_ago_is_closed_first() {
     drop(open(&store, folder.path(), "0"));
     drop(open(&store, folder.path(), "2"));
     let unopened = || Err(io::ErrorKind::Other.into());
-    assert_eq!(Arc::as_ptr(&store.get_or_open("0", unopened).unwrap()), first);
-    assert!(store.get_or_open("1", || Err(io::ErrorKind::Other.into())).is_err());
+    assert_eq!(Arc::as_ptr(&store.get_or_open(FileUse::Reading, "0", unopened).unwrap()), first);
+    assert!(store.get_or_open(FileUse::Reading, "1", || Err(io::ErrorKind::Other.into())).is_err());
 }
 
 #[test]
