@@ -143,6 +143,11 @@ impl StoreSnapshot {
         self.lock().tags.get(object).cloned()
     }
 
+    /// Whether an object was touched before, so that its tag is known.
+    pub(crate) fn has_tag(&self, object: &ObjectId) -> bool {
+        self.lock().tags.contains_key(object)
+    }
+
     /// All objects that were touched so far, with their tags at first touch.
     pub(crate) fn tags(&self) -> Vec<(ObjectId, Tag)> {
         self.lock().tags.iter().map(|(object, tag)| (object.clone(), tag.clone())).collect()

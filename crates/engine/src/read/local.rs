@@ -12,6 +12,9 @@ use std::task::Poll;
 /// Bytes that are read without a break if the calling thread also has other tasks to serve.
 const TURN_BYTES: usize = 32 << 20;
 
+/// Reading so many bytes takes no longer than asking twice for the state of what they are in.
+const SHORT_READ: usize = 1 << 20;
+
 impl VariableRead<'_> {
     /// Does all tasks.
     pub(super) async fn run_local(
@@ -21,19 +24,24 @@ impl VariableRead<'_> {
         fill: &[u8],
     ) -> Result<()> {
         let shared: HashSet<ObjectId> = jobs.iter().flat_map(ChunkTask::shared_objects).cloned().collect();
-        // Cached bytes have the state in which they were read; that this is still the object's state is checked at the
-        // end.
-        let elsewhere = shared.iter().filter(|object| self.at_hand(object).is_none());
-        self.check_unchanged(store, elsewhere)?;
-        while !jobs.is_empty() {
+        // Cached bytes have the state in which they were read; that this is still the object's state, and the one at first touch, is
+        // checked at the end. Before that, it spares reading much in vain.
+        let is_short = jobs.iter().map(ChunkTask::cost).fold(0, usize::saturating_add) <= SHORT_READ;
+        let is_open = |object: &ObjectId| {
+            self.at_hand(object).is_none() && !(is_short && self.context.snapshot.has_tag(object))
+        };
+        self.check_unchanged(store, shared.iter().filter(|object| is_open(object)))?;
+        let mut done = Ok(());
+        while done.is_ok() && !jobs.is_empty() {
             let rest = if may_block() { Vec::new() } else { jobs.split_off(first_turn(&jobs)) };
-            self.run_turn(store, jobs, fill)?;
+            done = self.run_turn(store, jobs, fill);
             jobs = rest;
             if !jobs.is_empty() {
                 let_others_run().await;
             }
         }
-        self.check_unchanged(store, &shared)
+        // What could not be read since somebody had changed the object is a change.
+        self.check_unchanged(store, &shared).and(done)
     }
 
     /// A small object that was read whole when it was opened.
