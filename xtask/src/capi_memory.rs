@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Programs of `crates/capi/tests/c`, with their arguments: all that need neither a server nor a damaged file system.
-const PROGRAMS: [(&str, &str); 37] = [
+const PROGRAMS: [(&str, &str); 38] = [
     ("closing", ". 3"),
     ("closing", ". 4"),
     ("conversions", "."),
@@ -24,6 +24,7 @@ const PROGRAMS: [(&str, &str); 37] = [
     ("forks", "."),
     ("large_chunks", "."),
     ("late_fill", "."),
+    ("lent", "."),
     ("limits", "."),
     ("locked", "."),
     ("locked_room", "."),

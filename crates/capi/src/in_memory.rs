@@ -2,7 +2,7 @@
 use crate::codes::{self, Code, NC_EDISKLESS, NC_EINMEMORY, NC_EINVAL, Outcome};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
-use crate::memory::{BytesOut, CText, LentBlock, MemoryFile, Out, allocated, free_address};
+use crate::memory::{BytesOut, CText, Lending, LentBlock, MemoryFile, Out, allocated, free_address};
 use crate::modes::{DISKLESS, INMEMORY, MMAP, WRITE};
 use crate::opened_blocks::{self, OpenedBlock};
 use crate::process::open_options;
@@ -21,7 +21,7 @@ pub(crate) fn open(path: CText, mode: c_int, len: usize, memory: BytesOut, ncid:
     if mode & WRITE != 0 {
         return Err(Code(NC_EINVAL));
     }
-    open_block(&path, mode, OpenedBlock { address: memory.address(), len, is_ours: false }, ncid)
+    open_block(&path, mode, OpenedBlock::new(memory.address(), len, false), ncid)
 }
 
 /// `nc_open_memio`: without `NC_MEMIO_LOCKED` the bytes become the library's.
@@ -33,20 +33,20 @@ pub(crate) fn open_for_changes(path: CText, mode: c_int, file: MemoryFile, ncid:
     if mode & DISKLESS != 0 {
         return Err(Code(NC_EDISKLESS));
     }
-    let block = OpenedBlock { address: info.address, len: info.len, is_ours: info.flags & LOCKED == 0 };
-    open_block(&path, mode, block, ncid)
+    let is_ours = info.flags & LOCKED == 0;
+    open_block(&path, mode, OpenedBlock::new(info.address, info.len, is_ours), ncid)
 }
 
 fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -> Outcome<()> {
     let path = path.bytes()?.to_vec();
     let writes = mode & WRITE != 0;
-    let lent = LentBlock::new(block.address, block.len);
     crate::fork::watch();
     let (session, options) = (files::session()?, open_options());
+    let lent = bytes::Bytes::from_owner(LentBlock::new(block.address, block.len, &block.lending));
     let opened = if writes {
-        Dataset::update_bytes(lent.as_ref().to_vec(), &options, &session)
+        Dataset::update_bytes(lent, &options, &session)
     } else {
-        Dataset::open_bytes(bytes::Bytes::from_owner(lent), &options, &session)
+        Dataset::open_bytes(lent, &options, &session)
     };
     let dataset = opened.map_err(codes::of_opening)?;
     let format = FileFormat::of(&dataset);
@@ -73,19 +73,39 @@ pub(crate) fn put_back(ncid: c_int, file: &OpenFile) -> Outcome<()> {
 }
 
 impl OpenedBlock {
+    fn new(address: usize, len: usize, is_ours: bool) -> Self {
+        Self { address, len, is_ours, lending: Lending::default() }
+    }
+
+    /// Whether bytes are the first ones of the block itself: those of a file that was not changed.
+    fn has(&self, bytes: &[u8]) -> bool {
+        bytes.as_ptr().addr() == self.address
+    }
+
     /// Stores the bytes of a file in a block; `false` if it has no room for them.
-    fn store(self, bytes: &[u8]) -> bool {
-        bytes.len() <= self.len && BytesOut::at_address(self.address).write(bytes).is_ok()
+    fn store(&self, bytes: &[u8]) -> bool {
+        let fits = bytes.len() <= self.len;
+        fits && (self.has(bytes) || BytesOut::at_address(self.address).write(bytes).is_ok())
+    }
+
+    /// Waits until nothing of a file reads the block, which its owner may free then.
+    fn take_back(&self, file: Arc<OpenFile>) {
+        // What a child process inherited stays with the threads of its parent.
+        let is_inherited = file.is_inherited();
+        drop(file);
+        if !is_inherited {
+            self.lending.wait_for_return();
+        }
     }
 }
 
-/// Frees the bytes of a file that is closed without anybody asking for them.
-pub(crate) fn forget(ncid: c_int) {
-    let root = ncid & !0xffff;
-    if let Some(block) = opened_blocks::remove(root)
-        && block.is_ours
-    {
-        free_address(block.address);
+/// Gives up a file that is closed without anybody asking for its bytes.
+pub(crate) fn forget(ncid: c_int, file: Arc<OpenFile>) {
+    if let Some(block) = opened_blocks::remove(ncid & !0xffff) {
+        block.take_back(file);
+        if block.is_ours {
+            free_address(block.address);
+        }
     }
 }
 
@@ -97,24 +117,31 @@ pub(crate) fn close(ncid: c_int, out: MemoryFile) -> Outcome<()> {
     let block = opened_blocks::remove(ncid & !0xffff);
     let file = files::remove(ncid)?;
     file.core.release();
-    let mut state = file.core.alone();
-    if !file.writes {
-        if let Some(block) = block {
-            out.set(block.len, block.address);
+    let ended = match &block {
+        Some(block) if !file.writes => Ok((block.len, block.address)),
+        _ => finished(&file, block.as_ref()),
+    };
+    if let Some(block) = block {
+        block.take_back(file);
+        let is_answered = matches!(ended, Ok((_, address)) if address == block.address);
+        if block.is_ours && !is_answered {
+            free_address(block.address);
         }
-        return Ok(());
     }
+    let (len, address) = ended?;
+    out.set(len, address);
+    Ok(())
+}
+
+/// Where the bytes of a file that was written are: in the block that it was opened from, or in one for the program.
+fn finished(file: &OpenFile, block: Option<&OpenedBlock>) -> Outcome<(usize, usize)> {
+    let mut state = file.core.alone();
     state.end_definitions()?;
     let bytes = state.dataset.clone().finish_bytes()?;
     match block {
         // Locked memory is answered again, with its room.
-        Some(block) if !block.is_ours && block.store(&bytes) => {
-            out.set(block.len, block.address);
-            return Ok(());
-        }
-        Some(block) if block.is_ours => free_address(block.address),
-        _ => {}
+        Some(block) if !block.is_ours && block.store(&bytes) => Ok((block.len, block.address)),
+        Some(block) if block.is_ours && block.has(&bytes) => Ok((bytes.len(), block.address)),
+        _ => Ok((bytes.len(), allocated(&bytes)?)),
     }
-    out.set(bytes.len(), allocated(&bytes)?);
-    Ok(())
 }

@@ -18,8 +18,8 @@ mod tests;
 
 pub(crate) use answers::{CReturn, ConstText, LastErrorText, NoAnswer, OwnedText};
 pub(crate) use blocks::{
-    CBlock, LentBlock, allocated, allocated_text, at_exit, at_fork, free_address, other_hdf5_version,
-    system_text,
+    CBlock, Lending, LentBlock, allocated, allocated_text, at_exit, at_fork, free_address,
+    other_hdf5_version, system_text,
 };
 pub(crate) use dispatch::{DISPATCH_ENTRIES, DispatchEntry, PassedTable, TableOut, UserTable};
 pub(crate) use globals::{ncerr, ncopts};

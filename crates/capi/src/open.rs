@@ -162,7 +162,7 @@ pub(crate) fn close(ncid: c_int) -> Outcome<()> {
     crate::chunk_caches::forget(ncid);
     let file = files::remove(ncid)?;
     let ended = end(&file).and_then(|()| crate::in_memory::put_back(ncid, &file));
-    crate::in_memory::forget(ncid);
+    crate::in_memory::forget(ncid, file);
     ended
 }
 
@@ -199,7 +199,7 @@ pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
     crate::chunk_caches::forget(ncid);
     let file = files::remove(ncid)?;
     let ended = end_without_definitions(&file);
-    crate::in_memory::forget(ncid);
+    crate::in_memory::forget(ncid, file);
     ended
 }
 

@@ -1,4 +1,5 @@
 //! Blocks of memory that files were opened from.
+use crate::memory::Lending;
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,12 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The bytes that files were opened from, by the ids of their root groups.
 static BLOCKS: Mutex<BTreeMap<c_int, OpenedBlock>> = Mutex::new(BTreeMap::new());
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct OpenedBlock {
     pub(crate) address: usize,
     pub(crate) len: usize,
     /// Whether the library frees it.
     pub(crate) is_ours: bool,
+    /// To know when nothing reads it any more.
+    pub(crate) lending: Lending,
 }
 
 fn blocks() -> MutexGuard<'static, BTreeMap<c_int, OpenedBlock>> {
@@ -25,7 +28,7 @@ pub(crate) fn insert(root: c_int, block: OpenedBlock) {
 
 /// The block of a file.
 pub(crate) fn find(root: c_int) -> Option<OpenedBlock> {
-    blocks().get(&root).copied()
+    blocks().get(&root).cloned()
 }
 
 /// The block of a file, which is forgotten.

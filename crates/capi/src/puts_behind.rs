@@ -110,12 +110,8 @@ impl FileCore {
     }
 
     /// Waits for writes; that one failed is told by [`check_collected`](Self::check_collected).
-    fn wait_for_puts(
-        &self,
-        session: &Session,
-        puts: impl Future<Output = ncirrus::Result<()>> + Send + 'static,
-    ) {
-        if let Err(error) = session.spawn(puts).and_then(|done| session.wait_for(done)) {
+    fn wait_for_puts(&self, session: &Session, puts: impl Future<Output = ncirrus::Result<()>>) {
+        if let Err(error) = session.wait_for(puts) {
             self.note_failure(self.code_of(error));
         }
     }

@@ -104,12 +104,12 @@ impl Session {
         self.engine.spawn(future)
     }
 
-    /// Waits for a task that was started with [`spawn`](Self::spawn).
+    /// Waits for one or several tasks that were started with [`spawn`](Self::spawn).
     ///
     /// # Errors
-    /// Errors of the task; `Interrupted` if the [watch](crate::watch) of this thread ends the wait, which ends the task.
-    pub fn wait_for<T>(&self, task: SessionTask<T>) -> Result<T> {
-        self.engine.wait(task)
+    /// Errors of the tasks; `Interrupted` if the [watch](crate::watch) of this thread ends the wait, which drops them.
+    pub fn wait_for<T>(&self, tasks: impl Future<Output = Result<T>>) -> Result<T> {
+        self.engine.wait(tasks)
     }
 
     /// Bytes that reading and writing may hold besides the caller's own buffers. Larger arrays are put into files.

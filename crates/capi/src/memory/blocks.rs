@@ -3,6 +3,7 @@
 use super::Bytes;
 use crate::codes::{Code, NC_EINVAL, NC_ENOMEM, Outcome};
 use std::ffi::{c_char, c_int, c_void};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 // SAFETY: the functions of C's standard library, by their prototypes there.
 unsafe extern "C" {
@@ -210,17 +211,47 @@ fn act_at_fork(which: usize) {
     }
 }
 
-/// Memory of a program that is read in place, as long as a dataset of it is open.
+/// Memory of a program that is read in place, until the last of what has it is dropped.
 #[derive(Debug)]
 pub(crate) struct LentBlock {
     address: usize,
     len: usize,
+    lending: Lending,
 }
 
 impl LentBlock {
     /// The first `len` bytes of a block, which the program keeps until it closes what is in them.
-    pub(crate) fn new(address: usize, len: usize) -> Self {
-        Self { address, len }
+    pub(crate) fn new(address: usize, len: usize, lending: &Lending) -> Self {
+        Self { address, len, lending: lending.clone() }
+    }
+}
+
+impl Drop for LentBlock {
+    fn drop(&mut self) {
+        *self.lending.is_returned() = true;
+        self.lending.0.changed.notify_all();
+    }
+}
+
+/// Whether a [`LentBlock`] can still be read: by threads of the session too, which read ahead.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lending(Arc<LendingState>);
+
+#[derive(Debug, Default)]
+struct LendingState {
+    is_returned: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Lending {
+    fn is_returned(&self) -> MutexGuard<'_, bool> {
+        self.0.is_returned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nothing reads the block any more.
+    pub(crate) fn wait_for_return(&self) {
+        let waited = self.0.changed.wait_while(self.is_returned(), |is_returned| !*is_returned);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }
 

@@ -189,10 +189,14 @@ fn addresses_and_parts_are_handed_out_once() {
 #[test]
 fn memory_that_a_program_lends_is_read_where_it_is() {
     let bytes = [5u8, 6, 7];
-    let lent = LentBlock::new(bytes.as_ptr().expose_provenance(), bytes.len());
+    let lending = Lending::default();
+    let lent = LentBlock::new(bytes.as_ptr().expose_provenance(), bytes.len(), &lending);
     assert_eq!(lent.as_ref(), bytes);
     assert_eq!(lent.as_ref().as_ptr(), bytes.as_ptr());
-    assert!(LentBlock::new(0, 0).as_ref().is_empty());
+    let reader = std::thread::spawn(move || lent.as_ref().len());
+    lending.wait_for_return();
+    assert_eq!(reader.join().unwrap(), 3);
+    assert!(LentBlock::new(0, 0, &lending).as_ref().is_empty());
 
     let mut file = lists::CMemoryFile { len: 3, address: 9, flags: 1 };
     let place = role::<MemoryFile>(&raw mut file);

@@ -102,6 +102,11 @@ fn locked_memory_has_the_changes_of_its_file() {
 }
 
 #[test]
+fn memory_that_a_program_lent_is_not_read_after_the_close() {
+    assert_alike("lent", &[]);
+}
+
+#[test]
 fn what_locked_memory_has_no_room_for_is_refused() {
     assert_alike("locked_room", &[]);
 }

@@ -45,8 +45,9 @@ impl Dataset {
         Self::open_with(&place.url(), options, session)
     }
 
-    /// Opens the bytes of a file for changes, which [`finish_bytes`](Self::finish_bytes) returns; they are copied.
-    /// What lies behind the end of an HDF5 file, as its superblock has it, is room, and is not copied.
+    /// Opens the bytes of a file for changes, which [`finish_bytes`](Self::finish_bytes) returns; they are copied by the first
+    /// change, if somebody else has them. What lies behind the end of an HDF5 file, as its superblock has it, is room, and
+    /// is not copied.
     ///
     /// # Errors
     /// As [`open_bytes`](Self::open_bytes).

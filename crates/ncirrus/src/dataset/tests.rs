@@ -153,6 +153,56 @@ fn what_lies_behind_the_end_of_an_hdf5_file_in_memory_is_room() {
     assert_eq!((&numbers[..10], numbers[10]), (&NUMBERS[..], 10));
 }
 
+#[test]
+fn bytes_that_are_lent_are_copied_by_the_first_change() {
+    let session = session();
+    for kind in [Kind::Nc3, Kind::Nc5, Kind::Nc4] {
+        let dataset = Dataset::create_bytes(&CreateOptions::new().kind(kind), &session).unwrap();
+        fill(&dataset);
+        let memory = Arc::new(dataset.finish_bytes().unwrap().to_vec());
+        for changes in [false, true] {
+            let lent = Bytes::from_owner(Lent(Arc::clone(&memory)));
+            let dataset = Dataset::update_bytes(lent, &OpenOptions::new(), &session).unwrap();
+            if changes {
+                dataset.variable("v").unwrap().write(&Selection::slab(&[0], &[1]), &[77]).unwrap();
+            }
+            let after = dataset.finish_bytes().unwrap();
+            assert_eq!(after.as_ptr() == memory.as_ptr(), !changes, "{kind:?}");
+            drop(after);
+            assert_eq!(Arc::strong_count(&memory), 1, "{kind:?}");
+        }
+        let dataset = Dataset::open_bytes(memory.to_vec(), &OpenOptions::new(), &session).unwrap();
+        assert_eq!(dataset.variable("v").unwrap().read::<i32>().unwrap(), NUMBERS, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_file_that_was_changed_since_it_was_opened_is_told_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = session();
+    for kind in [Kind::Nc3, Kind::Nc4] {
+        let path = folder.path().join(format!("{kind:?}.nc"));
+        // Small files are read whole when they are opened.
+        let create = CreateOptions::new().kind(kind);
+        let dataset = Dataset::create_with(path.to_str().unwrap(), &create, &session).unwrap();
+        let edited = dataset.edit(|model| {
+            let root = model.root();
+            let x = model.add_dimension(root, "x", DimensionLen::Fixed(1 << 20))?;
+            Ok(model.add_variable(root, "v", Atomic::Double.into(), &[x])?)
+        });
+        edited.unwrap();
+        dataset.variable("v").unwrap().write_all(&vec![1.5; 1 << 20]).unwrap();
+        dataset.close().unwrap();
+        let dataset = open(path.to_str().unwrap(), &session).unwrap();
+        let last = Selection::slab(&[(1 << 20) - 10], &[10]);
+        assert_eq!(dataset.variable("v").unwrap().read_selection::<f64>(&last).unwrap(), [1.5; 10]);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let error = dataset.variable("v").unwrap().read_selection::<f64>(&last).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Changed, "{kind:?}: {error}");
+    }
+}
+
 struct Lent(Arc<Vec<u8>>);
 
 impl AsRef<[u8]> for Lent {
