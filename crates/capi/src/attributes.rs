@@ -52,9 +52,7 @@ fn attribute(at: &FileGroup, varid: c_int, name: CText) -> Outcome<Attribute> {
     let name = sought_name(at, &name)?;
     match attributes.find(&name) {
         Some(attribute) => Ok(attribute.clone()),
-        None if varid == GLOBAL && at.id == at.model().root() => {
-            Ok(Attribute::atomic(name.clone(), virtual_attribute(&at.file, &name)?))
-        }
+        None if varid == GLOBAL => Ok(Attribute::atomic(name.clone(), virtual_attribute(&at.file, &name)?)),
         None if name == CODECS => codecs(at, varid),
         None => Err(Code(NC_ENOTATT)),
     }
@@ -78,8 +76,7 @@ fn codecs(at: &FileGroup, varid: c_int) -> Outcome<Attribute> {
 
 /// Whether an attribute that no file stores may have the name here: it has no number.
 fn is_virtual(at: &FileGroup, varid: c_int, name: &str) -> bool {
-    let is_root = varid == GLOBAL && at.id == at.model().root();
-    !at.file.is_classic() && (is_root || !at.file.is_hdf5()) && READ_ONLY.contains(&name)
+    !at.file.is_classic() && (varid == GLOBAL || !at.file.is_hdf5()) && READ_ONLY.contains(&name)
 }
 
 pub(crate) fn inq(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<usize>) -> Outcome<()> {

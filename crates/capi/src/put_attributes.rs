@@ -14,7 +14,7 @@ use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values}
 use std::ffi::c_int;
 
 /// Attributes that files of netCDF-4 use themselves.
-const HIDDEN: [&str; 9] = [
+const HIDDEN: [&str; 13] = [
     "CLASS",
     "DIMENSION_LIST",
     "NAME",
@@ -24,6 +24,10 @@ const HIDDEN: [&str; 9] = [
     "_Netcdf4Coordinates",
     "_Netcdf4Dimid",
     "_nc3_strict",
+    "_nczarr_array",
+    "_nczarr_attr",
+    "_nczarr_group",
+    "_nczarr_superblock",
 ];
 /// The most values.
 const MOST: usize = 0x7fff_ffff;
@@ -121,7 +125,7 @@ impl NewAttribute<'_> {
         }
         edit.check_writable()?;
         let name = new_name(self.name)?;
-        self.check_reserved(edit, &name)?;
+        check_reserved(&name)?;
         let before = list(edit, node).and_then(|list| list.find(&name));
         let grows = match before {
             None => true,
@@ -150,13 +154,6 @@ impl NewAttribute<'_> {
             self.check_fill(edit, node)?;
         }
         self.store(edit, node, name, ty)
-    }
-
-    /// Attributes that belong to the library.
-    fn check_reserved(&self, edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
-        let is_of_group = self.varid == GLOBAL && edit.group != edit.model().root();
-        let taken = !is_of_group && attributes::READ_ONLY.contains(&name) || HIDDEN.contains(&name);
-        if taken { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
     }
 
     fn check_text(&self, ty: Atomic) -> Outcome<()> {
@@ -278,6 +275,12 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
     })
 }
 
+/// Names of the library itself, whatever has the attribute: nobody would see it once the file is opened again.
+fn check_reserved(name: &str) -> Outcome<()> {
+    let is_reserved = attributes::READ_ONLY.contains(&name) || HIDDEN.contains(&name);
+    if is_reserved { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
+}
+
 /// `nc_rename_att`.
 pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outcome<()> {
     edit(ncid, |edit| {
@@ -322,6 +325,7 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
             if !found {
                 return Err(Code(NC_ENOTATT));
             }
+            check_reserved(&to)?;
             to
         };
         if !edit.state.is_defining && to.len() > old.len() {

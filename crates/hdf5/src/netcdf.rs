@@ -16,6 +16,7 @@ mod tests;
 
 pub(crate) use catalog::fill_of;
 pub(crate) use describe::{DatasetFacts, MemberFacts};
+pub(crate) use hidden::is_hidden;
 pub(crate) use members::members;
 pub(crate) use open::{FileObjects, open};
 

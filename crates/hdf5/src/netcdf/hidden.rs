@@ -33,7 +33,7 @@ const NO_VARIABLE: &[u8] = b"This is a netCDF dimension but not a netCDF variabl
 pub(super) type AttributeResults = [Result<RawAttribute, (String, Error)>];
 
 /// Whether an attribute is hidden.
-pub(super) fn is_hidden(name: &str) -> bool {
+pub(crate) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 

@@ -1,26 +1,15 @@
 //! Attributes as netCDF-C writes them (docs/spec/hdf5-netcdf4.md C.5, H.6).
 use super::{ObjectDescriber, message};
 use crate::datatypes::{Dataspace, Datatype, DatatypeClass, StringPadding};
+use crate::netcdf::is_hidden;
 use crate::write::value::encode_values;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Attribute, Endianness, Values};
 
-/// Reserved names.
-const RESERVED: [&str; 8] = [
-    "CLASS",
-    "NAME",
-    "DIMENSION_LIST",
-    "REFERENCE_LIST",
-    "_Netcdf4Dimid",
-    "_Netcdf4Coordinates",
-    "_NCProperties",
-    "_nc3_strict",
-];
-
-/// Refuses reserved names.
+/// Refuses names that nobody would see in the file.
 pub(crate) fn check_name(attribute: &Attribute) -> Result<()> {
-    if RESERVED.contains(&attribute.name.as_str()) {
+    if is_hidden(&attribute.name) {
         return Err(Error::unsupported(format!(
             "attribute {:?}: netCDF-4 reserves this name",
             attribute.name
