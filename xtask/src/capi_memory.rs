@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Programs of `crates/capi/tests/c`, with their arguments: all that need neither a server nor a damaged file system.
-const PROGRAMS: [(&str, &str); 38] = [
+const PROGRAMS: [(&str, &str); 40] = [
     ("closing", ". 3"),
     ("closing", ". 4"),
     ("conversions", "."),
@@ -19,7 +19,9 @@ const PROGRAMS: [(&str, &str); 38] = [
     ("enddef_sizes", ". 211"),
     ("faults", ". classic"),
     ("faults", ". netCDF-4"),
+    ("fill_changes", "."),
     ("filters", "."),
+    ("found_again", "."),
     ("fork_sessions", "."),
     ("forks", "."),
     ("large_chunks", "."),

@@ -36,11 +36,22 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let mode = mode & !WRITE;
     check_mode(mode)?;
     let core = created(name, mode).inspect_err(|_| last_error::about(name))?;
+    replace_others(&core);
     // What the default says stands in the mode, too.
     let mode = if core.format.number == 4 { mode | CLASSIC_MODEL } else { mode };
     let id = files::insert(OpenFile::new(Arc::new(core), mode, name.to_vec(), true))?;
     ncid.set(id);
     Ok(())
+}
+
+/// New files that were begun in the place of another new one, and are not there yet, do not come there any more.
+fn replace_others(new: &FileCore) {
+    let Some(place) = &new.place else { return };
+    for file in files::open_files().into_iter().filter(|file| file.core.is_at(place)) {
+        if file.core.look(|state| matches!(state.origin, FileOrigin::Created { .. })) {
+            file.core.state().origin = FileOrigin::Replaced;
+        }
+    }
 }
 
 /// `nc__create`: the sizes are hints that are not needed.

@@ -338,19 +338,14 @@ pub(crate) fn rename_dim(ncid: c_int, dim: c_int, name: CText) -> Outcome<()> {
     edit(ncid, |edit| {
         edit.check_writable()?;
         let name = new_name(&name)?;
-        let group = edit.group;
-        let in_group = |edit: &FileEdit<'_>| {
-            let id = edit.members().dim(dim)?;
-            let is_here = edit.model().dimension_group(id) == Some(group);
-            if is_here { Ok(id) } else { Err(Code(NC_EBADDIM)) }
-        };
-        if !edit.is_classic() {
-            in_group(edit)?;
-        }
-        if edit.model().dimension_in(group, &name).is_some() {
+        // In netCDF-4 it may be one of another group.
+        let found = edit.members().dim(dim);
+        let of = |id: DimId| edit.model().dimension_group(id).ok_or(Code(NC_EBADDIM));
+        let group = if edit.is_classic() { edit.group } else { found.and_then(of)? };
+        if [group, edit.group].into_iter().any(|group| edit.model().dimension_in(group, &name).is_some()) {
             return Err(Code(NC_ENAMEINUSE));
         }
-        let id = in_group(edit)?;
+        let id = found?;
         let old = edit.model().dimension(id).map(|dim| dim.name.clone()).unwrap_or_default();
         if edit.is_classic() {
             check_longer(edit, &old, &name)?;

@@ -17,8 +17,6 @@ use std::ffi::c_int;
 const CHUNKED: c_int = 0;
 const CONTIGUOUS: c_int = 1;
 const COMPACT: c_int = 2;
-/// `NC_FORMAT_NETCDF4_CLASSIC`.
-const CLASSIC_MODEL: c_int = 4;
 /// Registered numbers of filters.
 const BZIP2: u32 = 307;
 const BLOSC: u32 = 32001;
@@ -381,7 +379,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
                 return Err(Code(NC_EINVAL));
             }
             if !is_late {
-                if edit.file.core.format.number == CLASSIC_MODEL {
+                if !edit.is_classic() {
                     change(edit, var, |variable| _ = variable.attributes.known_mut().remove("_FillValue"));
                 }
                 set_no_fill(edit, var, true);
@@ -404,9 +402,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
             let list = variable.attributes.known_mut();
             list.remove("_FillValue");
             list.put(attribute);
-            if !is_late {
-                variable.fill = FillValue::Own(values);
-            }
+            variable.fill = FillValue::Own(values);
         });
         Ok(())
     })

@@ -13,10 +13,10 @@ const LAST_ATOMIC: c_int = 12;
 
 /// `nc_inq_type_equal`.
 pub(crate) fn inq(ncid: c_int, ty: c_int, other: c_int, other_type: c_int, equal: Out<c_int>) -> Outcome<()> {
+    let handle = handle_of(ncid)?;
     if ty <= 0 || other_type <= 0 {
         return Err(Code(NC_EINVAL));
     }
-    let handle = handle_of(ncid)?;
     if handle.file.is_classic() {
         handle.group()?;
     }

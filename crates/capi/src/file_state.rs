@@ -12,7 +12,7 @@ use crate::members::FileMembers;
 use crate::process::{self, open_options, session};
 use crate::put_run::CollectedPuts;
 use crate::waiting_puts::PutsBehind;
-use ncirrus::{Dataset, Endianness, Model, UserKind, VarId};
+use ncirrus::{Dataset, Endianness, FillValue, Model, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -130,6 +130,8 @@ pub(crate) enum FileOrigin {
     Updating,
     /// In memory.
     Memory,
+    /// New, until another new file was created in its place: nothing of it becomes permanent.
+    Replaced,
 }
 
 /// The dataset at the path of a file that is read, as it is now.
@@ -315,9 +317,14 @@ impl FileCore {
             return Err(Code(NC_EINDEFINE));
         }
         let mut state = self.state();
-        let before = state.stored.clone();
+        let (before, unused) = (state.stored.clone(), state.unused.clone());
         state.end_definitions()?;
-        state.unused = state.stored.difference(&before).copied().collect();
+        state.unused = state
+            .stored
+            .iter()
+            .filter(|var| unused.contains(*var) || !before.contains(*var))
+            .copied()
+            .collect();
         Ok(())
     }
 
@@ -416,7 +423,7 @@ impl FileState {
     pub(crate) fn publish(&mut self) -> Outcome<()> {
         self.pass_on()?;
         match &self.origin {
-            FileOrigin::Reading | FileOrigin::Memory => Ok(()),
+            FileOrigin::Reading | FileOrigin::Memory | FileOrigin::Replaced => Ok(()),
             FileOrigin::Updating => self.dataset.sync().map_err(|error| self.format.code_of(error)),
             FileOrigin::Created { url } => {
                 self.dataset.clone().close().map_err(|error| self.format.code_of(error))?;
@@ -441,6 +448,13 @@ impl FileState {
         let native: Vec<VarId> = self.members.model.variables().into_iter().filter(is_native).collect();
         self.native = native.iter().chain(&self.native).filter_map(there).collect();
         self.stored = self.stored.iter().filter_map(there).collect();
+        // A classic file does not say that it is not filled.
+        let is_told = |id: &VarId| {
+            self.members.model.variable(*id).is_some_and(|variable| variable.fill == FillValue::None)
+        };
+        let unfilled = self.members.model.variables().into_iter().filter(is_told).map(|id| (id, true));
+        let told = unfilled.chain(std::mem::take(&mut self.told_no_fill));
+        self.told_no_fill = told.filter_map(|(id, is_unfilled)| Some((there(&id)?, is_unfilled))).collect();
         self.unused.clear();
         self.members = Arc::new(members);
         self.dataset = dataset;
@@ -471,6 +485,7 @@ impl FileState {
             FileOrigin::Created { .. } | FileOrigin::Updating => {
                 self.dataset.clone().close().map_err(|error| self.format.code_of(error))
             }
+            FileOrigin::Replaced => Ok(self.dataset.clone().abort()?),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Groups, dimensions and variables: their numbers, names and shapes.
-use crate::codes::{Code, NC_EBADDIM, NC_EBADNAME, NC_EINVAL, NC_ENOGRP, NC_ENOTVAR, Outcome};
+use crate::codes::{Code, NC_EBADDIM, NC_EBADNAME, NC_EBADTYPE, NC_EINVAL, NC_ENOGRP, NC_ENOTVAR, Outcome};
 use crate::define::{check_sought, known_name, new_name};
 use crate::files::{FileGroup, GLOBAL, group_of, number, size};
 use crate::memory::{CText, NameOut, Out};
@@ -82,12 +82,23 @@ fn sought(at: &FileGroup, name: &CText) -> Outcome<String> {
 pub(crate) fn dim_id(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let name = sought(&at, &name)?;
-    if name.contains('/') && !name.starts_with('/') && !at.file.is_classic() {
-        return Err(Code(NC_EINVAL));
-    }
-    let found = at.model().visible_dimension(at.id, &name).ok_or(Code(NC_EBADDIM))?;
+    let found = match name.rsplit_once('/') {
+        Some((group, name)) if !at.file.is_classic() => dimension_at(&at, group, name)?,
+        _ => at.model().visible_dimension(at.id, &name).ok_or(Code(NC_EBADDIM))?,
+    };
     id.set(at.members.number_of_dim(found));
     Ok(())
+}
+
+/// The dimension with a full name. Those of the root group have none, for Debian's library.
+fn dimension_at(at: &FileGroup, group: &str, name: &str) -> Outcome<DimId> {
+    if !group.starts_with('/') {
+        return Err(Code(NC_EINVAL));
+    }
+    let names = group.split('/').filter(|name| !name.is_empty());
+    let path: String = names.flat_map(|name| ["/", name]).collect();
+    let group = at.model().group_at(if path.is_empty() { "/" } else { &path }).ok_or(Code(NC_ENOGRP))?;
+    at.model().dimension_in(group, name).ok_or(Code(NC_EBADTYPE))
 }
 
 fn dimension(at: &FileGroup, id: c_int) -> Outcome<&Dimension> {

@@ -122,7 +122,7 @@ fn shared(place: Option<&LocalPlace>, url: &str, mode: c_int) -> Outcome<Option<
     for file in files::open_files().into_iter().filter(|file| file.core.is_at(place)) {
         // Calls that read it are not waited for.
         match file.core.look(|state| (state.origin.clone(), state.dataset.is_unchanged())) {
-            (FileOrigin::Memory, _) => continue,
+            (FileOrigin::Memory | FileOrigin::Replaced, _) => continue,
             (FileOrigin::Reading, is_unchanged) if !writes => {
                 let core = if is_unchanged { file.core.share() } else { None };
                 if core.is_some() {
@@ -134,7 +134,7 @@ fn shared(place: Option<&LocalPlace>, url: &str, mode: c_int) -> Outcome<Option<
         }
         let mut state = file.core.alone();
         match (&state.origin, writes) {
-            (FileOrigin::Memory, _) | (FileOrigin::Reading, false) => continue,
+            (FileOrigin::Memory | FileOrigin::Replaced, _) | (FileOrigin::Reading, false) => continue,
             (FileOrigin::Reading, true) => {
                 state.replace(process::updated(url, Some(place)).map_err(codes::of_opening)?)?;
                 state.origin = FileOrigin::Updating;
@@ -211,8 +211,8 @@ fn end_without_definitions(file: &OpenFile) -> Outcome<()> {
     if file.core.health.is_broken() {
         return if file.core.release() { state.abandon() } else { Ok(()) };
     }
-    if file.writes && state.is_defining {
-        if !state.was_defined {
+    if file.writes && (state.is_defining || !file.is_classic()) {
+        if state.is_defining && !state.was_defined {
             // With other handles it goes on.
             return if file.core.release() { Ok(state.dataset.clone().abort()?) } else { Ok(()) };
         }

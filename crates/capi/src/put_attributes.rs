@@ -202,12 +202,10 @@ impl NewAttribute<'_> {
 /// Puts an attribute, and the fill value if it is one.
 fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome<()> {
     keep_fill(edit, node, &attribute.name)?;
-    let (is_classic, stored) = (edit.is_classic(), edit.state.stored.clone());
     let model = edit.model_mut();
     if let NodeId::Variable(var) = node
         && attribute.name == "_FillValue"
         && model.variable(var).is_some_and(|variable| is_fill_of(&attribute, variable.ty))
-        && !(is_classic && stored.contains(&var))
         && let Some(variable) = model.variable_mut(var)
         && variable.fill != FillValue::None
     {
@@ -328,7 +326,7 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
             check_reserved(&to)?;
             to
         };
-        if !edit.state.is_defining && to.len() > old.len() {
+        if edit.file.core.format.is_strict() && to.len() > old.len() {
             edit.enter_define_mode()?;
         }
         keep_fill(edit, node, &old)?;
@@ -342,10 +340,10 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
     })
 }
 
-/// What a variable that is not in the file yet is filled with, by its attribute.
+/// What a variable is filled with from now on, by its attribute; of netCDF-4, one that is not in the file yet.
 fn settle_fill(edit: &mut FileEdit<'_>, node: NodeId) {
     if let NodeId::Variable(var) = node
-        && !edit.state.stored.contains(&var)
+        && (edit.is_classic() || !edit.state.stored.contains(&var))
         && edit.model().variable(var).is_some_and(|variable| variable.fill != FillValue::None)
     {
         set_no_fill(edit, var, false);

@@ -203,18 +203,19 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesO
     let variable = stored(&at, varid)?;
     let id = at.variable_id(varid)?;
     let told = at.file.core.look(|state| state.told_no_fill.get(&id).copied());
-    no_fill.set(c_int::from(told.unwrap_or(variable.fill == FillValue::None)));
-    if value.is_null() {
+    let is_unfilled = told.unwrap_or(variable.fill == FillValue::None);
+    no_fill.set(c_int::from(is_unfilled));
+    if value.is_null() || (is_unfilled && !at.file.is_classic()) {
         return Ok(());
     }
     // Of netCDF-3 the attribute counts, whenever it was put.
     let chosen = at.attributes(varid)?.iter().find(|attribute| attribute.name == "_FillValue");
     let chosen = chosen.filter(|chosen| at.file.is_classic() && is_fill_of(chosen, variable.ty));
-    let own = match (chosen, &variable.fill, variable.ty) {
+    let own = match (chosen, &variable.fill, at.model().base_atomic(variable.ty)) {
         (Some(chosen), _, _) => chosen.values.clone(),
         (None, FillValue::Own(own), _) => own.clone(),
-        (None, _, TypeRef::Atomic(atomic)) => default_fill(atomic),
-        (None, _, ty) => at.model().zeros(ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
+        (None, _, Some(atomic)) => default_fill(atomic),
+        (None, _, None) => at.model().zeros(variable.ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
     };
     value.write(&layouts::image(&at.members, variable.ty, &own)?)
 }

@@ -259,7 +259,14 @@ impl ClassicPlacer {
 
 impl Placer for ClassicPlacer {
     fn abilities(&self) -> Abilities {
-        Abilities { redefine: true, codecs: None, sparse: false, patches: true, unlimits: false }
+        Abilities {
+            redefine: true,
+            codecs: None,
+            sparse: false,
+            patches: true,
+            unlimits: false,
+            refills: true,
+        }
     }
 
     fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {

@@ -181,14 +181,14 @@ impl DatasetWriter {
     ) -> Self {
         let WriterParts { output, placer } = parts;
         let shared = Arc::clone(&session.shared);
-        let unlimits = placer.abilities.unlimits;
+        let abilities = placer.abilities.clone();
         Self {
             uploads: Uploads::default(),
             session: session.clone(),
             encoder: ChunkEncoder::new(shared, output.clone(), Arc::clone(&placer)),
             output,
             placer,
-            definitions: Mutex::new(WriterDefinitions::new(model, written, unlimits)),
+            definitions: Mutex::new(WriterDefinitions::new(model, written, abilities)),
             turns: EditTurns::default(),
             committer: Committer::default(),
             stage: Arc::default(),

@@ -145,6 +145,8 @@ pub struct Abilities {
     pub patches: bool,
     /// Whether fixed dimensions of variables that have data may become unlimited (Zarr).
     pub unlimits: bool,
+    /// Whether variables that have data may get another fill value, for what is filled from then on (classic).
+    pub refills: bool,
 }
 
 /// How elements of a variable are chunked, stored and encoded.

@@ -347,3 +347,42 @@ fn netcdf4_python_opens_classic_model_files_to_which_dimensions_were_added() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "time x first second\n", "{errors}");
 }
+
+#[test]
+fn the_fill_value_of_netcdf3_is_changed_and_taken_away_after_there_are_data() {
+    let (_folder, root) = temp();
+    let session = session();
+    for kind in [Kind::Nc3, Kind::Nc6, Kind::Nc5] {
+        let url = root.join(format!("{kind:?}.nc")).to_str().unwrap().to_owned();
+        let url = url.as_str();
+        let dataset = Dataset::create_with(url, &CreateOptions::new().kind(kind), &session).unwrap();
+        dataset.root().add_dimension("t", DimensionLen::Unlimited(0)).unwrap();
+        let variable = dataset.root().add_variable("v", Atomic::Byte, &["t"]).unwrap();
+        variable.set_attribute(fill_value(13)).unwrap();
+        variable.write(&Selection::slab(&[1], &[1]), &[62_i8]).unwrap();
+        dataset.close().unwrap();
+        for (change, at) in [(None, 3), (Some(42), 5)] {
+            let dataset = Dataset::update_with(url, &OpenOptions::default(), &session).unwrap();
+            let variable = dataset.variable("v").unwrap();
+            match change {
+                None => drop(variable.remove_attribute("_FillValue").unwrap()),
+                Some(value) => variable.set_attribute(fill_value(value)).unwrap(),
+            }
+            variable.write(&Selection::slab(&[at], &[1]), &[62_i8]).unwrap();
+            dataset.close().unwrap();
+            let dataset = open(url, &session);
+            let found = dataset.variable("v").unwrap().attribute("_FillValue").unwrap();
+            assert_eq!(found, change.map(fill_value), "{kind:?}");
+        }
+        let dataset = open(url, &session);
+        assert_eq!(
+            dataset.variable("v").unwrap().read::<i8>().unwrap(),
+            [13, 62, -127, 62, 42, 62],
+            "{kind:?}"
+        );
+    }
+}
+
+fn fill_value(value: i8) -> Attribute {
+    Attribute::atomic("_FillValue".to_owned(), Values::Byte(vec![value]))
+}

@@ -97,6 +97,16 @@ fn what_nobody_wrote_keeps_the_fill_value_of_then() {
 }
 
 #[test]
+fn fill_values_are_changed_and_taken_away_as_by_debians_library() {
+    assert_alike("fill_changes", &["fill.nc"]);
+}
+
+#[test]
+fn what_was_defined_and_given_up_is_found_again_as_by_debians_library() {
+    assert_alike("found_again", &["again.nc", "text.nc"]);
+}
+
+#[test]
 fn locked_memory_has_the_changes_of_its_file() {
     assert_alike("locked", &[]);
 }

@@ -25,8 +25,8 @@ pub(super) struct WriterDefinitions {
     pub(super) written: HashSet<VarId>,
     /// Variables that existed when writing began.
     pub(super) existing: HashSet<VarId>,
-    /// Whether fixed dimensions of variables that have data may become unlimited.
-    unlimits: bool,
+    /// What may change of variables that have data.
+    abilities: Abilities,
     /// How often the model was replaced, apart from growth.
     version: u64,
     /// Why edits were rolled back, until another edit or a write shows that the caller continues without them.
@@ -41,7 +41,7 @@ pub(super) struct EditStart {
 
 impl WriterDefinitions {
     /// Definitions of which the format has accepted `model` only.
-    pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>, unlimits: bool) -> Self {
+    pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>, abilities: Abilities) -> Self {
         let (accepted, existing) = (Some(Arc::clone(&model)), written.clone());
         Self {
             accepted,
@@ -49,7 +49,7 @@ impl WriterDefinitions {
             targets: HashMap::new(),
             written,
             existing,
-            unlimits,
+            abilities,
             version: 0,
             refused: None,
         }
@@ -97,8 +97,9 @@ impl WriterDefinitions {
         Ok(())
     }
 
-    /// Makes the attribute `_FillValue` of new variables without data the value of what is never written, as readers take
-    /// it. Where there are data, elements may be filled already: faces refuse the attribute, or keep it as it is given.
+    /// Makes the attribute `_FillValue` of variables the value of what is never written, as readers take it. Where there are
+    /// data, elements may be filled already: of formats that cannot fill others with another value, faces refuse the attribute,
+    /// or keep it as it is given.
     fn take_fill_values(&self, before: &Model, edited: &mut Model) {
         let own = |model: &Model, var| -> Option<Values> {
             let variable = model.variable(var)?;
@@ -111,7 +112,8 @@ impl WriterDefinitions {
             let is_new = before.variable(var).is_none();
             let Some(variable) = edited.variable_mut(var) else { continue };
             let is_settled = is_new && variable.fill != FillValue::Default;
-            if was == is || is_settled || self.written.contains(&var) || variable.fill == FillValue::None {
+            let is_kept = self.written.contains(&var) && !self.abilities.refills;
+            if was == is || is_settled || is_kept || variable.fill == FillValue::None {
                 continue;
             }
             variable.fill = is.map_or(FillValue::Default, FillValue::Own);
@@ -123,7 +125,7 @@ impl WriterDefinitions {
             let (Some(old), Some(new)) = (self.model.variable(var), edited.variable(var)) else { continue };
             let same = old.ty == new.ty
                 && old.dims == new.dims
-                && old.fill == new.fill
+                && (self.abilities.refills || old.fill == new.fill)
                 && old.endianness == new.endianness
                 && old.storage == new.storage
                 && old.filters == new.filters
@@ -141,7 +143,7 @@ impl WriterDefinitions {
         let (old, new, growing) = (self.model.shape(var), edited.shape(var), edited.growing(var));
         let mut axes = old.iter().zip(&new).zip(&growing);
         let mut grew = self.model.growing(var).into_iter().zip(&growing);
-        grew.all(|(before, now)| before == *now || (*now && self.unlimits))
+        grew.all(|(before, now)| before == *now || (*now && self.abilities.unlimits))
             && axes.all(|((old, new), grows)| old == new || (*grows && new > old))
     }
 

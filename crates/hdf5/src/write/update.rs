@@ -398,6 +398,7 @@ impl Placer for FileUpdate {
             sparse: true,
             patches: true,
             unlimits: false,
+            refills: false,
         }
     }
 

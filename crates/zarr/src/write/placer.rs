@@ -371,7 +371,14 @@ fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
 impl Placer for ZarrPlacer {
     fn abilities(&self) -> Abilities {
         let codecs = if self.writer.dialect.zarr_format() == 3 { CodecSpace::V3 } else { CodecSpace::V2 };
-        Abilities { redefine: true, codecs: Some(codecs), sparse: true, patches: false, unlimits: true }
+        Abilities {
+            redefine: true,
+            codecs: Some(codecs),
+            sparse: true,
+            patches: false,
+            unlimits: true,
+            refills: false,
+        }
     }
 
     fn define(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<StorePut>> {

@@ -92,7 +92,14 @@ impl FlatPlacer {
 
 impl Placer for FlatPlacer {
     fn abilities(&self) -> Abilities {
-        Abilities { redefine: true, codecs: None, sparse: false, patches: true, unlimits: false }
+        Abilities {
+            redefine: true,
+            codecs: None,
+            sparse: false,
+            patches: true,
+            unlimits: false,
+            refills: false,
+        }
     }
 
     fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {

@@ -94,6 +94,7 @@ impl Placer for MapPlacer {
             sparse: true,
             patches: false,
             unlimits: false,
+            refills: false,
         }
     }
 

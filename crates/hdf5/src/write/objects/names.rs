@@ -78,12 +78,13 @@ pub(crate) fn dimension_of(model: &Model, var: VarId) -> Option<DimId> {
 /// How many records a chunked variable of text or other elements in the heap has, where that is not its dimension's length: those
 /// up to its last chunk, as netCDF-C does. HDF5 up to 2.0 cannot read a chunk that is not there with a fill value in the heap of a
 /// file that is only read (`H5D__fill_refill_vl` writes to it). Another variable keeps the length of the dimension then: netCDF-C
-/// takes that of the longest one.
+/// takes that of the longest one. Of those with elements in the heap, it is one whose chunks reach the end (`reaches_end`).
 pub(crate) fn records_of_heap(
     model: &Model,
     var: VarId,
     last: Option<&Vec<u64>>,
     chunk: &[u64],
+    reaches_end: impl Fn(VarId) -> bool,
 ) -> Option<u64> {
     let is_in_heap =
         |var: VarId| model.variable(var).is_some_and(|variable| model.packed_len(variable.ty).is_none());
@@ -93,7 +94,7 @@ pub(crate) fn records_of_heap(
         return None;
     }
     let keeps_length = |user: VarId| {
-        !is_in_heap(user)
+        (!is_in_heap(user) || (user != var && reaches_end(user)))
             && model.variable(user).is_some_and(|variable| variable.dims.first() == Some(&first))
     };
     if !model.users_of(first).any(keeps_length) {

@@ -244,6 +244,7 @@ impl Placer for FileCreation {
             sparse: true,
             patches: true,
             unlimits: false,
+            refills: false,
         }
     }
 

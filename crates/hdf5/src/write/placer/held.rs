@@ -31,11 +31,28 @@ impl HeldElements {
     }
 
     /// How many records a variable with these data has, where that is not its dimension's length ([`records_of_heap`]).
-    pub(crate) fn records(&self, model: &Model, var: VarId, chunk: &[u64]) -> Option<u64> {
+    pub(crate) fn records(
+        &self,
+        model: &Model,
+        var: VarId,
+        chunk: &[u64],
+        reaches_end: impl Fn(VarId) -> bool,
+    ) -> Option<u64> {
         match self {
-            Self::Chunks(chunks) => records_of_heap(model, var, chunks.keys().next_back(), chunk),
+            Self::Chunks(chunks) => {
+                records_of_heap(model, var, chunks.keys().next_back(), chunk, reaches_end)
+            }
             Self::Compact(_) | Self::Run { .. } => None,
         }
+    }
+
+    /// Whether a variable has a chunk with its last record.
+    pub(crate) fn reaches_end(&self, model: &Model, var: VarId, chunk: &[u64]) -> bool {
+        let Self::Chunks(chunks) = self else { return true };
+        let last = chunks.keys().next_back().and_then(|cell| cell.first());
+        let rows = chunk.first().copied().unwrap_or(1);
+        let end = last.map(|at| at.saturating_add(1).saturating_mul(rows));
+        end.zip(model.shape(var).first()).is_some_and(|(end, len)| end >= *len)
     }
 }
 

@@ -70,8 +70,10 @@ impl UpdatePlanner<'_> {
     /// ones avoid those numbers.
     fn number(&mut self, made: &[FileObject]) {
         let lacking = self.dimensions().into_iter().filter(|dim| !self.after.ids.contains_key(dim));
-        let (new, old): (Vec<DimId>, Vec<DimId>) =
+        let (mut new, old): (Vec<DimId>, Vec<DimId>) =
             lacking.partition(|dim| made.contains(&scale_of(self.new, *dim)));
+        // In the order of definition, which runs through all groups.
+        new.sort_unstable();
         let first = if old.is_empty() { 0 } else { self.dimensions().len() };
         let used: HashSet<i32> = self.after.ids.values().copied().collect();
         let free = (i32::try_from(first).unwrap_or(i32::MAX)..).filter(|id| !used.contains(id));

@@ -35,7 +35,12 @@ impl UpdatePlanner<'_> {
             return Ok(());
         }
         let mut lens = self.new.shape(id);
-        let records = track.and_then(|track| track.held.records(self.new, id, track.form.cell_shape()));
+        let reaches_end = |user: VarId| {
+            let track = self.tracks.get(&user);
+            track.is_some_and(|track| track.held.reaches_end(self.new, user, track.form.cell_shape()))
+        };
+        let records =
+            track.and_then(|track| track.held.records(self.new, id, track.form.cell_shape(), reaches_end));
         if let (Some(records), Some(first)) = (records, lens.first_mut()) {
             *first = records;
         }

@@ -1,0 +1,166 @@
+/* Fill values that are given, changed and taken away before and after data, and what is told of them. FOLDER: makes files there. */
+#include <netcdf.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One call after the other: the arguments of one printf have no order. */
+#define DO(call) do { int code = (call); printf(" %.14s %d", #call, code); } while (0)
+
+static const int modes[] = {0, NC_64BIT_OFFSET, NC_CDF5, NC_NETCDF4, NC_NETCDF4 | NC_CLASSIC_MODEL};
+static char path[4096];
+
+static void attributes(int n, int v) {
+    int count = -1;
+    nc_inq_varnatts(n, v, &count);
+    printf(" [%d:", count);
+    for (int i = 0; i < count; i++) {
+        char name[NC_MAX_NAME + 1] = "";
+        nc_inq_attname(n, v, i, name);
+        printf(" %s", name);
+    }
+    printf("]");
+}
+
+static void fill(int n, int v) {
+    int off = -1;
+    signed char value[8] = {99, 99, 99, 99, 99, 99, 99, 99};
+    DO(nc_inq_var_fill(n, v, &off, value));
+    printf(" %d %d", off, value[0]);
+}
+
+static void values(int n, int v) {
+    signed char x[8] = {0};
+    size_t len = 0;
+    nc_inq_dimlen(n, 0, &len);
+    DO(nc_get_var_schar(n, v, x));
+    for (size_t i = 0; i < len && i < 8; i++) printf(" %d", x[i]);
+}
+
+/* A classic file's attribute is taken away or renamed: new, with data, opened again. */
+static void taken_away(int mode, int how) {
+    const signed char data[3] = {12, 40, 62}, own = 13;
+    const size_t start = 0, three = 3, five = 5;
+    int n, t, v;
+    nc_create(path, mode, &n);
+    nc_def_dim(n, "t", NC_UNLIMITED, &t);
+    nc_def_var(n, "v", NC_BYTE, 1, &t, &v);
+    printf("taken away %d:", how);
+    DO(nc_put_att_schar(n, v, "_FillValue", NC_BYTE, 1, &own));
+    if (how & 1) {
+        DO(nc_enddef(n));
+        DO(nc_put_vara_schar(n, v, &start, &three, data));
+        DO(nc_redef(n));
+    }
+    if (how & 2) {
+        DO(nc_close(n));
+        DO(nc_open(path, NC_WRITE, &n));
+        DO(nc_redef(n));
+    }
+    DO(how & 4 ? nc_rename_att(n, v, "_FillValue", "y") : nc_del_att(n, v, "_FillValue"));
+    attributes(n, v);
+    fill(n, v);
+    DO(nc_enddef(n));
+    DO(nc_put_var1_schar(n, v, &five, data));
+    values(n, v);
+    DO(nc_close(n));
+    nc_open(path, NC_NOWRITE, &n);
+    attributes(n, v);
+    values(n, v);
+    fill(n, v);
+    printf("\n");
+    nc_close(n);
+}
+
+/* Another fill value, after data: what was filled keeps the one before, what comes has the new one. */
+static void changed(int mode, int how) {
+    const signed char data[3] = {12, 40, 62}, own = 13;
+    const size_t start = 0, three = 3, five = 5;
+    int n, t, v, old;
+    nc_create(path, mode, &n);
+    nc_def_dim(n, "t", NC_UNLIMITED, &t);
+    nc_def_var(n, "v", NC_BYTE, 1, &t, &v);
+    printf("changed %d:", how);
+    DO(nc_enddef(n));
+    if (how & 1) DO(nc_put_vara_schar(n, v, &start, &three, data));
+    if (how & 2) {
+        DO(nc_close(n));
+        DO(nc_open(path, NC_WRITE, &n));
+    }
+    DO(nc_redef(n));
+    if (how & 4) DO(nc_set_fill(n, NC_FILL, &old));
+    DO(how & 4 ? nc_put_att_schar(n, v, "_FillValue", NC_BYTE, 1, &own) : nc_def_var_fill(n, v, NC_FILL, &own));
+    fill(n, v);
+    DO(nc_enddef(n));
+    DO(nc_put_var1_schar(n, v, &five, data));
+    values(n, v);
+    DO(nc_close(n));
+    nc_open(path, NC_NOWRITE, &n);
+    attributes(n, v);
+    values(n, v);
+    printf("\n");
+    nc_close(n);
+}
+
+/* That elements are not filled is told before and after nc_sync; in netCDF-4 it takes the value away. */
+static void unfilled(int mode, int how) {
+    const signed char own = 13;
+    int n, x, v, old;
+    nc_create(path, mode, &n);
+    nc_def_dim(n, "x", 3, &x);
+    if (how & 1) nc_set_fill(n, NC_NOFILL, &old);
+    nc_def_var(n, "v", NC_BYTE, 1, &x, &v);
+    printf("unfilled %d:", how);
+    if (!(how & 1)) {
+        if (how & 2) DO(nc_def_var_fill(n, v, NC_FILL, &own));
+        DO(nc_def_var_fill(n, v, NC_NOFILL, how & 4 ? &own : NULL));
+        attributes(n, v);
+        fill(n, v);
+        DO(nc_enddef(n));
+        DO(nc_sync(n));
+        fill(n, v);
+    } else if (mode != NC_NETCDF4 && mode != (NC_NETCDF4 | NC_CLASSIC_MODEL)) {
+        fill(n, v);
+        DO(nc_enddef(n));
+        DO(nc_sync(n));
+        fill(n, v);
+    }
+    DO(nc_close(n));
+    printf("\n");
+}
+
+static void enums(void) {
+    const int types[] = {NC_BYTE, NC_UBYTE, NC_SHORT, NC_USHORT, NC_INT, NC_UINT, NC_INT64, NC_UINT64};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const long long one = 1;
+        long long value = 0;
+        int n, e, v, off = -1;
+        nc_create(path, NC_NETCDF4, &n);
+        nc_def_enum(n, types[i], "e", &e);
+        nc_insert_enum(n, e, "one", &one);
+        nc_def_var(n, "v", e, 0, NULL, &v);
+        printf("enum of %d:", types[i]);
+        DO(nc_inq_var_fill(n, v, &off, &value));
+        printf(" %d %llx", off, value);
+        value = 0;
+        DO(nc_get_var(n, v, &value));
+        printf(" %llx", value);
+        DO(nc_close(n));
+        printf("\n");
+    }
+}
+
+int main(int count, char **arguments) {
+    if (count < 2) return 2;
+    snprintf(path, sizeof path, "%s/fill.nc", arguments[1]);
+    for (int kind = 0; kind < 5; kind++) {
+        for (int how = 0; how < 8; how++) {
+            // What netCDF-4 fills does not change any more.
+            if (kind < 3) taken_away(modes[kind], how);
+            if (kind < 3) changed(modes[kind], how);
+            unfilled(modes[kind], how);
+        }
+    }
+    snprintf(path, sizeof path, "%s/enum.nc", arguments[1]);
+    enums();
+    return 0;
+}
