@@ -46,12 +46,15 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
 
 /// New files that were begun in the place of another new one, and are not there yet, do not come there any more.
 fn replace_others(new: &FileCore) {
-    let Some(place) = &new.place else { return };
-    for file in files::open_files().into_iter().filter(|file| file.core.is_at(place)) {
-        if file.core.look(|state| matches!(state.origin, FileOrigin::Created { .. })) {
-            file.core.state().origin = FileOrigin::Replaced;
-        }
+    for file in new.place.iter().flat_map(begun_at) {
+        file.core.state().origin = FileOrigin::Replaced;
     }
+}
+
+/// New files of this process that are to come to a place.
+fn begun_at(place: &LocalPlace) -> impl Iterator<Item = Arc<OpenFile>> {
+    let is_new = |file: &OpenFile| file.core.look(|state| matches!(state.origin, FileOrigin::Created { .. }));
+    files::open_files().into_iter().filter(move |file| file.core.is_at(place) && is_new(file))
 }
 
 /// `nc__create`: the sizes are hints that are not needed.
@@ -149,7 +152,8 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
     let is_in_memory =
         mode & INMEMORY != 0 || mode & (DISKLESS | PERSIST) == DISKLESS || mode & (MMAP | PERSIST) == MMAP;
     let place = LocalPlace::of(&url).filter(|_| !is_in_memory);
-    if mode & NOCLOBBER != 0 && place.as_ref().is_some_and(|place| place.path().exists()) {
+    let is_there = |place: &LocalPlace| place.path().exists() || begun_at(place).next().is_some();
+    if mode & NOCLOBBER != 0 && place.as_ref().is_some_and(is_there) {
         return Err(Code(NC_EEXIST));
     }
     if let Some(place) = place.as_ref().filter(|_| kind.is_some()) {

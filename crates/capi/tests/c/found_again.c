@@ -134,6 +134,7 @@ static void created_twice(void) {
         nc_create(path, NC_CLOBBER, &first);
         if (how & 1) nc_def_var(first, "v", NC_INT, 0, NULL, &v);
         if (how & 2) DO(nc_enddef(first));
+        DO(nc_create(path, NC_NOCLOBBER, &second));
         DO(nc_create(path, NC_CLOBBER, &second));
         nc_def_dim(second, "x", 1, &x);
         nc_def_var(second, "w", NC_INT, 1, &x, &v);

@@ -12,7 +12,7 @@ use std::task::Poll;
 /// Bytes that are read without a break if the calling thread also has other tasks to serve.
 const TURN_BYTES: usize = 32 << 20;
 
-/// Reading so many bytes takes no longer than asking twice for the state of what they are in.
+/// So many bytes may be read in vain: only afterwards is it asked whether their object has changed.
 const SHORT_READ: usize = 1 << 20;
 
 impl VariableRead<'_> {
@@ -24,8 +24,8 @@ impl VariableRead<'_> {
         fill: &[u8],
     ) -> Result<()> {
         let shared: HashSet<ObjectId> = jobs.iter().flat_map(ChunkTask::shared_objects).cloned().collect();
-        // Cached bytes have the state in which they were read; that this is still the object's state, and the one at first touch, is
-        // checked at the end. Before that, it spares reading much in vain.
+        // Cached bytes have the state in which they were read; that this is still the object's state, and the one at first touch,
+        // is checked at the end. To check it first, too, spares long reads in vain.
         let is_short = jobs.iter().map(ChunkTask::cost).fold(0, usize::saturating_add) <= SHORT_READ;
         let is_open = |object: &ObjectId| {
             self.at_hand(object).is_none() && !(is_short && self.context.snapshot.has_tag(object))
