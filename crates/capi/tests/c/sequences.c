@@ -73,7 +73,7 @@ static void tell_state(void) {
             printf(" %zu", len);
         }
     nc_inq_nvars(A.nc, &vars);
-    nc_inq_varnatts(A.nc, A.att_v, &atts);
+    atts = count_attributes(A.nc, A.att_v);
     printf("\n%s: vars %d\n%s: atts %d\n", how, vars, how, atts);
 }
 

@@ -20,15 +20,33 @@ static void tell_attribute(int nc, int v, const char *name, const char *indent) 
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
+/* How values are rounded is told by an attribute: ours has it at once, Debian's from nc_enddef on. It is the last one that is looked at,
+   and once the file is closed. */
+static int tells_rounding(const char *name) { return strncmp(name, "_Quantize", 9) == 0; }
+
+static int count_attributes(int nc, int v) {
+    char name[NC_MAX_NAME + 1] = "";
+    int count = 0, all = 0;
+    if (nc_inq_varnatts(nc, v, &count)) return 0;
+    for (int i = all = count; i-- > 0;) all -= nc_inq_attname(nc, v, i, name) == 0 && tells_rounding(name);
+    return all;
+}
+
 static void tell_attributes(int nc, int v, const char *indent, int what) {
-    static char found[64][NC_MAX_NAME + 1];
-    int count = 0;
+    static char found[64][NC_MAX_NAME + 1], rounding[NC_MAX_NAME + 1];
+    int count = 0, left = 0;
+    *rounding = 0;
     code = nc_inq_varnatts(nc, v, &count);
-    for (int i = 0; code == 0 && i < count && i < 64; i++) code = nc_inq_attname(nc, v, i, found[i]);
+    for (int i = 0; code == 0 && i < count && i < 64; i++) {
+        code = nc_inq_attname(nc, v, i, found[left]);
+        if (tells_rounding(found[left])) memcpy(rounding, found[left], sizeof rounding);
+        else left++;
+    }
     if (code) printf("%satts: %d\n", indent, code);
     if (code || count > 64) return;
-    if (!(what & ORDER)) qsort(found, (size_t)count, sizeof *found, by_name);
-    for (int i = 0; i < count; i++) tell_attribute(nc, v, found[i], indent);
+    if (!(what & ORDER)) qsort(found, (size_t)left, sizeof *found, by_name);
+    for (int i = 0; i < left; i++) tell_attribute(nc, v, found[i], indent);
+    if (*rounding && (what & WHOLE)) tell_attribute(nc, v, rounding, indent);
 }
 
 static void tell_storage(int nc, int v, int rank) {

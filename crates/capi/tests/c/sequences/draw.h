@@ -31,6 +31,10 @@ static int kind_of(unsigned long long seed) {
 typedef struct {
     char path[64];
     int ncid, kind, is_open, is_writable, in_memory;
+    /* Opened with NC_SHARE: Debian's classic files forget names that are changed then. */
+    int is_shared;
+    /* netCDF-4 by nc_create_mem: Debian's keeps no order in it, and what is found then is another member. */
+    int is_made_in_memory;
     int groups[MOST_GROUPS], group_count;
     int types[MOST_TYPES], type_count;
     /* Its elements that nobody wrote are whatever was there before. */
