@@ -402,7 +402,9 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
             let list = variable.attributes.known_mut();
             list.remove("_FillValue");
             list.put(attribute);
-            variable.fill = FillValue::Own(values);
+            if !is_late {
+                variable.fill = FillValue::Own(values);
+            }
         });
         Ok(())
     })

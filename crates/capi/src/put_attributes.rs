@@ -10,7 +10,7 @@ use crate::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::layouts;
 use crate::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};
-use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values};
+use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values, VarId};
 use std::ffi::c_int;
 
 /// Attributes that files of netCDF-4 use themselves.
@@ -202,10 +202,14 @@ impl NewAttribute<'_> {
 /// Puts an attribute, and the fill value if it is one.
 fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome<()> {
     keep_fill(edit, node, &attribute.name)?;
+    let is_stored = |var: VarId| edit.state.stored.contains(&var);
+    // Of a classic file, what is filled later follows the attribute.
+    let is_settled = matches!(node, NodeId::Variable(var) if edit.is_classic() && is_stored(var));
     let model = edit.model_mut();
     if let NodeId::Variable(var) = node
         && attribute.name == "_FillValue"
         && model.variable(var).is_some_and(|variable| is_fill_of(&attribute, variable.ty))
+        && !is_settled
         && let Some(variable) = model.variable_mut(var)
         && variable.fill != FillValue::None
     {
@@ -340,10 +344,10 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
     })
 }
 
-/// What a variable is filled with from now on, by its attribute; of netCDF-4, one that is not in the file yet.
+/// What a variable that is not in the file yet is filled with, by its attribute.
 fn settle_fill(edit: &mut FileEdit<'_>, node: NodeId) {
     if let NodeId::Variable(var) = node
-        && (edit.is_classic() || !edit.state.stored.contains(&var))
+        && !edit.state.stored.contains(&var)
         && edit.model().variable(var).is_some_and(|variable| variable.fill != FillValue::None)
     {
         set_no_fill(edit, var, false);

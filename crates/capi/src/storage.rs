@@ -213,7 +213,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesO
     let chosen = chosen.filter(|chosen| at.file.is_classic() && is_fill_of(chosen, variable.ty));
     let own = match (chosen, &variable.fill, at.model().base_atomic(variable.ty)) {
         (Some(chosen), _, _) => chosen.values.clone(),
-        (None, FillValue::Own(own), _) => own.clone(),
+        (None, FillValue::Own(own), _) if !at.file.is_classic() => own.clone(),
         (None, _, Some(atomic)) => default_fill(atomic),
         (None, _, None) => at.model().zeros(variable.ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
     };

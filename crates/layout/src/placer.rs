@@ -145,7 +145,7 @@ pub struct Abilities {
     pub patches: bool,
     /// Whether fixed dimensions of variables that have data may become unlimited (Zarr).
     pub unlimits: bool,
-    /// Whether variables that have data may get another fill value, for what is filled from then on (classic).
+    /// Whether the attribute `_FillValue` of variables that have data is the value of what is filled from then on (classic).
     pub refills: bool,
 }
 

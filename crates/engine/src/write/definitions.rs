@@ -74,8 +74,8 @@ impl WriterDefinitions {
         if !Arc::ptr_eq(&start.model, &self.model) {
             self.grow_alike(&start.model, &mut edited)?;
         }
-        self.take_fill_values(&start.model, &mut edited);
         self.check_written(&edited)?;
+        self.take_fill_values(&start.model, &mut edited);
         let before = std::mem::replace(&mut self.model, Arc::new(edited));
         self.version += 1;
         self.accepted.get_or_insert(before);
@@ -98,8 +98,8 @@ impl WriterDefinitions {
     }
 
     /// Makes the attribute `_FillValue` of variables the value of what is never written, as readers take it. Where there are
-    /// data, elements may be filled already: of formats that cannot fill others with another value, faces refuse the attribute,
-    /// or keep it as it is given.
+    /// data, elements may be filled already: then faces refuse the attribute, or keep it as it is given, and formats that can do so
+    /// fill others with it.
     fn take_fill_values(&self, before: &Model, edited: &mut Model) {
         let own = |model: &Model, var| -> Option<Values> {
             let variable = model.variable(var)?;
@@ -125,7 +125,7 @@ impl WriterDefinitions {
             let (Some(old), Some(new)) = (self.model.variable(var), edited.variable(var)) else { continue };
             let same = old.ty == new.ty
                 && old.dims == new.dims
-                && (self.abilities.refills || old.fill == new.fill)
+                && old.fill == new.fill
                 && old.endianness == new.endianness
                 && old.storage == new.storage
                 && old.filters == new.filters
