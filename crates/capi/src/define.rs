@@ -355,7 +355,10 @@ pub(crate) fn rename_dim(ncid: c_int, dim: c_int, name: CText) -> Outcome<()> {
 }
 
 /// In data mode a name of a classic file can only be replaced by one that is not longer.
-fn check_longer(edit: &FileEdit<'_>, old: &str, new: &str) -> Outcome<()> {
+///
+/// # Errors
+/// `NC_ENOTINDEFINE`.
+pub(crate) fn check_longer(edit: &FileEdit<'_>, old: &str, new: &str) -> Outcome<()> {
     if edit.state.is_defining || !edit.file.core.format.is_strict() || new.len() <= old.len() {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use crate::codes::{
     NC_ENAMEINUSE, NC_ENOTATT, NC_ENOTINDEFINE, NC_EPERM, NC_ERANGE, NC_ESTRICTNC3, Outcome,
 };
 use crate::convert;
-use crate::define::{check_sought, is_fill_of, known_name, new_name, set_no_fill, variable_id};
+use crate::define::{check_longer, check_sought, is_fill_of, known_name, new_name, set_no_fill, variable_id};
 use crate::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::layouts;
@@ -330,9 +330,7 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
             check_reserved(&to)?;
             to
         };
-        if edit.file.core.format.is_strict() && to.len() > old.len() {
-            edit.enter_define_mode()?;
-        }
+        check_longer(edit, &old, &to)?;
         keep_fill(edit, node, &old)?;
         keep_fill(edit, node, &to)?;
         let state = edit.model_mut().attributes_mut(node).ok_or(Code(NC_ENOTATT))?;

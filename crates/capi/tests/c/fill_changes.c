@@ -36,10 +36,24 @@ static void values(int n, int v) {
     for (size_t i = 0; i < len && i < 8; i++) printf(" %d", x[i]);
 }
 
+/* Writes a value some records further, and opens the file again. */
+static int written(int n, int v) {
+    const signed char value = 12;
+    const size_t five = 5;
+    DO(nc_enddef(n));
+    DO(nc_put_var1_schar(n, v, &five, &value));
+    values(n, v);
+    DO(nc_close(n));
+    nc_open(path, NC_NOWRITE, &n);
+    attributes(n, v);
+    values(n, v);
+    return n;
+}
+
 /* A classic file's attribute is taken away or renamed: new, with data, opened again. */
 static void taken_away(int mode, int how) {
     const signed char data[3] = {12, 40, 62}, own = 13;
-    const size_t start = 0, three = 3, five = 5;
+    const size_t start = 0, three = 3;
     int n, t, v;
     nc_create(path, mode, &n);
     nc_def_dim(n, "t", NC_UNLIMITED, &t);
@@ -59,13 +73,7 @@ static void taken_away(int mode, int how) {
     DO(how & 4 ? nc_rename_att(n, v, "_FillValue", "y") : nc_del_att(n, v, "_FillValue"));
     attributes(n, v);
     fill(n, v);
-    DO(nc_enddef(n));
-    DO(nc_put_var1_schar(n, v, &five, data));
-    values(n, v);
-    DO(nc_close(n));
-    nc_open(path, NC_NOWRITE, &n);
-    attributes(n, v);
-    values(n, v);
+    n = written(n, v);
     fill(n, v);
     printf("\n");
     nc_close(n);
@@ -74,7 +82,7 @@ static void taken_away(int mode, int how) {
 /* Another fill value, after data: what was filled keeps the one before, what comes has the new one. */
 static void changed(int mode, int how) {
     const signed char data[3] = {12, 40, 62}, own = 13;
-    const size_t start = 0, three = 3, five = 5;
+    const size_t start = 0, three = 3;
     int n, t, v, old;
     nc_create(path, mode, &n);
     nc_def_dim(n, "t", NC_UNLIMITED, &t);
@@ -90,13 +98,7 @@ static void changed(int mode, int how) {
     if (how & 4) DO(nc_set_fill(n, NC_FILL, &old));
     DO(how & 4 ? nc_put_att_schar(n, v, "_FillValue", NC_BYTE, 1, &own) : nc_def_var_fill(n, v, NC_FILL, &own));
     fill(n, v);
-    DO(nc_enddef(n));
-    DO(nc_put_var1_schar(n, v, &five, data));
-    values(n, v);
-    DO(nc_close(n));
-    nc_open(path, NC_NOWRITE, &n);
-    attributes(n, v);
-    values(n, v);
+    n = written(n, v);
     printf("\n");
     nc_close(n);
 }
