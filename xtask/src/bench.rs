@@ -168,6 +168,7 @@ fn print_table(figures: &Figures, table: usize, cases: &[&str], programs: &[&str
 /// A time with three significant digits.
 fn told(seconds: f64) -> String {
     match seconds {
+        seconds if seconds < 1e-6 => format!("{:.0} ns", seconds * 1e9),
         seconds if seconds < 0.001 => format!("{:.1} us", seconds * 1e6),
         seconds if seconds < 0.01 => format!("{:.2} ms", seconds * 1e3),
         seconds => format!("{seconds:.3} s"),

@@ -5,8 +5,8 @@ use crate::files::{FileGroup, check_not_global, group_of, session, size};
 use crate::layouts;
 use crate::memory::{BytesOut, Out};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
-use ncirrus::model::{self, CodecSpace, default_fill};
-use ncirrus::{Atomic, CodecSpec, Endianness, FillValue, Storage, TypeRef};
+use ncirrus::model::{self, CodecSpace, VarId, default_fill};
+use ncirrus::{Atomic, CodecSpec, Endianness, FillValue, Storage, TypeRef, Values};
 use std::ffi::c_int;
 
 const CHUNKED: c_int = 0;
@@ -214,10 +214,20 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesO
     let own = match (chosen, &variable.fill, at.model().base_atomic(variable.ty)) {
         (Some(chosen), _, _) => chosen.values.clone(),
         (None, FillValue::Own(own), _) if !at.file.is_classic() => own.clone(),
-        (None, _, Some(atomic)) => default_fill(atomic),
-        (None, _, None) => at.model().zeros(variable.ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
+        (None, _, base) => match (unwritten_value(&at, id), base) {
+            (Some(unwritten), _) => unwritten,
+            (None, Some(atomic)) => default_fill(atomic),
+            (None, None) => at.model().zeros(variable.ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
+        },
     };
     value.write(&layouts::image(&at.members, variable.ty, &own)?)
+}
+
+/// What HDF5 itself says of elements that were never written, of a variable that a file was opened with: it need not have an attribute.
+fn unwritten_value(at: &FileGroup, id: VarId) -> Option<Values> {
+    let asks = at.file.is_hdf5() && at.file.core.was_opened_with(id);
+    let dataset = asks.then(|| at.file.core.look(|state| state.dataset.clone()))?;
+    dataset.variable_by_id(id).unwritten_value().ok()
 }
 
 /// How values are rounded when they are written.

@@ -87,6 +87,21 @@ impl Variable {
         self.with(|variable| variable.storage.clone()).unwrap_or_default()
     }
 
+    /// The value of elements that are never written, as the file says: a single value. It need not be that of `_FillValue`: HDF5 has a fill
+    /// value of its own.
+    ///
+    /// # Errors
+    /// If the variable is inaccessible, or its definition is refused by the format.
+    pub fn unwritten_value(&self) -> Result<Values> {
+        let engine = self.dataset.engine();
+        match self.dataset.state() {
+            DatasetState::Reading(dataset) => Ok(engine.wait(dataset.source(self.id))?.fill.clone()),
+            DatasetState::Writing(_) => {
+                engine.wait(self.dataset.open_for_writing()?.writer.unwritten_value(self.id))
+            }
+        }
+    }
+
     /// Filters in the order of encoding.
     pub fn filters(&self) -> Vec<CodecSpec> {
         self.with(|variable| variable.filters.clone()).unwrap_or_default()

@@ -151,6 +151,35 @@ static void enums(void) {
     }
 }
 
+/* HDF5 has a fill value of its own: it stays, and is told, when the attribute is taken away from a file that is there. */
+static void without_attribute(int mode, int type) {
+    const size_t start = 1, one = 1;
+    const double own = 13;
+    int n, x, v;
+    nc_create(path, mode, &n);
+    nc_def_dim(n, "x", 3, &x);
+    nc_def_var(n, "v", type, 1, &x, &v);
+    nc_put_att_double(n, v, "_FillValue", type, 1, &own);
+    nc_enddef(n);
+    nc_close(n);
+    printf("without attribute, type %d:", type);
+    nc_open(path, NC_WRITE, &n);
+    if (mode & NC_CLASSIC_MODEL) nc_redef(n);
+    DO(nc_del_att(n, v, "_FillValue"));
+    fill(n, v);
+    if (mode & NC_CLASSIC_MODEL) nc_enddef(n);
+    DO(nc_put_vara_double(n, v, &start, &one, &own));
+    fill(n, v);
+    values(n, v);
+    DO(nc_close(n));
+    nc_open(path, NC_NOWRITE, &n);
+    attributes(n, v);
+    fill(n, v);
+    values(n, v);
+    nc_close(n);
+    printf("\n");
+}
+
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     snprintf(path, sizeof path, "%s/fill.nc", arguments[1]);
@@ -161,6 +190,10 @@ int main(int count, char **arguments) {
             if (kind < 3) changed(modes[kind], how);
             unfilled(modes[kind], how);
         }
+    }
+    for (int kind = 3; kind < 5; kind++) {
+        for (int type = NC_BYTE; type <= NC_DOUBLE; type++)
+            if (type != NC_CHAR) without_attribute(modes[kind], type);
     }
     snprintf(path, sizeof path, "%s/enum.nc", arguments[1]);
     enums();

@@ -42,6 +42,14 @@ impl DatasetWriter {
         let takes_masks = self.abilities().codecs == Some(CodecSpace::Hdf5);
         VariableEncoder::new(&self.session, model, target, takes_masks)
     }
+
+    /// The value of a variable's elements that are never written: a single value.
+    ///
+    /// # Errors
+    /// Errors of the format.
+    pub async fn unwritten_value(&self, var: VarId) -> Result<Values> {
+        Ok(self.target_of(var).await?.encoding.fill.clone())
+    }
 }
 
 impl Dataset {
