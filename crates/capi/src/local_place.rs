@@ -1,4 +1,5 @@
 //! Where on this machine an address is.
+use ncirrus::store::path_text;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ impl LocalPlace {
             return None;
         }
         let path = if path.len() == url.len() { path } else { path.split('#').next().unwrap_or(path) };
-        Some(Self { path: std::path::absolute(path).ok()?, real: OnceLock::new() })
+        Some(Self { path: std::path::absolute(path_text::to_path(path)).ok()?, real: OnceLock::new() })
     }
 
     /// The absolute path.
@@ -38,13 +39,35 @@ impl LocalPlace {
         let was_followed = self.real.get().is_some() || other.real.get().is_some();
         (!was_followed && self.path == other.path) || self.real() == other.real()
     }
+
+    /// Whether both may be one file, by what is known of them: the system is not asked.
+    pub(crate) fn may_be(&self, other: &Self) -> bool {
+        let both = self.real.get().zip(other.real.get());
+        self.path == other.path || both.is_some_and(|(own, other)| own == other)
+    }
+}
+
+/// A name without the white space before it. As in netCDF-C that is every byte up to the blank, and no other letter.
+pub(crate) fn trimmed(name: &[u8]) -> &[u8] {
+    let start = name.iter().position(|byte| *byte > b' ').unwrap_or(name.len());
+    name.get(start..).unwrap_or_default()
+}
+
+/// The address that a program passes. Bytes that are not UTF-8 stand in it as [`path_text`] has them.
+pub(crate) fn address_of(name: &[u8]) -> String {
+    path_text::of_bytes(trimmed(name)).into_owned()
+}
+
+/// The path that a program passes, byte by byte.
+pub(crate) fn path_of(name: &[u8]) -> PathBuf {
+    path_text::to_path(&path_text::of_bytes(name)).into_owned()
 }
 
 /// An address under which its file is found whatever the working directory is by then.
 pub(crate) fn anchored(url: &str, place: Option<&LocalPlace>) -> String {
     match place {
         Some(place) if !url.contains("://") && !url.starts_with("file:") => {
-            place.path.to_string_lossy().into_owned()
+            path_text::of_path(&place.path).into_owned()
         }
         _ => url.to_owned(),
     }

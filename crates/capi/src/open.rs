@@ -7,14 +7,14 @@ use crate::faults::{self, FaultPlace};
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
 use crate::last_error;
-use crate::local_place::{LocalPlace, anchored};
+use crate::local_place::{LocalPlace, address_of, anchored};
 use crate::memory::{CText, ConstText, MemoryFile, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::place_checks;
 use crate::process::{self, open_options};
 use crate::user_formats;
-use ncirrus::Dataset;
 use ncirrus::store::Url;
+use ncirrus::{Dataset, ErrorKind};
 use std::ffi::c_int;
 use std::fs::File;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
 
 /// The file at an address, which this process may have open already.
 fn found(name: &[u8], mode: c_int) -> Outcome<Arc<FileCore>> {
-    let url = String::from_utf8_lossy(name).trim_start().to_owned();
+    let url = address_of(name);
     place_checks::check_address(&url)?;
     let place = LocalPlace::of(&url);
     if mode & (WRITE | DISKLESS) != 0 {
@@ -235,9 +235,12 @@ fn synced(ncid: c_int, file: &OpenFile) -> Outcome<()> {
     let mut state = file.core.alone();
     if matches!(state.origin, FileOrigin::Reading) {
         if file.core.place.is_some() && !state.dataset.is_unchanged() {
-            state.replace(
-                file_state::opened_again(&file.path, file.core.place.as_ref()).map_err(codes::of_opening)?,
-            )?;
+            let again = match file_state::opened_again(&file.path, file.core.place.as_ref()) {
+                // It was removed or moved: what is open stays as it is.
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+                again => again.map_err(codes::of_opening)?,
+            };
+            state.replace(again)?;
             crate::chunk_caches::apply(&state.dataset)?;
             crate::chunk_caches::apply_own(ncid, &state.members, &state.dataset)?;
             file.core.note_change();

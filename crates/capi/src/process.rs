@@ -65,10 +65,12 @@ pub(crate) fn held_settings() -> Box<dyn std::any::Any> {
 
 fn new_session() -> ncirrus::Result<Session> {
     let set = program_settings();
-    if set.own.is_empty() && set.rc.is_empty() && set.plugins.is_none() {
-        return Session::new();
+    let mut builder = Session::builder();
+    if !(set.own.is_empty() && set.rc.is_empty() && set.plugins.is_none()) {
+        builder = builder.settings(gathered(&set)?);
     }
-    let builder = Session::builder().settings(gathered(&set)?);
+    // Programs expect of a file that they have open what systems do: it is read on, whatever becomes of its name.
+    let builder = builder.holds_files(true);
     match &set.plugins {
         Some(folders) => with_plugins(builder, folders).build(),
         None => builder.build(),

@@ -222,6 +222,14 @@ impl SessionBuilder {
         self
     }
 
+    /// Whether a local file is read as it was opened, by the same descriptor, whatever becomes of its name and its content; by default a
+    /// file that was changed since is an error.
+    #[must_use]
+    pub fn holds_files(mut self, holds: bool) -> Self {
+        self.stores.holds_files = holds;
+        self
+    }
+
     /// How stores are opened: credentials, time limits, zip layout.
     #[must_use]
     pub fn stores(mut self, stores: StoreOptions) -> Self {

@@ -1,6 +1,7 @@
 //! Objects in files below a directory.
 mod durability;
 mod handles;
+mod held;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,7 @@ use crate::{fault, key, memory, page, platform, temporary, want};
 use bytes::Bytes;
 use durability::UnsyncedFiles;
 use handles::{FileUse, StoreHandles};
+use held::HeldFiles;
 use ncirrus_layout::{Error, ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -18,6 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pub use handles::HandleBudget;
+pub(crate) use held::HeldFor;
 
 /// Objects in files below a directory: a prefix is a directory, an object a file.
 ///
@@ -28,6 +31,7 @@ pub struct DirectoryStore {
     id: StoreId,
     root: PathBuf,
     handles: StoreHandles,
+    held: HeldFiles,
     unsynced: Option<UnsyncedFiles>,
     /// Held while a precondition is checked and the object replaced.
     conditional: Mutex<()>,
@@ -48,6 +52,7 @@ impl DirectoryStore {
             id,
             root,
             handles: HandleBudget::new(0).of_store(),
+            held: HeldFiles::default(),
             conditional: Mutex::default(),
             unseen: false,
         }
@@ -117,6 +122,9 @@ impl DirectoryStore {
     /// A handle of whatever has the key, which may be a directory.
     fn handle(&self, object: &ObjectId) -> Result<Option<Arc<File>>> {
         let path = self.path(object)?;
+        if let Some(held) = self.held.of(object.key()) {
+            return Ok(Some(held));
+        }
         match self.handles.get_or_open(FileUse::Reading, object.key(), || platform::open(&path)) {
             Ok(file) => Ok(Some(file)),
             Err(error) if fault::is_absence(&error) => Ok(None),
@@ -132,6 +140,9 @@ impl DirectoryStore {
 
     /// Opens an object for changing it in place, creating it when absent.
     fn open_in_place(&self, object: &ObjectId) -> Result<Arc<File>> {
+        if let Some(held) = self.held.changed(object.key()) {
+            return Ok(held);
+        }
         let path = self.path(object)?;
         let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let opened = self.handles.get_or_open(FileUse::Changing, object.key(), || match open() {
@@ -226,7 +237,7 @@ impl LocalStore for DirectoryStore {
             bytes: Bytes::from(bytes),
             offset: range.start,
             size: metadata.len(),
-            tag: tag_of(&metadata),
+            tag: self.held.tag(object.key()).unwrap_or_else(|| tag_of(&metadata)),
         }))
     }
 
@@ -246,6 +257,13 @@ impl LocalStore for DirectoryStore {
     }
 
     fn stat(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>> {
+        let Some(held) = self.held.of(object.key()) else { return self.stat_by_name(object) };
+        let metadata = held.metadata().map_err(|error| fault::of_io(error, object))?;
+        let tag = self.held.tag(object.key()).unwrap_or_else(|| tag_of(&metadata));
+        Ok(Some((metadata.len(), tag)))
+    }
+
+    fn stat_by_name(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>> {
         match fs::metadata(self.path(object)?) {
             Ok(metadata) if metadata.is_dir() => Ok(None),
             Ok(metadata) => Ok(Some((metadata.len(), tag_of(&metadata)))),
@@ -261,12 +279,14 @@ impl LocalStore for DirectoryStore {
         }
         let guard = (*when != PutCondition::None).then(|| self.conditional.lock());
         self.check(object, when)?;
+        self.held.check_name(object, &path)?;
         let (mut file, written_to) = self.create(&path).map_err(|error| write_error(error, object))?;
         let mut written = file.write_all(body);
         if written_to != path {
             written = written.and_then(|()| self.place(&file, &written_to, &path, when));
         }
-        let written = written.and_then(|()| file.metadata());
+        let written =
+            written.and_then(|()| self.held.renew(object.key(), &path)).and_then(|()| file.metadata());
         drop(guard);
         self.handles.forget(object.key());
         match written {
@@ -293,6 +313,7 @@ impl LocalStore for DirectoryStore {
 
     fn delete(&self, object: &ObjectId) -> Result<()> {
         let path = self.path(object)?;
+        self.held.check_name(object, &path)?;
         self.handles.forget(object.key());
         match fs::remove_file(&path) {
             Ok(()) => {
@@ -308,6 +329,7 @@ impl LocalStore for DirectoryStore {
     fn delete_tree(&self, prefix: &ObjectId) -> Result<()> {
         let path = self.path(prefix)?;
         self.handles.forget_all();
+        self.held.forget();
         let removed = match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path),
             Ok(_) => fs::remove_file(&path),
@@ -339,11 +361,21 @@ impl LocalStore for DirectoryStore {
         Ok(())
     }
 
+    fn name_for_copy(&self, object: &ObjectId) -> ObjectId {
+        let name = temporary::name_for_put(object.name().as_ref());
+        let key = key::folder(key::parent(object.key()).unwrap_or_default()) + &name.to_string_lossy();
+        ObjectId::new(object.store.clone(), key)
+    }
+
     fn replace(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
         key::check_move(from, to)?;
         let (old, new) = (self.path(from)?, self.path(to)?);
+        self.held.check_name(to, &new)?;
         self.handles.forget_all();
-        fs::rename(&old, &new).map_err(|error| write_error(error, to))?;
+        // The file that a link leads to is replaced, the link stays.
+        let place = fs::canonicalize(&new).unwrap_or_else(|_| new.clone());
+        platform::move_over(&old, &place).map_err(|error| write_error(error, to))?;
+        self.held.renew(to.key(), &new).map_err(|error| fault::of_io(error, to))?;
         self.note(&new);
         Ok(())
     }
@@ -372,7 +404,10 @@ impl LocalStore for DirectoryStore {
 
     fn barrier(&self) -> Result<()> {
         match &self.unsynced {
-            Some(unsynced) => unsynced.sync().map_err(|error| fault::of_io(error, self.root())),
+            Some(unsynced) => {
+                let synced = self.held.sync().and_then(|()| unsynced.sync());
+                synced.map_err(|error| fault::of_io(error, self.root()))
+            }
             None => Ok(()),
         }
     }

@@ -23,6 +23,7 @@ mod opened;
 mod options;
 mod overlap;
 mod page;
+pub mod path_text;
 mod platform;
 mod reference;
 mod retry_policy;

@@ -1,8 +1,9 @@
 //! The object at an address, whatever its contents.
+use crate::directory::HeldFor;
 use crate::opened::Opened;
 use crate::store::Store;
 use crate::url::{Scheme, Url};
-use crate::{DirectoryStore, StoreContext, fault};
+use crate::{DirectoryStore, StoreContext, fault, path_text};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,13 @@ use std::sync::Arc;
 
 /// The object at an address; no request is sent yet.
 pub(crate) fn open_object(url: &Url, context: &StoreContext) -> Result<Opened> {
+    open_object_for(url, context, context.options.holds_files.then_some(HeldFor::Reading))
+}
+
+/// As [`open_object`]; a local file is held.
+pub(crate) fn open_object_for(url: &Url, context: &StoreContext, held: Option<HeldFor>) -> Result<Opened> {
     match url.scheme() {
-        Scheme::File => open_path(url, context),
+        Scheme::File => open_path(url, context, held),
         Scheme::Memory => open_memory(url, context),
         _ => open_remote(url, context),
     }
@@ -23,7 +29,7 @@ pub(crate) fn open_remote(url: &Url, context: &StoreContext) -> Result<Opened> {
     Ok(Opened::new(store, root, url))
 }
 
-fn open_path(url: &Url, context: &StoreContext) -> Result<Opened> {
+fn open_path(url: &Url, context: &StoreContext, held: Option<HeldFor>) -> Result<Opened> {
     let (url, is_durable) = (as_it_is(url), context.options.durable);
     let path = local_path(&url);
     let metadata = match fs::metadata(&path) {
@@ -43,7 +49,12 @@ fn open_path(url: &Url, context: &StoreContext) -> Result<Opened> {
         return Err(Error::invalid("not a regular file").at_object(path.display()));
     }
     let (store, root) = DirectoryStore::of_file(&path)?;
-    Ok(Opened::new(store.durable(is_durable).sharing(&context.handles).shared(), root, &url.anchored()))
+    let store = store.durable(is_durable).sharing(&context.handles);
+    let store = match held {
+        Some(held) => store.holding(&root, held)?,
+        None => store,
+    };
+    Ok(Opened::new(store.shared(), root, &url.anchored()))
 }
 
 fn open_memory(url: &Url, context: &StoreContext) -> Result<Opened> {
@@ -57,7 +68,7 @@ fn open_memory(url: &Url, context: &StoreContext) -> Result<Opened> {
 /// A file whose name contains a `#` takes precedence over a fragment.
 pub(crate) fn as_it_is(url: &Url) -> Url {
     match url.whole_path() {
-        Some(whole) if fs::symlink_metadata(whole).is_ok() => Url::of_path(whole),
+        Some(whole) if fs::symlink_metadata(path_text::to_path(whole)).is_ok() => Url::of_path(whole),
         _ => url.clone(),
     }
 }
@@ -66,7 +77,7 @@ pub(crate) fn as_it_is(url: &Url) -> Url {
 pub(crate) fn local_path(url: &Url) -> PathBuf {
     let path = url.path();
     let trimmed = path.trim_end_matches('/');
-    PathBuf::from(if trimmed.is_empty() { path } else { trimmed })
+    path_text::to_path(if trimmed.is_empty() { path } else { trimmed }).into_owned()
 }
 
 /// Whether a name is that of a zip file.

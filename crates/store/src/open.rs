@@ -4,7 +4,8 @@ mod kind;
 pub use kind::{looks_like_zip, open_zip};
 
 use crate::StoreContext;
-use crate::locate::open_object;
+use crate::directory::HeldFor;
+use crate::locate::{open_object, open_object_for};
 use crate::opened::Opened;
 use crate::url::Url;
 use ncirrus_layout::Result;
@@ -23,7 +24,19 @@ pub async fn open(address: &str, context: &StoreContext) -> Result<Opened> {
 /// # Errors
 /// As [`open`].
 pub async fn open_url(url: &Url, context: &StoreContext) -> Result<Opened> {
-    let mut opened = open_object(url, context)?;
+    opened_further(open_object(url, context)?, url, context).await
+}
+
+/// As [`open_url`], for changing what is there: a local file is held open, so that nothing else is changed if it is moved.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) async fn open_for_changing(url: &Url, context: &StoreContext) -> Result<Opened> {
+    opened_further(open_object_for(url, context, Some(HeldFor::Changing))?, url, context).await
+}
+
+/// What is in the object: a zip file, or a file of references.
+async fn opened_further(mut opened: Opened, url: &Url, context: &StoreContext) -> Result<Opened> {
     if url.is_computed() {
         return Ok(opened);
     }

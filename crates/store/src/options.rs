@@ -20,6 +20,9 @@ pub struct StoreOptions {
     pub uploads: UploadMode,
     /// Memory of an upload in bytes; at least that of three of its parts.
     pub upload_memory: usize,
+    /// Whether a local file is read as it was opened, by the same descriptor, whatever becomes of its name and its content: what a
+    /// program expects that keeps a file open. Otherwise a file that was changed since is an error.
+    pub holds_files: bool,
     /// Whether single remote files may be changed: they are fetched whole, changed here, and sent again whole.
     pub rewrite: bool,
     /// Whether remote reference files may name files of this machine, and stores in its memory.
@@ -52,6 +55,7 @@ impl fmt::Debug for StoreOptions {
             .field("zip_layout", &self.zip_layout)
             .field("uploads", &self.uploads)
             .field("upload_memory", &self.upload_memory)
+            .field("holds_files", &self.holds_files)
             .field("rewrite", &self.rewrite)
             .field("local_references", &self.local_references)
             .field("timeout", &self.timeout)
@@ -80,6 +84,7 @@ impl Default for StoreOptions {
             zip_layout: ZipLayout::default(),
             uploads: UploadMode::default(),
             upload_memory: 128 << 20,
+            holds_files: false,
             rewrite: false,
             local_references: false,
             scratch: None,

@@ -1,7 +1,7 @@
 //! All calls that exist on only one platform; each has a portable fallback.
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a file for reading. On Unix without waiting for the other end of a pipe.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -13,6 +13,20 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
     options.open(path)
+}
+
+/// The path of bytes that are not UTF-8; `None` where paths have no such bytes.
+pub(crate) fn path_of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStringExt;
+        Some(std::ffi::OsString::from_vec(bytes).into())
+    }
+    #[cfg(not(unix))]
+    {
+        drop(bytes);
+        None
+    }
 }
 
 /// Reads at an offset until the buffer is full or the file ends.
@@ -220,6 +234,49 @@ pub(crate) fn share_lock(file: &File) -> io::Result<bool> {
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),
     }
+}
+
+/// Moves a finished file over another one: whose that was, and who may read it, stays. What cannot be replaced, such as a file that is
+/// mounted, or is in a folder that may not be changed, gets the bytes.
+pub(crate) fn move_over(from: &Path, to: &Path) -> io::Result<()> {
+    if let Ok(old) = fs::metadata(to) {
+        keep_owner(from, &old);
+        // Set last: the old file may be read-only.
+        fs::set_permissions(from, old.permissions())?;
+    }
+    match fs::rename(from, to) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::CrossesDevices) => {
+            copy_into(from, to)
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            copy_into(from, to).map_err(|_| error)
+        }
+        other => other,
+    }
+}
+
+/// Gives a file to whom another one belongs, or at least to the same group, as far as this user may.
+#[cfg(unix)]
+fn keep_owner(file: &Path, other: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let is_same = fs::metadata(file).is_ok_and(|own| (own.uid(), own.gid()) == (other.uid(), other.gid()));
+    if !is_same && chown(file, Some(other.uid()), Some(other.gid())).is_err() {
+        // Somebody else's file becomes this user's.
+        let _ = chown(file, None, Some(other.gid()));
+    }
+}
+
+/// Files have no such owners here.
+#[cfg(not(unix))]
+fn keep_owner(_: &Path, _: &fs::Metadata) {}
+
+/// Writes the bytes of a file into one that is there.
+fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let mut target = OpenOptions::new().write(true).truncate(true).open(to)?;
+    io::copy(&mut source, &mut target)?;
+    target.sync_all()?;
+    fs::remove_file(from)
 }
 
 /// Whether a handle still refers to the file of that name.

@@ -97,6 +97,14 @@ pub trait LocalStore: Debug + Send + Sync {
     /// As [`read`](Self::read).
     fn stat(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>>;
 
+    /// As [`stat`](Self::stat), of what has the object's name now: a store may hold open what had it before.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn stat_by_name(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>> {
+        self.stat(object)
+    }
+
     /// Replaces a whole object atomically, creating its parents.
     ///
     /// # Errors
@@ -140,6 +148,11 @@ pub trait LocalStore: Debug + Send + Sync {
     /// # Errors
     /// `Conflict` if something is at the new location.
     fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()>;
+
+    /// The name of a copy of an object that is rewritten, and then replaces it.
+    fn name_for_copy(&self, object: &ObjectId) -> ObjectId {
+        ObjectId::new(object.store.clone(), format!("{}.rewritten", object.key()))
+    }
 
     /// Moves an object over another one, which is replaced atomically; used for files that were rewritten beside
     /// themselves.

@@ -32,7 +32,8 @@ pub(crate) fn is_tail(tail: &str) -> bool {
 
 /// The prefix of the names of everything unfinished that will be called `name`.
 pub(crate) fn prefix_for(name: &OsStr) -> String {
-    let name: String = name.to_string_lossy().chars().take(48).collect();
+    // A NUL is the beginning of a byte in the text of a path (`path_text`), which must not be cut.
+    let name: String = name.to_string_lossy().chars().filter(|letter| *letter != '\0').take(48).collect();
     format!(".{name}.")
 }
 

@@ -14,6 +14,7 @@ pub use modes::UrlModes;
 pub use name::dataset_name;
 pub(crate) use relative::anchored_path;
 
+use crate::path_text;
 use ncirrus_layout::{Error, Result};
 use std::fmt;
 
@@ -106,20 +107,22 @@ impl Scheme {
 
 impl Url {
     /// Parses a URL or a bare local path. A part after `#` of a bare path is a fragment if it cannot be anything
-    /// else: a list of known keys and macros.
+    /// else: a list of known keys and macros. Local paths that are not UTF-8 are written as [`path_text`] has them.
     ///
     /// # Errors
     /// `Invalid` for a missing host, a port that is not a number, a NUL, nothing at all. Whether a scheme is known is
     /// checked when the address is opened.
     pub fn parse(text: &str) -> Result<Self> {
-        if text.contains('\0') {
-            return Err(Error::invalid(format!("{text:?} contains a NUL")));
-        }
         if text.is_empty() {
             return Err(Error::invalid("address is empty"));
         }
         let (clauses, rest) = split_clauses(text);
-        match split_scheme(rest) {
+        let scheme = split_scheme(rest);
+        let is_path = scheme.is_none_or(|(scheme, _)| scheme.eq_ignore_ascii_case("file"));
+        if text.contains('\0') && !(is_path && path_text::is_valid(text)) {
+            return Err(Error::invalid(format!("{text:?} contains a NUL")));
+        }
+        match scheme {
             Some((scheme, rest)) => Self::with_scheme(&clauses, scheme, rest),
             None => Ok(Self::bare(text)),
         }

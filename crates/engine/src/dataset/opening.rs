@@ -290,7 +290,7 @@ impl Dataset {
         let (Some(local), Some(tag)) = (store.local(), self.inner.context.snapshot.tag(root)) else {
             return Ok(true);
         };
-        Ok(local.stat(root)?.is_some_and(|(_, now)| now == tag))
+        Ok(local.stat_by_name(root)?.is_some_and(|(_, now)| now == tag))
     }
 
     /// Whether it is one local file that surely is as it was when it was opened.

@@ -331,7 +331,7 @@ fn move_bytes(local: &dyn LocalStore, object: &ObjectId, (from, to, len): (u64, 
 /// Carries out puts of one object on a copy of it, which then replaces it.
 fn rewrite(local: &dyn LocalStore, puts: Vec<StorePut>, barrier: impl Fn() -> Result<()>) -> Result<()> {
     let Some(object) = puts.iter().find_map(|put| target_of(put).cloned()) else { return Ok(()) };
-    let copy = ObjectId::new(object.store.clone(), format!("{}.rewritten", object.key()));
+    let copy = local.name_for_copy(&object);
     let done = (|| {
         local.delete(&copy)?;
         copy_object(local, &object, &copy)?;

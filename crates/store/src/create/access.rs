@@ -2,7 +2,7 @@
 use super::lock::{FileLock, LockingMode};
 use super::{CommitAction, DirectCommit, StagedDataset};
 use crate::locate::{as_it_is, local_path, path_error};
-use crate::open::open_url;
+use crate::open::open_for_changing;
 use crate::url::{Scheme, Url};
 use crate::{StoreContext, platform};
 use futures_util::future::BoxFuture;
@@ -20,7 +20,7 @@ pub async fn update(address: &str, context: &StoreContext) -> Result<StagedDatas
     let url = Url::parse(address)?;
     // Locked before anything is read: what is read is what is changed.
     let lock = if url.scheme() == Scheme::File { lock(&as_it_is(&url))? } else { None };
-    let opened = open_url(&url, context).await?;
+    let opened = open_for_changing(&url, context).await?;
     if let Some((store, object)) = &opened.container {
         return update_zip(store.as_ref(), object, &opened.url, context).await;
     }

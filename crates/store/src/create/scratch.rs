@@ -5,7 +5,7 @@ use crate::store::{PutCondition, Store, StoreExt};
 use crate::url::anchored_path;
 use crate::{fault, platform, temporary};
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Error, ObjectId, Result, Tag};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -107,10 +107,25 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf> {
     if path.file_name().is_none() {
         return Err(Error::invalid(format!("{:?} cannot be created", path.to_string_lossy())));
     }
-    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-    let resolved = is_link.then(|| fs::canonicalize(path).ok()).flatten();
-    Ok(resolved.unwrap_or_else(|| path.to_owned()))
+    let mut resolved = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let is_link = fs::symlink_metadata(&resolved).is_ok_and(|metadata| metadata.is_symlink());
+        if !is_link {
+            return Ok(resolved);
+        }
+        // It may lead to where nothing is yet.
+        resolved = match (fs::canonicalize(&resolved), fs::read_link(&resolved)) {
+            (Ok(there), _) => there,
+            (Err(_), Ok(next)) => folder_of(&resolved).join(next),
+            (Err(error), Err(_)) => return Err(path_error(error, path)),
+        };
+    }
+    // The system says that they are too many.
+    fs::metadata(path).map(|_| resolved).map_err(|error| path_error(error, path))
 }
+
+/// Links that lead to each other, as many as systems follow.
+const MOST_LINKS: usize = 40;
 
 /// A file that is written here, and then moved to its final location or sent there.
 #[derive(Debug)]
@@ -131,7 +146,14 @@ impl ScratchFile {
         let target = resolve(path)?;
         check_file(&target, clobber)?;
         let target = anchored_path(&target);
-        let claim = ScratchClaim::file(&target)?;
+        let claim = match ScratchClaim::file(&target) {
+            // Nothing new may come into the folder, and what is there may be changed.
+            Err(error) if error.kind() == ErrorKind::Denied && is_changeable(&target) => {
+                let folder = crate::ScratchFile::usual_folder();
+                ScratchClaim::file(&folder.join(target.file_name().unwrap_or_default()))?
+            }
+            claim => claim?,
+        };
         Ok(Self { claim, goes: ScratchTarget::To { target, clobber, durable } })
     }
 
@@ -168,13 +190,9 @@ impl ScratchFile {
         if durable {
             OpenOptions::new().write(true).open(from).and_then(|file| file.sync_all()).map_err(failed)?;
         }
-        // Set last: the old file may be read-only.
-        if let Ok(old) = fs::metadata(target) {
-            fs::set_permissions(from, old.permissions()).map_err(failed)?;
-        }
         let moved = match clobber {
             OverwritePolicy::Never => platform::rename_new(from, target),
-            OverwritePolicy::Replace => fs::rename(from, target),
+            OverwritePolicy::Replace => platform::move_over(from, target),
         };
         moved.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => exists(target.display()),
@@ -201,6 +219,11 @@ impl CommitAction for ScratchFile {
             self.claim.remove().map_err(|error| fault::of_io(error, self.claim.path().display()))
         })
     }
+}
+
+/// Whether there is a file whose bytes this user may change.
+fn is_changeable(path: &Path) -> bool {
+    path.is_file() && OpenOptions::new().write(true).open(path).is_ok()
 }
 
 /// Whether the target of a file is free, or may be replaced.

@@ -387,3 +387,21 @@ fn opening_tells_what_is_wrong() {
 fn the_folder_that_somebody_is_in_is_not_removed(#[case] path: &str) {
     assert_eq!(now(removal(path, &context())).unwrap_err().kind(), ErrorKind::Conflict);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_where_nothing_is_yet_leads_there() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("scratch")).unwrap();
+    let link = folder.path().join("out.nc");
+    symlink("first.nc", &link).unwrap();
+    symlink("scratch/out.nc", folder.path().join("first.nc")).unwrap();
+    make_file(&link, OverwritePolicy::Never, b"1").unwrap();
+    assert_eq!(fs::read(folder.path().join("scratch/out.nc")).unwrap(), b"1");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let circle = folder.path().join("circle.nc");
+    symlink("circle.nc", &circle).unwrap();
+    make_file(&circle, OverwritePolicy::Replace, b"1").unwrap_err();
+    assert!(fs::symlink_metadata(&circle).unwrap().is_symlink());
+}

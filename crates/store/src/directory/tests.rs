@@ -218,3 +218,77 @@ fn a_file_that_is_changed_stays_open_until_another_takes_its_place() {
     drop(store);
     assert_eq!(handles.open_count(), 0);
 }
+
+#[test]
+fn what_is_held_is_changed_whatever_has_its_name_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, moved, other] = ["x.nc", "moved.nc", "other.nc"].map(|name| folder.path().join(name));
+    fs::write(&path, "0000").unwrap();
+    let (store, object) = DirectoryStore::of_file(&path).unwrap();
+    let store = store.holding(&object, HeldFor::Changing).unwrap();
+    fs::rename(&path, &moved).unwrap();
+    store.write_at(&object, 0, b"1").unwrap();
+    assert!(!path.exists(), "nothing comes to the old name");
+    fs::write(&other, "other").unwrap();
+    fs::rename(&other, &path).unwrap();
+    store.write_at(&object, 1, b"2").unwrap();
+    store.resize(&object, 3).unwrap();
+    store.barrier().unwrap();
+    assert_eq!((fs::read(&path).unwrap(), fs::read(&moved).unwrap()), (b"other".to_vec(), b"120".to_vec()));
+    assert_eq!(store.stat(&object).unwrap().unwrap().0, 3);
+    let copy = store.name_for_copy(&object);
+    store.write_at(&copy, 0, b"rewritten").unwrap();
+    let refused = [
+        store.put(&object, b"new", &PutCondition::None).unwrap_err(),
+        store.replace(&copy, &object).unwrap_err(),
+        store.delete(&object).unwrap_err(),
+    ];
+    for error in refused {
+        assert_eq!(error.kind(), ErrorKind::Conflict);
+        assert!(error.message().contains("moved or replaced"), "{error}");
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"other");
+    fs::rename(&moved, &path).unwrap();
+    store.replace(&copy, &object).unwrap();
+    store.write_at(&object, 0, b"R").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"Rewritten");
+}
+
+#[test]
+fn a_file_that_is_held_for_reading_is_read_as_it_was_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.nc");
+    fs::write(&path, "one").unwrap();
+    let (store, object) = DirectoryStore::of_file(&path).unwrap();
+    let store = store.holding(&object, HeldFor::Reading).unwrap();
+    let (_, tag) = store.stat(&object).unwrap().unwrap();
+    let read = || store.read(&object, &Want::All).unwrap().map(|blob| (blob.bytes.to_vec(), blob.tag));
+    fs::write(&path, "longer").unwrap();
+    assert_eq!(read(), Some((b"longer".to_vec(), tag.clone())), "its state is not looked at");
+    assert_ne!(store.stat_by_name(&object).unwrap().unwrap().1, tag);
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "another").unwrap();
+    assert_eq!(read(), Some((b"longer".to_vec(), tag)));
+    fs::remove_file(&path).unwrap();
+    assert_eq!((read().map(|(bytes, _)| bytes.len()), store.stat_by_name(&object).unwrap()), (Some(6), None));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_rewritten_keeps_its_links_and_who_may_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (path, link) = (folder.path().join("x.nc"), folder.path().join("link.nc"));
+    fs::write(&path, "old").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink("x.nc", &link).unwrap();
+    let (store, object) = DirectoryStore::of_file(&link).unwrap();
+    let store = store.holding(&object, HeldFor::Changing).unwrap();
+    let copy = store.name_for_copy(&object);
+    store.write_at(&copy, 0, b"new").unwrap();
+    store.replace(&copy, &object).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(names(&store), ["link.nc", "x.nc"]);
+}

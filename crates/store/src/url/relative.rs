@@ -1,5 +1,6 @@
 //! Addresses made from others.
 use super::{Scheme, Url, UrlFragment, UrlModes};
+use crate::path_text;
 use std::path::{Path, PathBuf};
 
 impl Url {
@@ -15,11 +16,8 @@ impl Url {
         if self.scheme != Scheme::File {
             return self.clone();
         }
-        let path = anchored_path(Path::new(&self.path));
-        Self {
-            path: path.into_os_string().into_string().unwrap_or_else(|_| self.path.clone()),
-            ..self.clone()
-        }
+        let path = anchored_path(&path_text::to_path(&self.path));
+        Self { path: path_text::of_path(&path).into_owned(), ..self.clone() }
     }
 
     /// The same address, which also says that its dataset is of a mode.

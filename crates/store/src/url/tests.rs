@@ -90,6 +90,7 @@ fn schemes(#[case] text: &str, #[case] scheme: Scheme, #[case] expected: &[&str]
 #[case("http://u:@:80/x", "the URL has no host")]
 #[case("", "address is empty")]
 #[case("a\0b", "\"a\\0b\" contains a NUL")]
+#[case("https://h.org/\0e9", "\"https://h.org/\\0e9\" contains a NUL")]
 fn bad_urls(#[case] text: &str, #[case] message: &str) {
     assert_eq!(Url::parse(text).unwrap_err().message(), message);
 }
