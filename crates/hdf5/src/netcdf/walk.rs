@@ -273,7 +273,7 @@ impl ObjectTree {
             depth += 1;
             at = group.parent;
         }
-        if view.limits().depth(depth, "a group").is_err() {
+        if depth > view.limits().depth.max(DEEPEST) {
             return Some(WalkObstacle::Deep);
         }
         let met = self.met.entry(ObjectKey::from(object)).or_insert(0);
@@ -296,6 +296,9 @@ impl ObjectTree {
         paths.entry(object.addr).or_insert_with(|| path.to_owned());
     }
 }
+
+/// Groups may be nested so deep, at least; they are walked without recursion.
+const DEEPEST: u32 = 1024;
 
 /// Groups reached by more paths than this are omitted: a net of groups can have exponentially many paths.
 const MOST_PATHS: u32 = 256;
