@@ -48,6 +48,9 @@ fn address() -> Outcome {
 /// Plugins leak what they keep, which is not our fault. C libraries have tables of the same name, each with its own.
 const ASAN: &str = "allocator_may_return_null=1:detect_leaks=0:detect_odr_violation=0:detect_stack_use_after_return=1:strict_string_checks=1";
 
+/// As with the other one, allocations that are too large answer null: tests want that to be told.
+const TSAN: &str = "halt_on_error=0:allocator_may_return_null=1";
+
 fn thread() -> Outcome {
     let compiler = Compiler::found()?;
     if !compiler.has_source() {
@@ -55,7 +58,7 @@ fn thread() -> Outcome {
             "the thread sanitizer needs the standard library's source: rustup component add rust-src".into(),
         );
     }
-    let environment = [("RUSTFLAGS", "-Zsanitizer=thread"), ("TSAN_OPTIONS", "halt_on_error=0")];
+    let environment = [("RUSTFLAGS", "-Zsanitizer=thread"), ("TSAN_OPTIONS", TSAN)];
     test("thread", &compiler.host, &["-Zbuild-std"], &environment)
 }
 

@@ -32,6 +32,9 @@ const LARGEST_WHOLE: usize = 8 << 20;
 const BYTES_PER_FAR_READ: usize = 64 << 10;
 /// Reads of at most as many values are small.
 const SMALL: usize = 64;
+/// So are rows of a variable without chunks in a file near by, of at most as many bytes, which are copied as they are: several of them are
+/// in a block.
+const SMALL_ROW: usize = 16 << 10;
 
 /// Part of a variable; without bytes until a second read is near the first one.
 #[derive(Debug)]
@@ -161,7 +164,7 @@ pub(crate) fn remember(
 ) {
     let can_copy = matches!(access.ty, TypeRef::Atomic(ty) if can_copy(ty, memory));
     let Some(stamp) = stamp.filter(|_| can_copy) else { return };
-    let Some(at) = start_of(access) else { return };
+    let Some(at) = start_of(access, memory) else { return };
     let _ = OF_THREAD.try_with(|blocks| {
         let Ok(mut blocks) = blocks.try_borrow_mut() else { return };
         let known = blocks.blocks.iter().position(|old| old.ncid == ncid && old.varid == varid);
@@ -213,9 +216,9 @@ impl ThreadBlocks {
 }
 
 /// Where a small read began. `None` if it was not small.
-fn start_of(access: &SlabAccess) -> Option<Vec<usize>> {
+fn start_of(access: &SlabAccess, memory: Option<Atomic>) -> Option<Vec<usize>> {
     let slab = &access.slab;
-    if slab.counts.is_empty() || slab.element_count().ok()? > SMALL {
+    if slab.counts.is_empty() || slab.element_count().ok()? > most_values(access, memory)? {
         return None;
     }
     let first = |axis: &AxisSelection| match axis {
@@ -223,6 +226,16 @@ fn start_of(access: &SlabAccess) -> Option<Vec<usize>> {
         _ => None,
     };
     slab.selection.axes().iter().map(first).collect()
+}
+
+/// How many values a small read of a variable has at most.
+fn most_values(access: &SlabAccess, memory: Option<Atomic>) -> Option<usize> {
+    let TypeRef::Atomic(ty) = access.ty else { return None };
+    let has_rows =
+        !matches!(access.at.model().variable(access.id)?.storage, Storage::Chunked(_) | Storage::Virtual);
+    let is_own = memory.is_none_or(|memory| memory == ty);
+    let is_near = access.at.file.core.place.is_some();
+    Some(if has_rows && is_own && is_near { SMALL.max(SMALL_ROW / ty.byte_len()?) } else { SMALL })
 }
 
 /// The block to keep after a read, and whether it is to be read now: the whole variable, if it is not large and was read here and

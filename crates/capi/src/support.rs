@@ -7,7 +7,7 @@ use crate::memory::{
 use crate::uri::UriParts;
 use ncirrus::cf::ncdump::{CdlCalendar, CdlTimeUnit, moment_at, parse_units};
 use ncirrus::model::normalize_name;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 /// Parses an address; what is a path is an error.
 pub(crate) fn uri_parse(text: CText, out: UriOut) -> Outcome<()> {
@@ -79,9 +79,10 @@ pub(crate) fn shell_unescape(text: CText) -> OwnedText {
 pub(crate) fn append_text(mut buffer: BytesOut, text: CText, len: usize) -> usize {
     let Ok(added) = text.bytes() else { return 0 };
     let Ok(buffer) = buffer.slice(len) else { return added.len() };
-    let Some(start) = buffer.iter().position(|byte| *byte == 0) else {
+    let Ok(before) = CStr::from_bytes_until_nul(buffer) else {
         return len.saturating_add(added.len());
     };
+    let start = before.count_bytes();
     let room = len - start - 1;
     let part = added.get(..room.min(added.len())).unwrap_or_default();
     buffer[start..start + part.len()].copy_from_slice(part);

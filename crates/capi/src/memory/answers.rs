@@ -6,6 +6,8 @@ use std::ffi::{CStr, c_char, c_int};
 pub(crate) trait CReturn {
     /// How C receives it.
     type Raw;
+    /// Whether calls that answer it can fail.
+    const CAN_FAIL: bool = true;
     /// Its type in C.
     fn c_type() -> String;
     /// What C receives.
@@ -51,6 +53,7 @@ impl CReturn for c_int {
 /// A size.
 impl CReturn for usize {
     type Raw = Self;
+    const CAN_FAIL: bool = false;
     fn c_type() -> String {
         "size_t".to_owned()
     }

@@ -75,6 +75,11 @@ impl<'out> ChunkTask<'out> {
         }
     }
 
+    /// Whether nothing is decoded.
+    pub(super) fn is_copied(&self) -> bool {
+        !matches!(self.work, ChunkSource::Encoded { .. })
+    }
+
     /// The coordinates of the chunk, if there is one.
     pub(super) fn chunk(&self) -> Option<Box<[u64]>> {
         matches!(self.work, ChunkSource::Encoded { .. } | ChunkSource::Plain { .. })

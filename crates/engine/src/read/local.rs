@@ -15,6 +15,14 @@ const TURN_BYTES: usize = 32 << 20;
 /// So many bytes may be read in vain: only afterwards is it asked whether their object has changed.
 const SHORT_READ: usize = 1 << 20;
 
+/// So many bytes that are only copied are read sooner than another thread begins.
+const QUICK_READ: usize = 128 << 10;
+
+/// Whether tasks read at most so many bytes together.
+fn is_short(jobs: &[ChunkTask<'_>], most: usize) -> bool {
+    jobs.iter().map(ChunkTask::cost).fold(0, usize::saturating_add) <= most
+}
+
 impl VariableRead<'_> {
     /// Does all tasks.
     pub(super) async fn run_local(
@@ -26,7 +34,7 @@ impl VariableRead<'_> {
         let shared: HashSet<ObjectId> = jobs.iter().flat_map(ChunkTask::shared_objects).cloned().collect();
         // Cached bytes have the state in which they were read; that this is still the object's state, and the one at first touch,
         // is checked at the end. To check it first, too, spares long reads in vain.
-        let is_short = jobs.iter().map(ChunkTask::cost).fold(0, usize::saturating_add) <= SHORT_READ;
+        let is_short = is_short(&jobs, SHORT_READ);
         let is_open = |object: &ObjectId| {
             self.at_hand(object).is_none() && !(is_short && self.context.snapshot.has_tag(object))
         };
@@ -67,7 +75,8 @@ impl VariableRead<'_> {
     fn run_turn(&self, store: &dyn LocalStore, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         let shared = &self.context.shared;
         let dearest = jobs.iter().map(ChunkTask::cost).max().unwrap_or(0).max(1);
-        let lanes = shared.memory.bytes() / dearest;
+        let is_quick = is_short(&jobs, QUICK_READ) && jobs.iter().all(ChunkTask::is_copied);
+        let lanes = if is_quick { 1 } else { shared.memory.bytes() / dearest };
         shared.for_each(jobs, lanes, |job, worker| {
             let cell = job.chunk();
             let done = self.run_job(store, job, fill, worker);

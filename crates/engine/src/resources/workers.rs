@@ -50,7 +50,7 @@ impl WorkerPool {
 
 impl SharedResources {
     /// Does all tasks, on at most `lanes` threads at once, and returns when all are done or one has failed; of several
-    /// failures the first in order is returned. A single task is done on the calling thread.
+    /// failures the first in order is returned. A single task, and those of a single lane, are done on the calling thread.
     pub(crate) fn for_each<J: Send>(
         &self,
         jobs: Vec<J>,
@@ -62,6 +62,9 @@ impl SharedResources {
             return jobs.pop().map_or(Ok(()), |job| self.workers.with(|worker| work(job, worker)));
         }
         let lanes = lanes.clamp(1, self.pool.current_num_threads()).min(jobs.len());
+        if lanes == 1 {
+            return self.workers.with(|worker| jobs.into_iter().try_for_each(|job| work(job, worker)));
+        }
         let queue = TaskQueue::new(jobs);
         self.pool.in_place_scope(|scope| {
             for _ in 0..lanes {
