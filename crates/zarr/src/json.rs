@@ -215,6 +215,21 @@ impl JsonValue {
             Self::Object(object) => Value::Object(object.to_map()),
         }
     }
+
+    /// Whether [`to_value`](Self::to_value) changes no more than how numbers are spelt: NaN, infinities, integers
+    /// beyond 64 bits and text that is not UTF-8 become something else.
+    pub(crate) fn is_exact(&self) -> bool {
+        match self {
+            Self::Null | Self::Bool(_) => true,
+            Self::Number(number) => {
+                let value = number_value(number);
+                value.is_i64() || value.is_u64() || (value.is_f64() && !number.is_integer())
+            }
+            Self::String(text) => text.as_str().is_some(),
+            Self::Array(array) => array.items.iter().all(Self::is_exact),
+            Self::Object(object) => object.iter().all(|(_, value)| value.is_exact()),
+        }
+    }
 }
 
 impl JsonObject {

@@ -41,6 +41,9 @@ pub(crate) struct ObjectDescriber<'a> {
     pub(crate) sizes: FieldSizes,
     /// Addresses of objects; those without one are taken to be at 0.
     pub(crate) addrs: &'a HashMap<FileObject, FileAddress>,
+    /// Whether objects without an address are not in the file, such as dimensions without a scale, rather than not
+    /// placed yet.
+    pub(crate) is_placed: bool,
     /// The id of each dimension in the file.
     pub(crate) ids: &'a HashMap<DimId, i32>,
     /// The heap for variable-length data.
@@ -199,6 +202,12 @@ impl ObjectDescriber<'_> {
     /// Where an object is.
     pub(crate) fn addr(&self, object: FileObject) -> FileAddress {
         self.addrs.get(&object).copied().unwrap_or(FileAddress(0))
+    }
+
+    /// Where an object is; `None` if it is not in the file. Before objects are placed all count as being there, so
+    /// that lengths are final.
+    pub(crate) fn stored_addr(&self, object: FileObject) -> Option<FileAddress> {
+        (!self.is_placed || self.addrs.contains_key(&object)).then(|| self.addr(object))
     }
 
     /// The datatype of a type: the committed one where there is one.

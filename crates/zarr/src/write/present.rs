@@ -17,6 +17,8 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+mod kept_json;
+
 /// What the store held when the dataset was opened.
 #[derive(Debug)]
 pub(crate) struct OpenedDataset {
@@ -429,13 +431,18 @@ impl OpenedDataset {
 }
 
 impl KeptAttributes<'_> {
-    /// Whether an attribute can be kept as it is written. Text that another program stored as a number or list loses
-    /// its form when it is parsed (docs/spec/nczarr.md 3.10): it is rewritten, as text.
+    /// Whether an attribute can be kept as it is written. Text that another program stored as a number loses its form
+    /// when it is parsed (docs/spec/nczarr.md 3.10): it is rewritten, as text.
     pub(crate) fn can_keep(&self, attribute: &Attribute) -> bool {
         let same = self.known.find(&attribute.name) == Some(attribute);
         let spelt = self.plain.and_then(|plain| plain.get(&attribute.name));
-        let is_text = matches!(attribute.values, Values::Char(_));
-        same && !(is_text && spelt.is_some_and(|value| !value.is_string()))
+        match (&attribute.values, spelt) {
+            (Values::Char(text), Some(value)) if !value.is_string() => {
+                let is_declared = self.types.contains_key(attribute.name.as_str());
+                same && kept_json::keeps(text, value, is_declared)
+            }
+            _ => same,
+        }
     }
 
     /// Copies an unchanged attribute; does nothing if the reader created it.

@@ -13,8 +13,8 @@ use std::collections::HashMap;
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable.";
 /// Elements of the longest dimension: a scale that is not a variable has four bytes for each, which have no place but are counted.
 const MOST_ELEMENTS: u64 = u64::MAX / 4;
-/// Size of an object reference.
-const REFERENCE: usize = 8;
+/// Size of an object reference in a heap, where HDF5 stores it as in memory, whatever the width of addresses.
+const HEAP_REFERENCE: u64 = 8;
 
 /// Ids for all dimensions, in the order of definition, which runs through all groups.
 pub(crate) fn dimension_ids(model: &Model) -> HashMap<DimId, i32> {
@@ -76,28 +76,35 @@ impl ObjectDescriber<'_> {
         self.raw(name, &datatype, space, &data)
     }
 
-    /// The scales of all axes.
+    /// The scales of all axes. An axis without one has no references: a null reference in their place is an error to
+    /// HDF5's dimension scales, and netCDF-C does not open the file.
     fn dimension_list(&mut self, dims: &[DimId]) -> Result<Bytes> {
+        let byte_len = 8 + u64::from(self.sizes.offsets);
         let mut data = ByteSink::new();
         for dim in dims {
-            let scale = self.addr(scale_of(self.model, *dim));
-            let (collection, index) = self.heap.add(&scale.0.to_le_bytes(), self.space)?;
-            data.u32(1).addr(Some(collection), self.sizes).u32(index);
+            match self.stored_addr(scale_of(self.model, *dim)) {
+                Some(scale) => {
+                    let (collection, index) = self.heap.add(&scale.0.to_le_bytes(), self.space)?;
+                    data.u32(1).addr(Some(collection), self.sizes).u32(index);
+                }
+                None => _ = data.zeros(8 + usize::from(self.sizes.offsets)),
+            }
         }
-        let base = Box::new(reference());
-        let datatype = Datatype { byte_len: 16, class: DatatypeClass::Vlen(base), committed: None };
+        let base = Box::new(reference(HEAP_REFERENCE));
+        let datatype = Datatype { byte_len, class: DatatypeClass::Vlen(base), committed: None };
         self.raw("DIMENSION_LIST", &datatype, &row(dims.len() as u64), &data.finish())
     }
 
-    /// The users of a dimension, with their axes; none if it is unused.
+    /// The users of a dimension, with their axes; none if it is unused. Those in other files cannot be referred to.
     fn reference_list(&mut self, dim: DimId) -> Result<Option<Bytes>> {
         let (mut data, mut count) = (ByteSink::new(), 0);
         for var in self.model.users_of(dim).filter(|var| dimension_of(self.model, *var).is_none()) {
+            let Some(addr) = self.stored_addr(FileObject::Variable(var)) else { continue };
             let dims = &known(self.model, var)?.dims;
             for (axis, _) in
                 dims.iter().zip(0u32..).filter(|(used, _)| **used == dim).map(|(used, axis)| (axis, used))
             {
-                data.addr(Some(self.addr(FileObject::Variable(var))), self.sizes).u32(axis).zeros(4);
+                data.addr(Some(addr), self.sizes).u32(axis).zeros(4);
                 count += 1;
             }
         }
@@ -107,14 +114,17 @@ impl ObjectDescriber<'_> {
         let number = datatype_of(self.model, TypeRef::Atomic(Atomic::UInt), Endianness::Little)?;
         let member =
             |name: &str, offset, datatype| CompoundMember { name: name.to_owned(), offset, datatype };
-        let members = [member("dataset", 0, reference()), member("dimension", 8, number)];
-        let datatype =
-            Datatype { byte_len: 16, class: DatatypeClass::Compound(members.into()), committed: None };
+        let width = u64::from(self.sizes.offsets);
+        let members = [member("dataset", 0, reference(width)), member("dimension", width, number)];
+        let class = DatatypeClass::Compound(members.into());
+        let datatype = Datatype { byte_len: width + 8, class, committed: None };
         self.raw("REFERENCE_LIST", &datatype, &row(count as u64), &data.finish()).map(Some)
     }
 }
 
-fn reference() -> Datatype {
-    let class = DatatypeClass::Reference(ReferenceKind::Object);
-    Datatype { byte_len: REFERENCE as u64, class, committed: None }
+fn reference(byte_len: u64) -> Datatype {
+    Datatype { byte_len, class: DatatypeClass::Reference(ReferenceKind::Object), committed: None }
 }
+
+#[cfg(test)]
+mod tests;

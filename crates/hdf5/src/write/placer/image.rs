@@ -126,8 +126,16 @@ impl ImageSource<'_> {
     ) -> Result<HeaderDrafts> {
         let (model, ids) = (self.model, dimension_ids(self.model));
         let (mut heap, mut space) = (HeapBuilder::new(SIZES), SpaceAllocator::new(heap_start));
-        let mut describer =
-            ObjectDescriber { model, sizes: SIZES, addrs, ids: &ids, heap: &mut heap, space: &mut space };
+        let mut describer = ObjectDescriber {
+            model,
+            sizes: SIZES,
+            addrs,
+            // All objects of a new file are in it.
+            is_placed: false,
+            ids: &ids,
+            heap: &mut heap,
+            space: &mut space,
+        };
         let mut headers = Vec::new();
         for group in model.walk() {
             let extra = self.extra_attributes(group);

@@ -139,6 +139,7 @@ impl UpdatePlanner<'_> {
             model: self.new,
             sizes: self.file.sizes,
             addrs: &self.after.addrs,
+            is_placed: true,
             ids: &self.after.ids,
             heap: &mut self.heap,
             space: &mut self.space,

@@ -4,6 +4,7 @@ use super::positions::updating;
 use super::*;
 use ncirrus_layout::{CellList, Location};
 use ncirrus_model::Values;
+use serde_json::{Value, json};
 
 #[test]
 fn a_commit_without_changes_puts_nothing() {
@@ -92,6 +93,97 @@ fn text_that_another_program_stored_as_numbers_stays_text() {
     hand.commit(&model);
     assert!(text(&hand.objects, ".zattrs").starts_with(r#"{"title": "3.1400", "#));
     assert!(text(&hand.objects, ".zattrs").contains("_NCProperties"));
+}
+
+/// Attributes as other programs store them, as members of a JSON object.
+const FOREIGN: &str = r#""nested": {"a": [1,2,{"b": null}], "small": 1e-05}, "mixed": [1,"x"], "empty": [],
+    "nothing": null, "huge": {"n": 123456789012345678901234567890}, "quoted": "{\"a\": 1}""#;
+
+/// A dataset to whose root and variable `v` another program added those attributes.
+fn with_foreign_attributes(writer: &ZarrWriter) -> ObjectView {
+    let mut objects = created(writer, &basic());
+    let keys: Vec<String> = objects.keys().map(str::to_owned).collect();
+    for key in keys {
+        let mut body = text(&objects, &key).to_owned();
+        for old in [r#""title": "basic""#, r#""long_name": "value""#] {
+            body = body.replace(old, &format!("{old}, {FOREIGN}"));
+        }
+        objects.put(&key, body);
+    }
+    objects
+}
+
+/// The attributes of the root and of `v`, in their own documents and in the consolidated copies.
+fn stored_attributes(objects: &ObjectView) -> Vec<Value> {
+    let document = |key: &str| {
+        objects
+            .find(key)
+            .map(|body| serde_json::from_slice::<Value>(body).unwrap_or_else(|_| panic!("{key}")))
+    };
+    let mut found: Vec<Value> = [".zattrs", "v/.zattrs"].into_iter().filter_map(document).collect();
+    if let Some(whole) = document(".zmetadata") {
+        found.extend([".zattrs", "v/.zattrs"].map(|key| whole["metadata"][key].clone()));
+    }
+    if let (Some(root), Some(v)) = (document("zarr.json"), document("v/zarr.json")) {
+        found.extend([&root, &v].map(|body| body["attributes"].clone()));
+        let copy = &root["consolidated_metadata"]["metadata"]["v"];
+        found.extend((!copy.is_null()).then(|| copy["attributes"].clone()));
+    }
+    found
+}
+
+const JSON_DIALECTS: [Dialect; 5] =
+    [Dialect::Plain, Dialect::Xarray, Dialect::V3, Dialect::Attributes, Dialect::Nczarr3];
+
+#[test]
+fn json_in_attributes_that_do_not_change_stays_json() {
+    let mut expected: Value = serde_json::from_str(&format!("{{{FOREIGN}}}")).unwrap();
+    // JSON values have no such integers: its text has all digits.
+    expected["huge"] = json!(r#"{"n": 123456789012345678901234567890}"#);
+    for (dialect, consolidated) in JSON_DIALECTS.into_iter().flat_map(|d| [(d, true), (d, false)]) {
+        let objects = with_foreign_attributes(&ZarrWriter::new(dialect).consolidated(consolidated));
+        let old = opened(&objects).unwrap();
+        let mut hand = updating(objects, &old);
+        let mut model = (*old).clone();
+        let v = model.variable_at("v").unwrap();
+        for node in [NodeId::Group(model.root()), NodeId::Variable(v)] {
+            put(&mut model, node, Attribute::text("more", r#"{"a": 1}"#));
+        }
+        hand.define(&model);
+        hand.commit(&model);
+        let stored = stored_attributes(&hand.objects);
+        assert!(stored.len() >= 2, "{dialect} consolidated {consolidated}");
+        for attributes in stored {
+            for (name, value) in expected.as_object().unwrap() {
+                assert_eq!(
+                    attributes[name.as_str()],
+                    *value,
+                    "{dialect} consolidated {consolidated}: {name}"
+                );
+            }
+            assert_eq!(attributes["more"], json!(r#"{"a": 1}"#), "{dialect}: text that is set is a string");
+        }
+    }
+}
+
+#[test]
+fn text_that_replaces_json_is_a_string() {
+    for dialect in JSON_DIALECTS {
+        let objects = with_foreign_attributes(&ZarrWriter::new(dialect));
+        let old = opened(&objects).unwrap();
+        let mut hand = updating(objects, &old);
+        let mut model = (*old).clone();
+        let v = model.variable_at("v").unwrap();
+        for node in [NodeId::Group(model.root()), NodeId::Variable(v)] {
+            put(&mut model, node, Attribute::text("nested", "[1,{}]"));
+        }
+        hand.define(&model);
+        hand.commit(&model);
+        for attributes in stored_attributes(&hand.objects) {
+            assert_eq!(attributes["nested"], json!("[1,{}]"), "{dialect}");
+            assert_eq!(attributes["mixed"], json!([1, "x"]), "{dialect}");
+        }
+    }
 }
 
 #[test]

@@ -43,6 +43,8 @@ impl UpdatePlanner<'_> {
             newer: self.newer,
             strict: false,
         };
+        // Lengths do not depend on addresses, but on which objects have one.
+        self.after.addrs.extend(made.iter().map(|object| (*object, FileAddress(0))));
         let mut lens = Vec::new();
         for object in made {
             let drafts = self.drafts(&images, *object, &HashMap::new(), true)?;
@@ -119,6 +121,7 @@ impl UpdatePlanner<'_> {
             model: self.new,
             sizes: self.file.sizes,
             addrs: &self.after.addrs,
+            is_placed: true,
             ids: &self.after.ids,
             heap: if only_lengths { &mut heap } else { &mut self.heap },
             space: if only_lengths { &mut space } else { &mut self.space },

@@ -89,26 +89,18 @@ impl UpdatePlanner<'_> {
             (true, false) => _ = self.turns.insert(addr, HeaderTurn::WasScale),
             _ => {}
         }
-        let bodies = match object {
-            FileObject::Variable(id) => self.describer().hidden_attributes(id)?,
-            FileObject::Dimension(id) => self.describer().scale_attributes(id, None)?,
-            FileObject::Group(_) | FileObject::Type(_) => return Ok(()),
-        };
+        let wanted = self.hidden_attributes(object)?;
+        let (unnumbered, lacks_scale) = (self.has_unnumbered(object)?, self.lacks_scale(object)?);
         let (view, file) = (self.view, Arc::clone(&self.file));
-        let mut wanted: Vec<(String, Bytes)> = Vec::new();
-        for body in bodies {
-            let message = HeaderMessage {
-                kind: crate::object::kind::ATTRIBUTE,
-                flags: 0,
-                order: None,
-                body: body.clone(),
-            };
-            wanted.push((attribute_name(view, &file, &message)?, body));
-        }
-        let unnumbered = self.has_unnumbered(object)?;
         let mut named = HeaderAttributes::new(view, &file, self.header(addr)?)?;
         for name in differing {
-            let skips = unnumbered && matches!(name, "_Netcdf4Dimid" | "_Netcdf4Coordinates");
+            let skips = match name {
+                "_Netcdf4Dimid" | "_Netcdf4Coordinates" => unnumbered,
+                // netCDF-C fails at a variable whose first axis has a scale and another one has none. Without a list
+                // dimensions are found by their lengths, as before.
+                "DIMENSION_LIST" => lacks_scale && !named.has(name),
+                _ => false,
+            };
             match wanted.iter().find(|(known, _)| known == name) {
                 // Readers do not need back pointers if there is no space for them.
                 Some((_, body)) if !skips && !named.takes(body) => named.remove(name)?,
@@ -118,6 +110,32 @@ impl UpdatePlanner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The hidden attributes that a dataset is to have, by name.
+    fn hidden_attributes(&mut self, object: FileObject) -> Step<Vec<(String, Bytes)>> {
+        let bodies = match object {
+            FileObject::Variable(id) => self.describer().hidden_attributes(id)?,
+            FileObject::Dimension(id) => self.describer().scale_attributes(id, None)?,
+            FileObject::Group(_) | FileObject::Type(_) => Vec::new(),
+        };
+        let named = bodies.into_iter().map(|body| {
+            let message = HeaderMessage {
+                kind: crate::object::kind::ATTRIBUTE,
+                flags: 0,
+                order: None,
+                body: body.clone(),
+            };
+            Ok((attribute_name(self.view, &self.file, &message)?, body))
+        });
+        named.collect()
+    }
+
+    /// Whether an axis of a variable has no scale in the file.
+    fn lacks_scale(&self, object: FileObject) -> Result<bool> {
+        let FileObject::Variable(id) = object else { return Ok(false) };
+        let is_there = |dim: &DimId| self.after.addrs.contains_key(&scale_of(self.new, *dim));
+        Ok(!known(self.new, id)?.dims.iter().all(is_there))
     }
 
     /// Whether a dimension of a variable has no id in the file.
@@ -130,3 +148,6 @@ impl UpdatePlanner<'_> {
         Ok(dims.iter().any(|dim| !self.after.ids.contains_key(dim)))
     }
 }
+
+#[cfg(test)]
+mod tests;
