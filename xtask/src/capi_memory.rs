@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Programs of `crates/capi/tests/c`, with their arguments: all that need neither a server nor a damaged file system.
-const PROGRAMS: [(&str, &str); 40] = [
+const PROGRAMS: [(&str, &str); 46] = [
+    ("bytes_of_names", "."),
     ("closing", ". 3"),
     ("closing", ". 4"),
     ("conversions", "."),
@@ -24,15 +25,19 @@ const PROGRAMS: [(&str, &str); 40] = [
     ("found_again", "."),
     ("fork_sessions", "."),
     ("forks", "."),
+    ("found_by_hunting", "."),
     ("large_chunks", "."),
+    ("late_calls", "."),
     ("late_fill", "."),
     ("lent", "."),
     ("limits", "."),
     ("locked", "."),
     ("locked_room", "."),
+    ("moved", "."),
     ("narrowing", "."),
     ("newer", "."),
     ("nulls", "."),
+    ("one_path", ". 4"),
     ("opens", ". 300 reading3.nc reading4.nc"),
     ("own", "."),
     ("places", "."),
@@ -43,6 +48,7 @@ const PROGRAMS: [(&str, &str); 40] = [
     ("shared", "added a.nc 4"),
     ("shared", "writer a.nc 4"),
     ("shared", "abort a.nc 4"),
+    ("signals", "."),
     ("small_puts", "."),
     ("threads", ". 3 4"),
     ("types", "types.nc"),

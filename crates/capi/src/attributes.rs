@@ -62,7 +62,8 @@ const CODECS: &str = "_Codecs";
 /// Attributes that the library shows and nobody writes.
 pub(crate) const READ_ONLY: [&str; 4] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion", CODECS];
 
-/// The codecs of a variable of Zarr, as `ncdump` prints them; a variable without codecs has no such attribute.
+/// The codecs of a variable of Zarr, as `ncdump` prints them; a variable without codecs has no such attribute. The text ends with a NUL, and
+/// its length is that with the NUL: `ncdump` relies on one. The reference writes it beyond the length that it answers.
 fn codecs(at: &FileGroup, varid: c_int) -> Outcome<Attribute> {
     let codecs: Vec<String> = match varid {
         GLOBAL => Vec::new(),
@@ -70,7 +71,7 @@ fn codecs(at: &FileGroup, varid: c_int) -> Outcome<Attribute> {
     };
     match codecs.as_slice() {
         [] => Err(Code(NC_ENOTATT)),
-        codecs => Ok(Attribute::text(CODECS, &format!("[{}]", codecs.join(",")))),
+        codecs => Ok(Attribute::text(CODECS, &format!("[{}]\0", codecs.join(",")))),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::compound_draft::{CompoundDraft, DraftField};
 use crate::define_types;
 use crate::files::group_of;
 use crate::layouts;
+use crate::local_place::path_of;
 use crate::members::atomic_of;
 use crate::memory::{
     AddressOut, ByteBuffer, Bytes, BytesOut, CText, CompoundHandle, In, Out, TextsOut, allocated,
@@ -128,7 +129,7 @@ pub(crate) fn read_file(path: CText, len: Out<usize>, content: AddressOut) -> Ou
     if path.is_null() {
         return Err(Code(EFAULT));
     }
-    let bytes = std::fs::read(path.text()?).map_err(|error| of_system(&error))?;
+    let bytes = std::fs::read(path_of(path.bytes()?)).map_err(|error| of_system(&error))?;
     content.set(allocated(&bytes)?);
     len.set(bytes.len());
     Ok(())
@@ -136,7 +137,7 @@ pub(crate) fn read_file(path: CText, len: Out<usize>, content: AddressOut) -> Ou
 
 /// `NC_readfile`: the bytes of a file, after those that a buffer has.
 pub(crate) fn append_file(path: CText, buffer: ByteBuffer) -> Outcome<()> {
-    buffer.append(&std::fs::read(path.text()?).map_err(|error| of_system(&error))?)
+    buffer.append(&std::fs::read(path_of(path.bytes()?)).map_err(|error| of_system(&error))?)
 }
 
 /// `ncaux_parse_provenance`: the address of keys and values in turn, and of two null pointers after them; null for no text.
@@ -195,7 +196,7 @@ pub(crate) fn write_file(path: CText, len: usize, content: BytesOut) -> Outcome<
         return Err(Code(EFAULT));
     }
     let content: Bytes = content.as_bytes();
-    std::fs::write(path.text()?, content.read(len)?).map_err(|error| of_system(&error))
+    std::fs::write(path_of(path.bytes()?), content.read(len)?).map_err(|error| of_system(&error))
 }
 
 /// What the system says of an address that is none.

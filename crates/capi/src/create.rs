@@ -4,7 +4,7 @@ use crate::faults::{self, FaultPlace};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
 use crate::last_error;
-use crate::local_place::{LocalPlace, anchored};
+use crate::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::memory::{CText, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::place_checks::{check_address, check_new};
@@ -32,7 +32,7 @@ pub(crate) fn create(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> 
 }
 
 fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
-    let name = path.bytes()?;
+    let name = trimmed(path.bytes()?);
     let mode = mode & !WRITE;
     check_mode(mode)?;
     let core = created(name, mode).inspect_err(|_| last_error::about(name))?;
@@ -130,7 +130,7 @@ fn kind_of(mode: c_int) -> Kind {
 }
 
 fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
-    let url = String::from_utf8_lossy(name).trim_start().to_owned();
+    let url = address_of(name);
     if mode & INMEMORY == 0 {
         check_address(&url)?;
     }

@@ -164,23 +164,58 @@ pub(crate) fn get_mapped(
     let (values, ended) = convert::to_memory(&at.file, &values, to)?;
     let element = layouts::size_of_type(&at.members, to.into())?.len;
     let image = layouts::image(&at.members, to.into(), &values)?;
-    let mut indices = vec![0usize; slab.counts.len()];
+    let mut places = MappedPlaces::new(&slab.counts, distances, element)?;
     for bytes in image.chunks_exact(element.max(1)) {
-        let place = indices.iter().zip(distances).try_fold(0isize, |sum, (index, distance)| {
-            sum.checked_add(isize::try_from(*index).ok()?.checked_mul(*distance)?)
-        });
-        let place = place.and_then(|place| usize::try_from(place).ok());
-        let place = place.and_then(|place| place.checked_mul(element)).ok_or(Code(NC_EINVAL))?;
-        out.write_at(place, bytes)?;
-        for (index, count) in indices.iter_mut().zip(&slab.counts).rev() {
+        out.at(places.step()?).write(bytes)?;
+    }
+    ended
+}
+
+/// Where the elements of a slab stand in the program's memory: some bytes after its pointer, or before it, as a program that turns
+/// an axis around passes the address of its last element.
+#[derive(Debug)]
+pub(crate) struct MappedPlaces<'a> {
+    counts: &'a [usize],
+    /// In elements, by axis.
+    distances: &'a [isize],
+    element_len: isize,
+    /// Those of the next element.
+    indices: Vec<usize>,
+}
+
+impl<'a> MappedPlaces<'a> {
+    /// The places of elements of some bytes, at these distances.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for elements that no memory has.
+    pub(crate) fn new(counts: &'a [usize], distances: &'a [isize], element_len: usize) -> Outcome<Self> {
+        let element_len = isize::try_from(element_len).map_err(|_| Code(NC_EINVAL))?;
+        Ok(Self { counts, distances, element_len, indices: vec![0; counts.len()] })
+    }
+
+    /// The place of the next element in bytes; after the last one, that of the first one again.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a place that no number counts.
+    pub(crate) fn step(&mut self) -> Outcome<isize> {
+        let place = self.place().ok_or(Code(NC_EINVAL))?;
+        for (index, count) in self.indices.iter_mut().zip(self.counts).rev() {
             *index += 1;
             if *index < *count {
                 break;
             }
             *index = 0;
         }
+        Ok(place)
     }
-    ended
+
+    fn place(&self) -> Option<isize> {
+        let mut axes = self.indices.iter().zip(self.distances);
+        let elements = axes.try_fold(0isize, |sum, (index, distance)| {
+            sum.checked_add(isize::try_from(*index).ok()?.checked_mul(*distance)?)
+        })?;
+        elements.checked_mul(self.element_len)
+    }
 }
 
 /// `nc_get_var`: all values.

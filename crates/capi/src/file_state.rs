@@ -7,7 +7,7 @@ use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::followed::ReadAhead;
-use crate::local_place::{LocalPlace, anchored};
+use crate::local_place::{LocalPlace, address_of, anchored};
 use crate::members::FileMembers;
 use crate::process::{self, open_options, session};
 use crate::put_run::CollectedPuts;
@@ -139,7 +139,7 @@ pub(crate) enum FileOrigin {
 /// # Errors
 /// Those of opening.
 pub(crate) fn opened_again(path: &[u8], place: Option<&LocalPlace>) -> ncirrus::Result<Dataset> {
-    let url = anchored(String::from_utf8_lossy(path).trim_start(), place);
+    let url = anchored(&address_of(path), place);
     Dataset::open_with(&url, &open_options(), &session()?)
 }
 

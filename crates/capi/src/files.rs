@@ -42,8 +42,15 @@ fn close_all() {
     let written = |file: &Arc<OpenFile>| file.writes && !file.is_inherited();
     for file in slots::own().into_iter().filter(written) {
         // The program ends: nobody is left who could be told. What goes wrong with one file leaves the others whole.
-        let _ = catch_unwind(AssertUnwindSafe(|| file.core.alone().finish()));
+        let _ = catch_unwind(AssertUnwindSafe(|| end_at_exit(&file)));
     }
+}
+
+/// Ends a file when the program ends: one that cannot be ended is given up. Nobody drops it any more, and a new one would stay under
+/// the name that it has until it is at its path.
+fn end_at_exit(file: &OpenFile) -> Outcome<()> {
+    let mut state = file.core.alone();
+    state.finish().or_else(|code| state.abandon().and(Err(code)))
 }
 
 /// Puts a file into the lowest free slot and returns the id of its root group.

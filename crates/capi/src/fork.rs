@@ -4,9 +4,10 @@
 //! nothing locked. What the parent has open is left to it, with its locks, whatever other threads do with them; a file that is
 //! read is opened again at the first call that uses it (`files`).
 use crate::slots::{self, HeldSlots};
-use crate::{chunk_caches, memory, opened_blocks, process, user_formats};
+use crate::{chunk_caches, memory, opened_blocks, place_turns, process, user_formats};
 use std::any::Any;
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::sync::{MutexGuard, Once};
 
 /// What is held while the process is forked.
@@ -17,7 +18,8 @@ struct HeldProcess {
 }
 
 thread_local! {
-    static HELD: RefCell<Option<HeldProcess>> = const { RefCell::new(None) };
+    /// Taken out after the fork. It has no destructor: functions of `atexit` fork, too, when variables that have one are gone.
+    static HELD: RefCell<Option<ManuallyDrop<HeldProcess>>> = const { RefCell::new(None) };
 }
 
 /// Cares for forks from now on; asked for once.
@@ -29,18 +31,27 @@ pub(crate) fn watch() {
 fn hold() {
     // In the order in which a call takes them: the settings are read while a session is made.
     let session = process::held_session();
-    let others =
-        vec![process::held_settings(), chunk_caches::held(), opened_blocks::held(), user_formats::held()];
+    let others = vec![
+        process::held_settings(),
+        chunk_caches::held(),
+        opened_blocks::held(),
+        user_formats::held(),
+        place_turns::held(),
+    ];
     let held = HeldProcess { slots: slots::held(), session, _others: others };
-    HELD.with(|place| *place.borrow_mut() = Some(held));
+    HELD.set(Some(ManuallyDrop::new(held)));
+}
+
+fn taken() -> Option<HeldProcess> {
+    HELD.take().map(ManuallyDrop::into_inner)
 }
 
 fn release() {
-    drop(HELD.with(|place| place.borrow_mut().take()));
+    drop(taken());
 }
 
 fn begin_child() {
-    if let Some(mut held) = HELD.with(|place| place.borrow_mut().take()) {
+    if let Some(mut held) = taken() {
         held.slots.leave_to_parent();
         process::leave_to_parent(&mut held.session);
     }

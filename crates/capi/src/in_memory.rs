@@ -117,19 +117,24 @@ pub(crate) fn close(ncid: c_int, out: MemoryFile) -> Outcome<()> {
     let block = opened_blocks::remove(ncid & !0xffff);
     let file = files::remove(ncid)?;
     file.core.release();
+    let is_hdf5 = file.is_hdf5();
     let ended = match &block {
         Some(block) if !file.writes => Ok((block.len, block.address)),
         _ => finished(&file, block.as_ref()),
     };
+    let mut flags = 0;
     if let Some(block) = block {
         block.take_back(file);
         let is_answered = matches!(ended, Ok((_, address)) if address == block.address);
-        if block.is_ours && !is_answered {
-            free_address(block.address);
+        match (block.is_ours, is_answered) {
+            (true, false) => free_address(block.address),
+            (false, true) => flags = LOCKED,
+            (true, true) | (false, false) => {}
         }
     }
     let (len, address) = ended?;
-    out.set(len, address);
+    // For netCDF-3, the reference leaves the program's flags as they are.
+    out.set(len, address, is_hdf5.then_some(flags));
     Ok(())
 }
 

@@ -1,4 +1,5 @@
 //! What went wrong in the last call of a thread that failed.
+use ncirrus::store::path_text;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char};
@@ -49,15 +50,20 @@ pub(crate) fn function() -> &'static str {
 
 /// What went wrong, in the words of whoever noticed it.
 pub(crate) fn set(text: &str) {
-    let text = CString::new(text.replace('\0', "?")).unwrap_or_default();
+    let text = CString::new(shown(text)).unwrap_or_default();
     // A thread that ends has no text any more.
     let _ = TEXT.try_with(|place| *place.borrow_mut() = text);
     CALL.with(|call| call.has_text.set(true));
 }
 
+/// A text without NULs: those of a path stand before the digits of bytes that are not UTF-8 (`path_text`).
+fn shown(text: &str) -> String {
+    text.replace('\0', "\\x")
+}
+
 /// Puts the file before what went wrong in the call that runs, if that does not name it.
 pub(crate) fn about(file: &[u8]) {
-    let file = String::from_utf8_lossy(file);
+    let file = shown(&path_text::of_bytes(file));
     let known = TEXT.try_with(|text| text.borrow().to_string_lossy().into_owned()).unwrap_or_default();
     if !CALL.with(|call| call.has_text.get()) {
         // The words of the code are found at the end.

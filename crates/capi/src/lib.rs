@@ -53,6 +53,7 @@ mod open;
 mod opened_blocks;
 mod own_interface;
 mod place_checks;
+mod place_turns;
 mod plugin_paths;
 mod process;
 mod put_attributes;

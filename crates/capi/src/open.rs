@@ -7,10 +7,11 @@ use crate::faults::{self, FaultPlace};
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile, group_of};
 use crate::last_error;
-use crate::local_place::{LocalPlace, address_of, anchored};
+use crate::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::memory::{CText, ConstText, MemoryFile, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::place_checks;
+use crate::place_turns::PlaceTurn;
 use crate::process::{self, open_options};
 use crate::user_formats;
 use ncirrus::store::Url;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 
 /// Opens a dataset, for changes if the mode says so.
 pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
-    let name = path.bytes()?;
+    let name = trimmed(path.bytes()?);
     check_mode(mode)?;
     if ncid.is_null() || mode & INMEMORY != 0 || mode & (DISKLESS | MMAP) == DISKLESS | MMAP {
         return Err(Code(NC_EINVAL));
@@ -29,15 +30,16 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     if user_formats::open(path, mode, 0, Out::none(), ncid)?.is_some() {
         return Ok(());
     }
-    let core = found(name, mode).inspect_err(|_| last_error::about(name))?;
+    // The turn ends when the file has its id.
+    let (core, _turn) = found(name, mode).inspect_err(|_| last_error::about(name))?;
     faults::reached(FaultPlace::Opened);
     let writes = mode & WRITE != 0 && core.is_written();
     ncid.set(files::insert(OpenFile::new(core, mode, name.to_vec(), writes))?);
     Ok(())
 }
 
-/// The file at an address, which this process may have open already.
-fn found(name: &[u8], mode: c_int) -> Outcome<Arc<FileCore>> {
+/// The file at an address, which this process may have open already, and the turn of this call with it.
+fn found(name: &[u8], mode: c_int) -> Outcome<(Arc<FileCore>, Option<PlaceTurn>)> {
     let url = address_of(name);
     place_checks::check_address(&url)?;
     let place = LocalPlace::of(&url);
@@ -45,15 +47,17 @@ fn found(name: &[u8], mode: c_int) -> Outcome<Arc<FileCore>> {
         place_checks::check_kind(place.as_ref())?;
     }
     let address = anchored(&url, place.as_ref());
-    if let Some(core) = shared(place.as_ref(), &address, mode)? {
-        return Ok(core);
+    let turn = place.as_ref().map(PlaceTurn::to_open);
+    if let Some(core) = shared(place.as_ref().zip(turn.as_ref()), &address, mode)? {
+        return Ok((core, turn));
     }
-    opened(&address, mode, place.clone()).map(Arc::new).map_err(|error| {
+    let opened = opened(&address, mode, place.clone()).map_err(|error| {
         let answered = protocol_of(&url).and_then(|protocol| codes::of_server(&error, protocol));
         let code = codes::of_opening(error);
         let of_place = || place_checks::of_opening(code, &url, place.as_ref(), mode & WRITE != 0);
         answered.or(place_checks::check_kind(place.as_ref()).err()).unwrap_or_else(of_place)
-    })
+    })?;
+    Ok((Arc::new(opened), turn))
 }
 
 /// Flags that exclude each other.
@@ -116,8 +120,23 @@ fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
 }
 
 /// A file that this process has open already: its handles share its state, unless another file has come to its place since then.
-fn shared(place: Option<&LocalPlace>, url: &str, mode: c_int) -> Outcome<Option<Arc<FileCore>>> {
-    let Some(place) = place else { return Ok(None) };
+fn shared(
+    local: Option<(&LocalPlace, &PlaceTurn)>,
+    url: &str,
+    mode: c_int,
+) -> Outcome<Option<Arc<FileCore>>> {
+    let Some((place, turn)) = local else { return Ok(None) };
+    loop {
+        let found = open_at(place, url, mode)?;
+        // What had a handle a moment ago may be closed by now, and is opened anew then.
+        if found.is_some() || !turn.wait_for_closing() {
+            return Ok(found);
+        }
+    }
+}
+
+/// As [`shared`], of what is not being closed.
+fn open_at(place: &LocalPlace, url: &str, mode: c_int) -> Outcome<Option<Arc<FileCore>>> {
     let writes = mode & WRITE != 0;
     for file in files::open_files().into_iter().filter(|file| file.core.is_at(place)) {
         // Calls that read it are not waited for.
@@ -133,6 +152,9 @@ fn shared(place: Option<&LocalPlace>, url: &str, mode: c_int) -> Outcome<Option<
             _ => {}
         }
         let mut state = file.core.alone();
+        if state.dataset.is_closed() {
+            continue;
+        }
         match (&state.origin, writes) {
             (FileOrigin::Memory | FileOrigin::Replaced, _) | (FileOrigin::Reading, false) => continue,
             (FileOrigin::Reading, true) => {
@@ -159,6 +181,8 @@ pub(crate) fn close(ncid: c_int) -> Outcome<()> {
         // The program can still complete what it defined.
         handle.file.core.look(file_state::FileState::check_types)?;
     }
+    // Who opens the file no longer finds it by a handle, and waits.
+    let _turn = PlaceTurn::to_close(ncid);
     crate::chunk_caches::forget(ncid);
     let file = files::remove(ncid)?;
     let ended = end(&file).and_then(|()| crate::in_memory::put_back(ncid, &file));
@@ -188,6 +212,8 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
         (true, true) => state.finish(),
         (true, false) if file.core.health.is_broken() => state.abandon(),
         (true, false) => state.close(),
+        // Whoever had the last handle was faster: what was written is permanent.
+        (false, true) if state.dataset.is_closed() => file.core.health.check(),
         (false, true) => file.core.health.check().and_then(|()| state.publish()),
         (false, false) => Ok(()),
     };
@@ -196,6 +222,7 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
 
 /// Closes a dataset without what was defined since `nc_redef`; a new one that was never in data mode does not appear.
 pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
+    let _turn = PlaceTurn::to_close(ncid);
     crate::chunk_caches::forget(ncid);
     let file = files::remove(ncid)?;
     let ended = end_without_definitions(&file);

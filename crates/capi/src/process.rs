@@ -71,10 +71,35 @@ fn new_session() -> ncirrus::Result<Session> {
     }
     // Programs expect of a file that they have open what systems do: it is read on, whatever becomes of its name.
     let builder = builder.holds_files(true);
-    match &set.plugins {
+    without_signals(|| match &set.plugins {
         Some(folders) => with_plugins(builder, folders).build(),
         None => builder.build(),
+    })
+}
+
+/// Starts threads that handle none of the program's signals: its handlers expect to run in threads of its own.
+#[cfg(unix)]
+fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+    use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+    let mut signals = SigSet::all();
+    // What a thread brings about itself, and what measures it.
+    let own =
+        [Signal::SIGSEGV, Signal::SIGBUS, Signal::SIGFPE, Signal::SIGILL, Signal::SIGTRAP, Signal::SIGABRT];
+    for signal in own.into_iter().chain([Signal::SIGPROF]) {
+        signals.remove(signal);
     }
+    let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK);
+    let started = start();
+    if let Ok(before) = before {
+        // A mask that was there can be set again.
+        let _ = before.thread_set_mask();
+    }
+    started
+}
+
+#[cfg(not(unix))]
+fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+    start()
 }
 
 fn gathered(set: &ProgramSettings) -> ncirrus::Result<ConfigSettings> {

@@ -1,6 +1,7 @@
 //! Writing values.
-use crate::codes::{Code, NC_EHDFERR, NC_EINVAL, NC_EMAPTYPE, NC_ENOMEM, NC_ERANGE, Outcome};
+use crate::codes::{Code, NC_EHDFERR, NC_EMAPTYPE, NC_ENOMEM, NC_ERANGE, Outcome};
 use crate::convert;
+use crate::data::MappedPlaces;
 use crate::files::{self, CallHandle};
 use crate::layouts;
 use crate::memory::{Bytes, In};
@@ -180,21 +181,9 @@ fn write_mapped(target: &SlabAccess, map: In<isize>, memory: Option<Atomic>, dat
     let element = layouts::size_of_type(&target.at.members, memory.into())?.len;
     let count = slab.element_count()?;
     let mut gathered = Vec::with_capacity(count.saturating_mul(element).min(1 << 24));
-    let mut indices = vec![0usize; slab.counts.len()];
+    let mut places = MappedPlaces::new(&slab.counts, distances, element)?;
     for _ in 0..count {
-        let place = indices.iter().zip(distances).try_fold(0isize, |sum, (index, distance)| {
-            sum.checked_add(isize::try_from(*index).ok()?.checked_mul(*distance)?)
-        });
-        let place = place.and_then(|place| usize::try_from(place).ok());
-        let place = place.and_then(|place| place.checked_mul(element)).ok_or(Code(NC_EINVAL))?;
-        gathered.extend_from_slice(data.at(place).read(element)?);
-        for (index, count) in indices.iter_mut().zip(&slab.counts).rev() {
-            *index += 1;
-            if *index < *count {
-                break;
-            }
-            *index = 0;
-        }
+        gathered.extend_from_slice(data.at(places.step()?).read(element)?);
     }
     target.write(Some(memory), Bytes::of(&gathered), PutEnd::Now)
 }

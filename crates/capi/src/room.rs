@@ -2,7 +2,7 @@
 use crate::codes::{Code, NC_EINMEMORY, NC_EINVAL, Outcome};
 use crate::file_state::FileState;
 use ncirrus::model::FileRoom;
-use ncirrus::{AxisSelection, ErrorKind, Selection, VarId};
+use ncirrus::{AxisSelection, ErrorKind, Model, Selection, VarId};
 
 /// `NC_ALIGN_CHUNK`: a multiple of the blocks in which netCDF-C writes.
 const BY_BLOCKS: usize = usize::MAX;
@@ -77,7 +77,7 @@ impl FileState {
     /// Before values of a variable are written: records have room in the memory that the file is in.
     ///
     /// # Errors
-    /// `NC_EINMEMORY`.
+    /// `NC_EINMEMORY`; the records are as before then, and so is the length of the file.
     pub(crate) fn make_room(&mut self, var: VarId, selection: &Selection) -> Outcome<()> {
         let Some(AxisSelection::Slice { start, count, .. }) = selection.axes().first() else { return Ok(()) };
         let (end, max_len) = (start.saturating_add(*count), self.locked_len);
@@ -86,10 +86,18 @@ impl FileState {
         let is_beyond = |len: u64| max_len.is_some() && *count > 0 && end > len;
         let grows = dim.and_then(|dim| model.dimension(dim)).is_some_and(|dim| is_beyond(dim.len.current()));
         let Some(dim) = dim.filter(|_| grows) else { return Ok(()) };
-        self.dataset.edit(|model| {
+        // A check first writes what was put and is not written yet, in parts that reach to the last record. That is done before there
+        // are more records: those that are then refused would be in the file, which would be longer than its room.
+        self.edit_in_room(|model| {
             model.set_room(FileRoom { max_len, ..model.room().unwrap_or_default() });
-            Ok(model.grow(dim, end)?)
+            Ok(())
         })?;
+        self.edit_in_room(|model| Ok(model.grow(dim, end)?))
+    }
+
+    /// Changes definitions that the file has room for; otherwise they stay as they are.
+    fn edit_in_room(&self, change: impl FnOnce(&mut Model) -> ncirrus::Result<()>) -> Outcome<()> {
+        self.dataset.edit(change)?;
         self.dataset.check_definitions().map_err(|error| self.code_of_room(error))
     }
 

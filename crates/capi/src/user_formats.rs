@@ -1,6 +1,7 @@
 //! Formats that programs define: a table of functions is called for their files (`nc_def_user_format`).
 use crate::codes::{Code, NC_EINVAL, NC_ENOPAR, NC_ENOTBUILT, Outcome};
 use crate::files;
+use crate::local_place::{LocalPlace, address_of};
 use crate::memory::{CText, CTextMut, KeptPointer, NameOut, Out, PassedTable, TableOut, UserTable};
 use crate::modes::NETCDF4;
 use crate::user_file::UserFile;
@@ -85,7 +86,7 @@ fn recognised(path: &[u8]) -> Option<UserTable> {
     if formats.iter().all(|format| format.magic.is_empty()) {
         return None;
     }
-    let place = crate::local_place::LocalPlace::of(String::from_utf8_lossy(path).trim_start())?;
+    let place = LocalPlace::of(&address_of(path))?;
     let mut start = Vec::new();
     std::fs::File::open(place.path()).ok()?.take(LONGEST_MAGIC as u64).read_to_end(&mut start).ok()?;
     let fits = |format: &&UserFormat| {

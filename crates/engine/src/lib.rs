@@ -25,7 +25,7 @@ mod write;
 pub use dataset::{Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoredChunk};
 pub use plan::{PlannedRequest, PlannedSource, ReadPlan};
 pub use read::{AbsentFragment, ReadReport};
-pub use resources::{MissingChunks, SessionStatistics, ShortChunks, watch};
+pub use resources::{MissingChunks, SessionStatistics, ShortChunks, is_thread_ending, watch};
 pub use session::{Session, SessionBuilder, SessionTask, most_threads};
 pub use write::{
     CopiedCounts, CopyPlan, DatasetWriter, EncodedChunk, SkippedPart, ValueTreatment, VariableEncoder,

@@ -12,6 +12,7 @@ mod statistics;
 mod workers;
 
 pub use block_on::watch;
+pub use network::is_thread_ending;
 pub use policy::{MissingChunks, ShortChunks};
 pub use statistics::SessionStatistics;
 
@@ -21,7 +22,7 @@ pub(crate) use chunk_cache::{CachedChunk, ChunkCache, ChunkKey};
 pub(crate) use host_protocols::HostProtocols;
 pub(crate) use in_flight::{FirstRequest, InFlight};
 pub(crate) use memory::{MemoryBudget, MemoryPermit};
-pub(crate) use network::{NetworkRuntime, PendingAnswer, PendingRequest};
+pub(crate) use network::{NetworkRuntime, PendingAnswer, PendingRequest, entered};
 pub(crate) use statistics::SessionCounters;
 pub(crate) use workers::{WorkerBuffers, WorkerPool};
 

@@ -4,7 +4,7 @@ mod protocol;
 use crate::dataset::OpenDatasets;
 use crate::resources::{
     MissingChunks, PendingRequest, ResourceOptions, SessionStatistics, SharedResources, ShortChunks,
-    block_on, wait,
+    block_on, entered, wait,
 };
 use ncirrus_codec::CodecRegistry;
 use ncirrus_layout::{Limits, Overlay, Result};
@@ -76,7 +76,7 @@ impl Session {
     /// As [`block_on`](Self::block_on), for futures of stores, which may need the session's network.
     pub fn block_on_store<F: Future>(&self, future: F) -> F::Output {
         let network = self.shared.network.handle();
-        let _entered = network.as_ref().ok().map(tokio::runtime::Handle::enter);
+        let _entered = network.as_ref().ok().and_then(entered);
         block_on(future)
     }
 
@@ -94,7 +94,7 @@ impl Session {
     /// As [`wait`](Self::wait).
     pub fn wait_for_store<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         let network = self.shared.network.handle();
-        let _entered = network.as_ref().ok().map(tokio::runtime::Handle::enter);
+        let _entered = network.as_ref().ok().and_then(entered);
         wait(future)
     }
 

@@ -92,6 +92,17 @@ impl Session {
         if is_local(url) { self.engine.wait(future) } else { self.engine.wait_for_store(future) }
     }
 
+    /// As [`wait_at`](Self::wait_at), for what completes a dataset: also on a thread that ends, which cannot enter the session's network
+    /// any more.
+    pub(crate) fn complete_at<T: Send + 'static>(
+        &self,
+        url: &str,
+        future: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let can_enter = is_local(url) || !ncirrus_engine::is_thread_ending();
+        if can_enter { self.wait_at(url, future) } else { self.engine.wait(self.engine.spawn(future)?) }
+    }
+
     /// Starts a future on the session's own threads, which also drive its network; for programs without a runtime of
     /// their own. Returns a future of the result, for any executor; dropping it ends the one that was started.
     ///

@@ -7,7 +7,7 @@ mod tests;
 
 use crate::store::{BlockingStore, LocalStore, PutCondition, ReadAt, Store, StoreFacts};
 use crate::url::anchored_path;
-use crate::{fault, key, memory, page, platform, temporary, want};
+use crate::{fault, key, memory, page, path_text, platform, temporary, want};
 use bytes::Bytes;
 use durability::UnsyncedFiles;
 use handles::{FileUse, StoreHandles};
@@ -44,7 +44,7 @@ impl DirectoryStore {
     /// working directory. What is put is made durable by [`barrier`](LocalStore::barrier).
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
-        let id = StoreId::new(root.to_string_lossy().as_ref());
+        let id = StoreId::new(path_text::of_path(&root).as_ref());
         let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
         let root = anchored_path(&root);
         Self {
@@ -64,12 +64,11 @@ impl DirectoryStore {
     /// `Invalid` when the path names no file.
     pub fn of_file(path: impl AsRef<Path>) -> Result<(Self, ObjectId)> {
         let path = path.as_ref();
-        let name = path.file_name().and_then(|name| name.to_str());
-        let Some(name) = name else {
+        let Some(name) = path.file_name() else {
             return Err(Error::invalid(format!("{:?} names no file", path.to_string_lossy())));
         };
         let store = Self::new(path.parent().unwrap_or(Path::new(""))).sharing(&HandleBudget::new(16));
-        let object = store.root().child(name);
+        let object = store.root().child(&path_text::of_path(Path::new(name)));
         Ok((store, object))
     }
 
@@ -105,7 +104,7 @@ impl DirectoryStore {
     }
 
     fn path(&self, object: &ObjectId) -> Result<PathBuf> {
-        Ok(self.root.join(key::check(object)?))
+        Ok(self.root.join(key::check_path(object)?))
     }
 
     /// Opens an object for reading and returns its metadata; `None` if there is no such object, or it is a prefix.

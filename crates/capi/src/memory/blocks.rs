@@ -3,6 +3,7 @@
 use super::Bytes;
 use crate::codes::{Code, NC_EINVAL, NC_ENOMEM, Outcome};
 use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 // SAFETY: the functions of C's standard library, by their prototypes there.
@@ -148,9 +149,26 @@ unsafe extern "C" {
 /// What is to be done when the program ends.
 static AT_EXIT: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
 
+/// Whether the system was asked to call [`leave`].
+static IS_EXIT_AWAITED: AtomicBool = AtomicBool::new(false);
+
 /// Calls a function when the program ends in order.
 pub(crate) fn at_exit(act: fn()) {
     if AT_EXIT.set(act).is_ok() {
+        await_exit();
+    }
+}
+
+/// The system calls the last one first that asked: the library asks when it is loaded, so that all functions of `atexit` and
+/// destructors of the program still find its files open.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[used]
+// SAFETY: the section is that of functions that are called at this time, and this is one.
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = await_exit;
+
+extern "C" fn await_exit() {
+    if !IS_EXIT_AWAITED.swap(true, Ordering::AcqRel) {
         // SAFETY: the function lives as long as the program and lets no panic out. Without room for it nothing is called.
         let _ = unsafe { atexit(leave) };
     }

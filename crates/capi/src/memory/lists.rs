@@ -297,11 +297,11 @@ impl MemoryFile {
         unsafe { self.0.as_ref() }.copied()
     }
 
-    /// Tells the program where bytes are that it frees.
-    pub(crate) fn set(self, len: usize, address: usize) {
+    /// Tells the program where bytes are that it frees; its flags stay, if none are told.
+    pub(crate) fn set(self, len: usize, address: usize, flags: Option<std::ffi::c_int>) {
         // SAFETY: null, or a structure of the program, which nobody else uses during the call.
         if let Some(file) = unsafe { self.0.as_mut() } {
-            (file.len, file.address) = (len, address);
+            *file = CMemoryFile { len, address, flags: flags.unwrap_or(file.flags) };
         }
     }
 }

@@ -246,9 +246,9 @@ impl Bytes {
         self.0.expose_provenance()
     }
 
-    /// The memory from some bytes after the start on.
-    pub(crate) fn at(self, offset: usize) -> Self {
-        Self(self.0.wrapping_byte_add(offset))
+    /// The memory from some bytes after or before the start on; what is null stays null.
+    pub(crate) fn at(self, place: isize) -> Self {
+        if self.is_null() { self } else { self.moved(place) }
     }
 
     /// The memory from some bytes after or before the start on.
@@ -291,6 +291,11 @@ impl BytesOut {
     /// The memory from some bytes after or before the start on.
     pub(crate) fn moved(self, bytes: isize) -> Self {
         Self(self.0.wrapping_byte_offset(bytes))
+    }
+
+    /// As [`moved`](Self::moved), but what is null stays null.
+    pub(crate) fn at(self, place: isize) -> Self {
+        if self.is_null() { self } else { self.moved(place) }
     }
 
     /// Stores bytes from the start on.

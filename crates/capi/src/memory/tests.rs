@@ -201,8 +201,11 @@ fn memory_that_a_program_lends_is_read_where_it_is() {
     let mut file = lists::CMemoryFile { len: 3, address: 9, flags: 1 };
     let place = role::<MemoryFile>(&raw mut file);
     assert_eq!(place.read().map(|file| (file.len, file.address, file.flags)), Some((3, 9, 1)));
-    place.set(4, 10);
-    assert_eq!((file.len, file.address), (4, 10));
+    place.set(4, 10, None);
+    assert_eq!((file.len, file.address, file.flags), (4, 10, 1));
+    let place = role::<MemoryFile>(&raw mut file);
+    place.set(5, 11, Some(0));
+    assert_eq!((file.len, file.address, file.flags), (5, 11, 0));
     assert!(role::<MemoryFile>(null_mut()).read().is_none());
 }
 

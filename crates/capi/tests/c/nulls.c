@@ -73,7 +73,7 @@ int main(int count, char **arguments) {
         SHOW(nc_put_vars_int(n, 0, s, e, st, x));
         st[0] = PTRDIFF_MIN;
         SHOW(nc_put_vars_int(n, 0, s, e, st, x));
-        ptrdiff_t mp[1] = {-1};
+        ptrdiff_t mp[1] = {PTRDIFF_MIN};
         st[0] = 1;
         SHOW(nc_put_varm_int(n, 0, s, e, st, mp, x+4));
         SHOW(nc_put_vlen_element(n, 32, NULL, 1, x));

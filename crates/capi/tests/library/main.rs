@@ -5,6 +5,7 @@
 mod arguments;
 mod bad_input;
 mod calls;
+mod closing;
 mod conversions;
 mod dumps;
 mod exceptions;

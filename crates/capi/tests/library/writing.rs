@@ -107,6 +107,16 @@ fn what_was_defined_and_given_up_is_found_again_as_by_debians_library() {
 }
 
 #[test]
+fn what_is_open_is_read_and_written_whatever_becomes_of_its_name() {
+    assert_alike("moved", &[]);
+}
+
+#[test]
+fn signals_are_handled_by_threads_of_the_program() {
+    assert_alike("signals", &["signals.nc"]);
+}
+
+#[test]
 fn locked_memory_has_the_changes_of_its_file() {
     assert_alike("locked", &[]);
 }
@@ -119,6 +129,29 @@ fn memory_that_a_program_lent_is_not_read_after_the_close() {
 #[test]
 fn what_locked_memory_has_no_room_for_is_refused() {
     assert_alike("locked_room", &[]);
+}
+
+#[test]
+fn maps_turn_axes_around_and_refused_records_leave_the_others() {
+    assert_alike("found_by_hunting", &[]);
+}
+
+#[test]
+fn a_new_file_that_cannot_be_closed_leaves_nothing_behind_when_the_program_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "found_by_hunting");
+    let place = folder.path().join("files");
+    std::fs::create_dir(&place).unwrap();
+    let names =
+        || -> Vec<_> { std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().file_name()).collect() };
+    let run_there = || printed(Library::Own, folder.path(), &program, &["files", "given_up"]);
+    assert_eq!(run_there(), " nc_create(path, 0 nc_def_enum(n,  0 nc_close(n) -36\n");
+    assert!(names().is_empty(), "{:?}", names());
+    // What was there before stays.
+    std::fs::write(place.join("hunted.nc"), "before").unwrap();
+    assert!(run_there().ends_with("nc_close(n) -36\n"));
+    assert_eq!(names(), ["hunted.nc"]);
+    assert_eq!(std::fs::read_to_string(place.join("hunted.nc")).unwrap(), "before");
 }
 
 #[test]
@@ -137,6 +170,11 @@ fn files_are_found_by_other_names_and_from_other_folders() {
         "other_places",
         &["old.nc", "new.nc", "late.nc", "late4.nc", "here.nc", "here4.nc", "groups.nc"],
     );
+}
+
+#[test]
+fn names_that_are_not_utf8_have_files_of_their_own() {
+    assert_alike("bytes_of_names", &["0.nc", "1.nc", "2.nc", "3.nc"]);
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! Waiting for a future without a runtime, and interrupting such a wait.
-use ncirrus_layout::{Error, ErrorKind, Result};
+use ncirrus_layout::{Error, ErrorKind, LockExt, Result};
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+// Programs also wait in what they registered for the end of a thread or with `atexit`: variables of the thread that have a destructor
+// are gone by then. So these have none, and `std::thread::current`, which has one, is not used.
 thread_local! {
     /// Depth of nested calls of `block_on` on this thread: inside one, no other tasks depend on this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// The watch that is asked whether to go on while this thread waits.
-    static WATCH: RefCell<Option<Rc<Watch>>> = const { RefCell::new(None) };
+    /// The watch that is asked whether to go on while this thread waits. `watch` drops it.
+    static WATCH: RefCell<Option<ManuallyDrop<Rc<Watch>>>> = const { RefCell::new(None) };
 }
 
 /// A callback that decides whether to go on.
@@ -53,22 +55,22 @@ impl Watch {
 /// Watches may be nested: the innermost counts.
 pub fn watch<T>(interval: Duration, stops: impl Fn() -> bool + 'static, body: impl FnOnce() -> T) -> T {
     let watch = Watch { interval, stops: Box::new(stops), last: Cell::new(Instant::now()) };
-    let _before = WatchBefore(WATCH.replace(Some(Rc::new(watch))));
+    let _before = WatchBefore(WATCH.replace(Some(ManuallyDrop::new(Rc::new(watch)))));
     body()
 }
 
 /// Restores the previous watch.
-struct WatchBefore(Option<Rc<Watch>>);
+struct WatchBefore(Option<ManuallyDrop<Rc<Watch>>>);
 
 impl Drop for WatchBefore {
     fn drop(&mut self) {
         let before = self.0.take();
-        drop(WATCH.replace(before));
+        drop(WATCH.replace(before).map(ManuallyDrop::into_inner));
     }
 }
 
 fn watched() -> Option<Rc<Watch>> {
-    WATCH.with_borrow(Option::clone)
+    WATCH.with_borrow(|watch| watch.as_deref().cloned())
 }
 
 /// Runs a future to its end on this thread, or until its [watch](watch) stops it.
@@ -76,7 +78,8 @@ pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let Some(watch) = watched() else { return block_on(future) };
     let _blocking = BlockedThread::enter();
     let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
+    let signal = Arc::new(WakeSignal::default());
+    let waker = Waker::from(Arc::clone(&signal));
     let mut context = Context::from_waker(&waker);
     let mut says_stop = watch.says_stop_now();
     loop {
@@ -85,7 +88,7 @@ pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
         }
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
-            Poll::Pending => thread::park_timeout(watch.rest()),
+            Poll::Pending => signal.wait(Some(watch.rest())),
         }
         says_stop = watch.says_stop();
     }
@@ -112,12 +115,13 @@ pub(crate) async fn between_parts() {
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let _blocking = BlockedThread::enter();
     let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
+    let signal = Arc::new(WakeSignal::default());
+    let waker = Waker::from(Arc::clone(&signal));
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
+            Poll::Pending => signal.wait(None),
         }
     }
 }
@@ -128,11 +132,50 @@ pub(crate) fn may_block() -> bool {
     DEPTH.with(|depth| depth.get() > 0) && watched().is_none()
 }
 
-struct ThreadWaker(Thread);
+/// Wakes the thread that waits for a future.
+#[derive(Default)]
+struct WakeSignal {
+    state: Mutex<SignalState>,
+    changed: Condvar,
+}
 
-impl Wake for ThreadWaker {
+#[derive(Default)]
+struct SignalState {
+    is_set: bool,
+    /// Whether the thread sleeps: otherwise the system need not be called.
+    is_awaited: bool,
+}
+
+impl WakeSignal {
+    /// Waits until it is set, or for so long, and resets it.
+    fn wait(&self, most: Option<Duration>) {
+        let mut state = self.state.guard();
+        state.is_awaited = true;
+        let is_unset = |state: &mut SignalState| !state.is_set;
+        let mut state = match most {
+            None => self.changed.wait_while(state, is_unset).unwrap_or_else(PoisonError::into_inner),
+            Some(most) => {
+                let waited = self.changed.wait_timeout_while(state, most, is_unset);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        };
+        *state = SignalState::default();
+    }
+}
+
+impl Wake for WakeSignal {
     fn wake(self: Arc<Self>) {
-        self.0.unpark();
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let mut state = self.state.guard();
+        state.is_set = true;
+        let is_awaited = state.is_awaited;
+        drop(state);
+        if is_awaited {
+            self.changed.notify_one();
+        }
     }
 }
 
@@ -155,6 +198,8 @@ impl Drop for BlockedThread {
 mod tests {
     use super::*;
     use std::future::{pending, ready};
+    use std::sync::mpsc;
+    use std::thread;
 
     /// Says stop from the given number of calls on.
     fn after(questions: usize) -> (Rc<Cell<usize>>, impl Fn() -> bool + 'static) {
@@ -215,6 +260,55 @@ mod tests {
         );
         assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
         assert!(dropped.get());
+    }
+
+    #[test]
+    fn who_waits_is_woken_by_another_thread() {
+        let (ask, asked) = mpsc::channel::<Waker>();
+        let waking = thread::spawn(move || asked.iter().for_each(Waker::wake));
+        let mut rounds = 0;
+        block_on(std::future::poll_fn(|context| {
+            rounds += 1;
+            if rounds > 1000 {
+                return Poll::Ready(());
+            }
+            ask.send(context.waker().clone()).unwrap();
+            Poll::Pending
+        }));
+        drop(ask);
+        waking.join().unwrap();
+    }
+
+    #[test]
+    fn a_thread_that_ends_still_waits() {
+        /// Waits when it is dropped.
+        struct AtEnd(mpsc::Sender<Option<i32>>);
+        impl Drop for AtEnd {
+            fn drop(&mut self) {
+                let waited = watch(
+                    Duration::ZERO,
+                    || false,
+                    || {
+                        wait(async {
+                            between_parts().await;
+                            Ok(5)
+                        })
+                    },
+                );
+                self.0.send(waited.ok().filter(|_| watched().is_none())).unwrap();
+            }
+        }
+        thread_local! {
+            static AT_END: RefCell<Option<AtEnd>> = const { RefCell::new(None) };
+        }
+        let (tell, told) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            // What comes first goes last.
+            AT_END.set(Some(AtEnd(tell)));
+            watch(Duration::ZERO, || false, || wait(ready(Ok(())))).unwrap();
+        });
+        thread.join().unwrap();
+        assert_eq!(told.recv().unwrap(), Some(5));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
-use tokio::runtime::{Handle, Runtime};
+use tokio::runtime::{EnterGuard, Handle, Runtime};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
@@ -84,6 +84,11 @@ impl NetworkRuntime {
             let mut builder = tokio::runtime::Builder::new_multi_thread();
             builder.worker_threads(NETWORK_THREADS).thread_name("ncirrus-net").enable_all().build().ok()
         };
+        let start = || match is_thread_ending() {
+            // A runtime that starts is entered.
+            true => std::thread::Builder::new().spawn(start).ok()?.join().ok()?,
+            false => start(),
+        };
         let runtime = self.runtime.get_or_init(start).as_ref();
         let failed = || Error::new(ErrorKind::Io { retryable: true }, "cannot start the network threads");
         Ok(runtime.ok_or_else(failed)?.handle().clone())
@@ -96,6 +101,17 @@ impl NetworkRuntime {
         let most = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Arc::clone(host.or_insert_with(|| Arc::new(Semaphore::new(most))))
     }
+}
+
+/// Whether what this thread keeps for itself is gone, and runtimes cannot be entered any more: programs still call from functions that
+/// they registered with `atexit` or for the end of a thread.
+pub fn is_thread_ending() -> bool {
+    Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed())
+}
+
+/// Enters the runtime, as long as the thread can.
+pub(crate) fn entered(network: &Handle) -> Option<EnterGuard<'_>> {
+    (!is_thread_ending()).then(|| network.enter())
 }
 
 /// Parts of an answer that wait to be decoded.

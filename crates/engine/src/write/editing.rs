@@ -9,7 +9,6 @@ use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::Model;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread::{self, ThreadId};
 use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
 
@@ -18,8 +17,18 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
 pub(super) struct EditTurns {
     turn: AsyncMutex<()>,
     pub(super) defining: DefiningLock,
-    /// The thread that is running a caller's code.
-    editor: Mutex<Option<ThreadId>>,
+    /// The thread that is running a caller's code, by its [`MARK`].
+    editor: Mutex<Option<usize>>,
+}
+
+thread_local! {
+    /// Its address tells a thread from the others that there are. A thread that ends has no [`ThreadId`](std::thread::ThreadId) any more,
+    /// and may still define something.
+    static MARK: u8 = const { 0 };
+}
+
+fn this_thread() -> usize {
+    MARK.with(|mark| std::ptr::from_ref(mark).addr())
 }
 
 /// As long as this exists, a thread is running the caller's code.
@@ -82,7 +91,7 @@ impl DatasetWriter {
 
     /// Waits for the edits of other threads.
     async fn turn(&self) -> Result<AsyncGuard<'_, ()>> {
-        if *self.turns.editor.guard() == Some(thread::current().id()) {
+        if *self.turns.editor.guard() == Some(this_thread()) {
             return Err(Error::invalid("an edit within an edit of the same dataset"));
         }
         if let Ok(turn) = self.turns.turn.try_lock() {
@@ -104,7 +113,7 @@ impl DatasetWriter {
 
 impl<'a> EditInProgress<'a> {
     fn new(turns: &'a EditTurns) -> Self {
-        *turns.editor.guard() = Some(thread::current().id());
+        *turns.editor.guard() = Some(this_thread());
         Self(turns)
     }
 }

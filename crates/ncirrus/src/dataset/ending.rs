@@ -17,6 +17,10 @@ impl EndState {
         self.0.load(Ordering::Acquire) != 0
     }
 
+    fn is_closed(&self) -> bool {
+        self.0.load(Ordering::Acquire) == CLOSED
+    }
+
     pub(super) fn is_abandoned(&self) -> bool {
         self.0.load(Ordering::Acquire) == ABANDONED
     }
@@ -61,7 +65,7 @@ impl Dataset {
         self.commit()?;
         open.ended.end(CLOSED);
         let staged = open.staged.guard().take();
-        staged.map_or(Ok(()), |staged| self.0.session.wait_at(&self.0.url, staged.commit_checked()))
+        staged.map_or(Ok(()), |staged| self.0.session.complete_at(&self.0.url, staged.commit_checked()))
     }
 
     /// Ends writing without a last sync: what was not synced is discarded, a new dataset does not appear, and what was
@@ -86,7 +90,12 @@ impl Dataset {
         })?;
         self.end_joint()?;
         let staged = open.staged.guard().take();
-        staged.map_or(Ok(()), |staged| self.0.session.wait_at(&self.0.url, staged.abort()))
+        staged.map_or(Ok(()), |staged| self.0.session.complete_at(&self.0.url, staged.abort()))
+    }
+
+    /// Whether it was written and [closed](Self::close), through whichever handle: no call can use it any more.
+    pub fn is_closed(&self) -> bool {
+        matches!(&self.0.state, DatasetState::Writing(open) if open.ended.is_closed())
     }
 
     /// Calls `act` with the location where the dataset is written, unless it was closed.

@@ -146,6 +146,42 @@ fn names_that_are_no_text_are_not_listed() {
     assert_eq!(names(&store), [""; 0]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn files_and_folders_whose_names_are_no_text_are_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |folder: &[u8], name: &[u8]| {
+        [folder, name].map(std::ffi::OsStr::from_bytes).iter().collect::<PathBuf>()
+    };
+    let paths = [
+        at(b"\xe9", b"\xe9.nc"),
+        at(b"\xe9", b"\xe8.nc"),
+        at(b"\xe8", b"\xe9.nc"),
+        at(b"\xe8", "\u{fffd}.nc".as_bytes()),
+    ];
+    let places = paths.each_ref().map(|path| DirectoryStore::of_file(folder.path().join(path)).unwrap());
+    for ((store, object), body) in places.iter().zip([b"0", b"1", b"2", b"3"]) {
+        store.put(object, body, &PutCondition::None).unwrap();
+        let copy = store.name_for_copy(object);
+        store.put(&copy, body, &PutCondition::None).unwrap();
+        store.replace(&copy, object).unwrap();
+    }
+    for (((store, object), path), body) in places.iter().zip(&paths).zip([b"0", b"1", b"2", b"3"]) {
+        assert_eq!(fs::read(folder.path().join(path)).unwrap(), body);
+        assert_eq!(store.read(object, &Want::All).unwrap().unwrap().bytes.as_ref(), body);
+        assert_eq!(places.iter().filter(|(_, other)| other == object).count(), 1, "{object}");
+    }
+    let (store, _) = &places[0];
+    for key in ["\0", "\0e", "a/\0E9", "../\0e9", "\0e9/"] {
+        assert_eq!(
+            store.read(&store.root().child(key), &Want::All).unwrap_err().kind(),
+            ErrorKind::Invalid,
+            "{key:?}"
+        );
+    }
+}
+
 #[test]
 fn the_current_directory_needs_no_name() {
     let store = DirectoryStore::new("");

@@ -95,6 +95,16 @@ fn bad_urls(#[case] text: &str, #[case] message: &str) {
     assert_eq!(Url::parse(text).unwrap_err().message(), message);
 }
 
+#[cfg(unix)]
+#[test]
+fn local_paths_need_not_be_utf8() {
+    for (text, path) in [("\0e9.nc", "\0e9.nc"), ("file:///a/\0e9.zarr#mode=zarr", "/a/\0e9.zarr")] {
+        let url = parsed(text);
+        assert_eq!((url.scheme(), url.path()), (Scheme::File, path));
+        assert!(url.anchored().path().ends_with(path), "{url}");
+    }
+}
+
 #[rstest]
 #[case("https://me:hunter/2@h.org/x")]
 #[case("https://me:hunter?2@h.org/x")]

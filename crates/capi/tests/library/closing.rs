@@ -1,0 +1,46 @@
+//! Files are closed when threads and programs end, and while others open them.
+use super::calls::compiled_with;
+use super::writing::assert_alike_on;
+use super::{Library, loaded_from, printed};
+
+#[test]
+fn what_is_closed_after_the_end_of_threads_and_of_main_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with(folder.path(), "late_calls", &["-lpthread"]);
+    let of_threads = ["3", "4"]
+        .into_iter()
+        .flat_map(|kind| ["00", "01", "02", "10", "11", "12"].map(|how| format!("thread{kind}{how}.nc")));
+    let of_program = ["first3.nc", "last3.nc", "last4.nc", "new3.nc", "new4.nc"].map(str::to_owned);
+    let files: Vec<String> = of_threads.chain(of_program).collect();
+    assert_alike_on(folder.path(), &program, &files.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_is_opened_while_other_threads_close_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with(folder.path(), "one_path", &["-lpthread"]);
+    for kind in ["3", "4"] {
+        let said = printed(Library::Own, folder.path(), &program, &[".", kind]);
+        assert_eq!(said, "wrong: 0, lost: 0\n", "{kind}");
+    }
+}
+
+#[test]
+fn codecs_end_where_their_text_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "netcdf d {\ndimensions:\n\tx = 30 ;\nvariables:\n\tint v(x) ;\ndata:\n v = 1, 2, 3 ;\n}\n";
+    std::fs::write(folder.path().join("text.cdl"), text).unwrap();
+    printed(Library::Debian, folder.path(), "ncgen", &["-k", "netCDF-4", "-o", "d.nc", "text.cdl"]);
+    let target = format!("file://{}/d.zarr#mode=nczarr,file", folder.path().display());
+    printed(Library::Own, folder.path(), "nccopy", &["-d", "4", "d.nc", &target]);
+    let output = std::process::Command::new("ncdump")
+        .args(["-sh", &target])
+        .env("LD_LIBRARY_PATH", loaded_from(folder.path()))
+        // New memory is not empty.
+        .env("MALLOC_PERTURB_", "165")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let codecs = said.lines().find(|line| line.contains("v:_Codecs = ")).unwrap();
+    assert!(codecs.contains("zlib") && codecs.ends_with("}]\" ;"), "{codecs}");
+}
