@@ -278,7 +278,11 @@ impl LocalStore for DirectoryStore {
         }
         let guard = (*when != PutCondition::None).then(|| self.conditional.lock());
         self.check(object, when)?;
-        self.held.check_name(object, &path)?;
+        if let Some(held) = self.held.moved(object.key(), &path) {
+            let written = held.set_len(0).and_then(|()| platform::write_at(&held, body, 0));
+            let written = written.and_then(|()| held.metadata());
+            return written.map(|metadata| tag_of(&metadata)).map_err(|error| write_error(error, object));
+        }
         let (mut file, written_to) = self.create(&path).map_err(|error| write_error(error, object))?;
         let mut written = file.write_all(body);
         if written_to != path {
@@ -369,8 +373,10 @@ impl LocalStore for DirectoryStore {
     fn replace(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
         key::check_move(from, to)?;
         let (old, new) = (self.path(from)?, self.path(to)?);
-        self.held.check_name(to, &new)?;
         self.handles.forget_all();
+        if let Some(held) = self.held.moved(to.key(), &new) {
+            return held::take_bytes(&held, &old).map_err(|error| write_error(error, to));
+        }
         // The file that a link leads to is replaced, the link stays.
         let place = fs::canonicalize(&new).unwrap_or_else(|_| new.clone());
         platform::move_over(&old, &place).map_err(|error| write_error(error, to))?;

@@ -79,6 +79,34 @@ static void changed(int mode) {
     remove("b.nc");
 }
 
+/* A longer header moves the data of netCDF-3: the file is written again. */
+static void rewritten(int mode) {
+    int n;
+    char text[3000];
+    memset(text, 't', sizeof text);
+    for (int how = 0; how < 3; how++) {
+        printf("rewritten %d:", how);
+        make("a.nc", mode, 1);
+        make("b.nc", mode, 2);
+        DO(nc_open("a.nc", NC_WRITE, &n));
+        if (how == 0) rename("a.nc", "c.nc");
+        if (how == 1) link("a.nc", "c.nc"), rename("b.nc", "a.nc");
+        if (how == 2) remove("a.nc");
+        DO(nc_redef(n));
+        DO(nc_put_att_text(n, NC_GLOBAL, "long", sizeof text, text));
+        DO(nc_enddef(n));
+        DO(nc_sync(n));
+        put(n, 3);
+        show("a.nc");
+        show("b.nc");
+        show("c.nc");
+        remove("a.nc");
+        remove("b.nc");
+        remove("c.nc");
+        printf("\n");
+    }
+}
+
 static void value(int n) {
     const size_t first = 0;
     int x = -1;
@@ -142,6 +170,7 @@ int main(int count, char **arguments) {
     if (count < 2 || chdir(arguments[1])) return 2;
     for (int kind = 0; kind < 5; kind++) {
         changed(modes[kind]);
+        rewritten(modes[kind]);
         read_on(modes[kind]);
         if (kind < 3) appended(modes[kind]);
     }

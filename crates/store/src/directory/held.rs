@@ -5,7 +5,7 @@ use super::DirectoryStore;
 use crate::{fault, platform};
 use ncirrus_layout::{Error, LockExt, ObjectId, Result, Tag};
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Seek};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -68,15 +68,19 @@ impl HeldFiles {
         synced
     }
 
-    /// Before the file of a key is replaced: whether the name still leads to what is held.
+    /// The open file of a key whose name leads elsewhere by now, or nowhere: it is not replaced by another one, but gets new bytes.
+    pub(super) fn moved(&self, key: &str, path: &Path) -> Option<Arc<File>> {
+        let file = self.of(key).filter(|file| !platform::is_at(file, path) && !leads_to(path, file))?;
+        self.is_unsynced.store(true, Ordering::Release);
+        Some(file)
+    }
+
+    /// Before a file is removed: whether the name still leads to what is held.
     ///
     /// # Errors
     /// `Conflict` if another file has the name now, or none.
     pub(super) fn check_name(&self, object: &ObjectId, path: &Path) -> Result<()> {
-        match self.of(object.key()) {
-            Some(file) if !platform::is_at(&file, path) && !leads_to(path, &file) => Err(moved(object)),
-            _ => Ok(()),
-        }
+        self.moved(object.key(), path).map_or(Ok(()), |_| Err(moved(object)))
     }
 
     /// After the file of a key was replaced: the new one is held.
@@ -117,6 +121,15 @@ impl DirectoryStore {
         *self.held.file.guard() = Some(held);
         Ok(self)
     }
+}
+
+/// Gives an open file the bytes of another one, which is removed.
+pub(super) fn take_bytes(file: &File, from: &Path) -> io::Result<()> {
+    let mut target = file;
+    file.set_len(0)?;
+    target.seek(io::SeekFrom::Start(0))?;
+    io::copy(&mut File::open(from)?, &mut target)?;
+    std::fs::remove_file(from)
 }
 
 fn open(path: &Path, held_for: HeldFor) -> io::Result<File> {
