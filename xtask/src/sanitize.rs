@@ -14,7 +14,8 @@ const TESTS: &[&[&str]] = &[
     &["--package", "ncirrus-store", "--no-default-features", "--lib", "mapped"],
     &["--package", "ncirrus-engine", "--lib"],
     &["--package", "ncirrus-engine", "--test", "reading"],
-    &["--package", "ncirrus-capi", "--lib"],
+    // Each has the slots of the process alone.
+    &["--package", "ncirrus-capi", "--lib", "--", "--test-threads=1"],
 ];
 
 /// Runs one of the sanitizers, or both.
