@@ -120,10 +120,10 @@ impl DirectoryStore {
 
     /// A handle of whatever has the key, which may be a directory.
     fn handle(&self, object: &ObjectId) -> Result<Option<Arc<File>>> {
-        let path = self.path(object)?;
         if let Some(held) = self.held.of(object.key()) {
             return Ok(Some(held));
         }
+        let path = self.path(object)?;
         match self.handles.get_or_open(FileUse::Reading, object.key(), || platform::open(&path)) {
             Ok(file) => Ok(Some(file)),
             Err(error) if fault::is_absence(&error) => Ok(None),
@@ -153,6 +153,11 @@ impl DirectoryStore {
         let file = opened.map_err(|error| write_error(error, object))?;
         self.note(&path);
         Ok(file)
+    }
+
+    /// The tag of an object that is open: that of its opening, if it is read so.
+    fn tag(&self, object: &ObjectId, metadata: &Metadata) -> Tag {
+        self.held.tag(object.key()).unwrap_or_else(|| tag_of(metadata))
     }
 
     fn check(&self, object: &ObjectId, when: &PutCondition) -> Result<()> {
@@ -236,7 +241,7 @@ impl LocalStore for DirectoryStore {
             bytes: Bytes::from(bytes),
             offset: range.start,
             size: metadata.len(),
-            tag: self.held.tag(object.key()).unwrap_or_else(|| tag_of(&metadata)),
+            tag: self.tag(object, &metadata),
         }))
     }
 
@@ -258,8 +263,7 @@ impl LocalStore for DirectoryStore {
     fn stat(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>> {
         let Some(held) = self.held.of(object.key()) else { return self.stat_by_name(object) };
         let metadata = held.metadata().map_err(|error| fault::of_io(error, object))?;
-        let tag = self.held.tag(object.key()).unwrap_or_else(|| tag_of(&metadata));
-        Ok(Some((metadata.len(), tag)))
+        Ok(Some((metadata.len(), self.tag(object, &metadata))))
     }
 
     fn stat_by_name(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>> {
@@ -375,7 +379,8 @@ impl LocalStore for DirectoryStore {
         let (old, new) = (self.path(from)?, self.path(to)?);
         self.handles.forget_all();
         if let Some(held) = self.held.moved(to.key(), &new) {
-            return held::take_bytes(&held, &old).map_err(|error| write_error(error, to));
+            let copied = platform::copy_bytes(&old, &held).and_then(|()| fs::remove_file(&old));
+            return copied.map_err(|error| write_error(error, to));
         }
         // The file that a link leads to is replaced, the link stays.
         let place = fs::canonicalize(&new).unwrap_or_else(|_| new.clone());

@@ -1,6 +1,6 @@
 //! All calls that exist on only one platform; each has a portable fallback.
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
 /// Opens a file for reading. On Unix without waiting for the other end of a pipe.
@@ -272,11 +272,18 @@ fn keep_owner(_: &Path, _: &fs::Metadata) {}
 
 /// Writes the bytes of a file into one that is there.
 fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
-    let mut source = File::open(from)?;
-    let mut target = OpenOptions::new().write(true).truncate(true).open(to)?;
-    io::copy(&mut source, &mut target)?;
+    let target = OpenOptions::new().write(true).open(to)?;
+    copy_bytes(from, &target)?;
     target.sync_all()?;
     fs::remove_file(from)
+}
+
+/// Replaces the bytes of an open file by those of another one.
+pub(crate) fn copy_bytes(from: &Path, mut to: &File) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    to.set_len(0)?;
+    to.seek(io::SeekFrom::Start(0))?;
+    io::copy(&mut source, &mut to).map(|_| ())
 }
 
 /// Whether a handle still refers to the file of that name.

@@ -5,7 +5,7 @@ use super::DirectoryStore;
 use crate::{fault, platform};
 use ncirrus_layout::{Error, LockExt, ObjectId, Result, Tag};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek};
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,60 +19,58 @@ pub(crate) enum HeldFor {
     Changing,
 }
 
-/// The file that a store holds, if it holds one.
+/// The file that a store holds, if it holds one. Reads ask for it: a store that holds none takes no lock.
 #[derive(Debug, Default)]
-pub(super) struct HeldFiles {
-    file: Mutex<Option<HeldFile>>,
-    /// Whether it was changed since the last barrier.
-    is_unsynced: AtomicBool,
-}
+pub(super) struct HeldFiles(Option<HeldFile>);
 
 /// An open file, and the key under which it was opened.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct HeldFile {
     key: Box<str>,
-    file: Arc<File>,
     held_for: HeldFor,
     /// The state in which it was opened.
     tag: Tag,
+    /// None after the store removed what it is in.
+    file: Mutex<Option<Arc<File>>>,
+    /// Whether it was changed since the last barrier.
+    is_unsynced: AtomicBool,
 }
 
 impl HeldFiles {
     /// The open file of a key.
     pub(super) fn of(&self, key: &str) -> Option<Arc<File>> {
-        self.find(key).map(|held| held.file)
+        self.find(key)?.file.guard().clone()
     }
 
     /// The open file of a key, if it may be changed; it is made durable by the next barrier.
     pub(super) fn changed(&self, key: &str) -> Option<Arc<File>> {
-        let held = self.find(key).filter(|held| held.held_for == HeldFor::Changing)?;
-        self.is_unsynced.store(true, Ordering::Release);
-        Some(held.file)
+        self.find(key).filter(|held| held.held_for == HeldFor::Changing)?.changed()
     }
 
     /// The tag of a file that is read as it was opened.
     pub(super) fn tag(&self, key: &str) -> Option<Tag> {
-        self.find(key).filter(|held| held.held_for == HeldFor::Reading).map(|held| held.tag)
+        let held = self.find(key).filter(|held| held.held_for == HeldFor::Reading)?;
+        held.file.guard().is_some().then(|| held.tag.clone())
     }
 
     /// Makes what was changed durable.
     pub(super) fn sync(&self) -> io::Result<()> {
-        if !self.is_unsynced.swap(false, Ordering::AcqRel) {
+        let Some(held) = self.0.as_ref().filter(|held| held.is_unsynced.swap(false, Ordering::AcqRel)) else {
             return Ok(());
-        }
-        let held = self.file.guard().clone();
-        let synced = held.map_or(Ok(()), |held| held.file.sync_all());
+        };
+        let file = held.file.guard().clone();
+        let synced = file.map_or(Ok(()), |file| file.sync_all());
         if synced.is_err() {
-            self.is_unsynced.store(true, Ordering::Release);
+            held.is_unsynced.store(true, Ordering::Release);
         }
         synced
     }
 
     /// The open file of a key whose name leads elsewhere by now, or nowhere: it is not replaced by another one, but gets new bytes.
     pub(super) fn moved(&self, key: &str, path: &Path) -> Option<Arc<File>> {
-        let file = self.of(key).filter(|file| !platform::is_at(file, path) && !leads_to(path, file))?;
-        self.is_unsynced.store(true, Ordering::Release);
-        Some(file)
+        let file = self.of(key)?;
+        let is_there = platform::is_at(&file, path) || leads_to(path, &file);
+        if is_there { None } else { self.find(key)?.changed() }
     }
 
     /// Before a file is removed: whether the name still leads to what is held.
@@ -88,23 +86,30 @@ impl HeldFiles {
     /// # Errors
     /// If it cannot be opened.
     pub(super) fn renew(&self, key: &str, path: &Path) -> io::Result<()> {
-        let mut held = self.file.guard();
-        match held.as_mut() {
-            Some(old) if *old.key == *key => {
-                old.file = Arc::new(open(path, old.held_for)?);
-                Ok(())
-            }
-            _ => Ok(()),
+        let Some(held) = self.find(key) else { return Ok(()) };
+        if let Some(old) = held.file.guard().as_mut() {
+            *old = Arc::new(open(path, held.held_for)?);
         }
+        Ok(())
     }
 
     /// Nothing is held any more.
     pub(super) fn forget(&self) {
-        *self.file.guard() = None;
+        if let Some(held) = &self.0 {
+            *held.file.guard() = None;
+        }
     }
 
-    fn find(&self, key: &str) -> Option<HeldFile> {
-        self.file.guard().as_ref().filter(|held| *held.key == *key).cloned()
+    fn find(&self, key: &str) -> Option<&HeldFile> {
+        self.0.as_ref().filter(|held| *held.key == *key)
+    }
+}
+
+impl HeldFile {
+    /// The file, which is changed.
+    fn changed(&self) -> Option<Arc<File>> {
+        self.is_unsynced.store(true, Ordering::Release);
+        self.file.guard().clone()
     }
 }
 
@@ -117,19 +122,15 @@ impl DirectoryStore {
         let failed = |error| fault::of_io(error, object);
         let file = open(&self.path(object)?, held_for).map_err(failed)?;
         let tag = super::tag_of(&file.metadata().map_err(failed)?);
-        let held = HeldFile { key: object.key().into(), file: Arc::new(file), held_for, tag };
-        *self.held.file.guard() = Some(held);
-        Ok(self)
+        let held = HeldFile {
+            key: object.key().into(),
+            held_for,
+            tag,
+            file: Mutex::new(Some(Arc::new(file))),
+            is_unsynced: AtomicBool::new(false),
+        };
+        Ok(Self { held: HeldFiles(Some(held)), ..self })
     }
-}
-
-/// Gives an open file the bytes of another one, which is removed.
-pub(super) fn take_bytes(file: &File, from: &Path) -> io::Result<()> {
-    let mut target = file;
-    file.set_len(0)?;
-    target.seek(io::SeekFrom::Start(0))?;
-    io::copy(&mut File::open(from)?, &mut target)?;
-    std::fs::remove_file(from)
 }
 
 fn open(path: &Path, held_for: HeldFor) -> io::Result<File> {
