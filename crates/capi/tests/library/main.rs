@@ -23,6 +23,7 @@ mod sequences;
 mod shipped;
 mod symbols;
 mod threads;
+mod unscaled;
 mod writing;
 mod wrong_arguments;
 

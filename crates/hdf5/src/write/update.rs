@@ -36,7 +36,7 @@ use ncirrus_layout::{
     settle,
 };
 use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
-use plan::{UpdatePlan, UpdatePlanner};
+use plan::{UnscaledAxes, UpdatePlan, UpdatePlanner};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -224,6 +224,7 @@ impl FileUpdate {
             heap: HeapBuilder::new(file.sizes),
             file,
             headers: BTreeMap::new(),
+            unscaled: UnscaledAxes::default(),
             turns: HashMap::new(),
             fresh: Vec::new(),
             late: Vec::new(),

@@ -3,6 +3,7 @@ mod groups;
 mod made;
 mod stored;
 mod ties;
+mod unscaled;
 
 use super::attributes::{AttributeChange, HeaderAttributes, differences};
 use super::data::ExistingStorage;
@@ -20,6 +21,7 @@ use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{AttributeState, Attributes, DimId, Model, NodeId, TypeRef, VarId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+pub(super) use unscaled::UnscaledAxes;
 
 /// The changes, in their order.
 #[derive(Debug)]
@@ -65,6 +67,8 @@ pub(super) struct UpdatePlanner<'a> {
     pub(super) space: SpaceAllocator,
     pub(super) heap: HeapBuilder,
     pub(super) headers: BTreeMap<FileAddress, EditableHeader>,
+    /// Dimensions that get the scale that they did not have.
+    pub(super) unscaled: UnscaledAxes,
     /// Datasets with a special turn.
     pub(super) turns: HashMap<FileAddress, HeaderTurn>,
     pub(super) fresh: Vec<FilePatch>,
@@ -81,6 +85,7 @@ impl UpdatePlanner<'_> {
     /// # Errors
     /// A need, or what cannot be changed, by name.
     pub(super) fn plan(mut self) -> Step<UpdatePlan> {
+        self.unscaled = self.newly_scaled();
         let made = self.new_objects();
         self.make(&made)?;
         for var in self.new.variables() {
@@ -176,9 +181,9 @@ impl UpdatePlanner<'_> {
             }
         }
         for (place, name, body) in puts {
-            if place.is_none() && named.has(name) {
-                let message = format!("attribute {name:?} is there already, in a form that cannot be shown");
-                return Err(Error::unsupported(message).into());
+            if place.is_some_and(|place| place != name) {
+                // One in a form that cannot be shown gives its name up, as to a new one.
+                named.remove(name)?;
             }
             named.put(place.unwrap_or(name), name, body)?;
         }

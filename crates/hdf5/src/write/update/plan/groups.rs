@@ -59,7 +59,8 @@ impl UpdatePlanner<'_> {
         let new: HashMap<FileObject, String> =
             listed(self.new, id).into_iter().map(|(name, object)| (object, name)).collect();
         let mut changes = LinkChanges::default();
-        if old == new {
+        let gets_scale = |object: &FileObject| matches!(object, FileObject::Dimension(dim) if self.unscaled.dims.contains(dim));
+        if old == new && !new.keys().any(gets_scale) {
             return Ok(changes);
         }
         for (_, object) in listed(self.old, id) {
@@ -69,13 +70,13 @@ impl UpdatePlanner<'_> {
             }
             if !self.known.addrs.contains_key(&object) {
                 match after {
-                    Some(to) => {
+                    Some(to) if !gets_scale(&object) => {
                         let message =
                             format!("{name:?} has no object in the file that could be renamed to {to:?}");
                         return Err(Error::unsupported(message).into());
                     }
-                    // A dimension that is not in the file needs no change.
-                    None => continue,
+                    // A dimension that is not in the file needs no change; one that comes there is added.
+                    _ => continue,
                 }
             }
             let link = self.link_of(id, object, name)?;
@@ -84,7 +85,7 @@ impl UpdatePlanner<'_> {
                 None => changes.removed.push(link),
             }
         }
-        let is_new = |object: &FileObject| !old.contains_key(object);
+        let is_new = |object: &FileObject| !old.contains_key(object) || gets_scale(object);
         changes.added = listed(self.new, id).into_iter().filter(|(_, object)| is_new(object)).collect();
         Ok(changes)
     }

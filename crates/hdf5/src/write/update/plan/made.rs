@@ -14,11 +14,14 @@ use ncirrus_model::{DimId, TypeRef, VarId};
 use std::collections::{HashMap, HashSet};
 
 impl UpdatePlanner<'_> {
-    /// Objects of the new model that the file does not have: neither now, nor in the old model without an object of
-    /// their own.
+    /// Objects of the new model that the file does not have. What the old model has without an object stays without one, but for
+    /// dimensions that get a scale.
     pub(super) fn new_objects(&self) -> Vec<FileObject> {
-        let all = objects(self.new).into_iter();
-        all.filter(|object| !self.known.addrs.contains_key(object) && !is_in(self.old, *object)).collect()
+        let is_new = |object: &FileObject| match object {
+            FileObject::Dimension(dim) if self.unscaled.dims.contains(dim) => true,
+            _ => !self.known.addrs.contains_key(object) && !is_in(self.old, *object),
+        };
+        objects(self.new).into_iter().filter(is_new).collect()
     }
 
     /// Puts new objects behind the end: headers and chunk indexes.

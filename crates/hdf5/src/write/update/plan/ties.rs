@@ -80,7 +80,10 @@ impl UpdatePlanner<'_> {
         };
         let old = if is_old { ScaleTies::of(self.old, object)? } else { ScaleTies::default() };
         let new = ScaleTies::of(self.new, object)?;
-        let differing = old.differing(&new);
+        let mut differing = old.differing(&new);
+        let mut others = self.newly_tied(object, &new);
+        others.retain(|name| !differing.contains(name));
+        differing.append(&mut others);
         if differing.is_empty() {
             return Ok(());
         }
@@ -110,6 +113,19 @@ impl UpdatePlanner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The attributes that differ because axes get the scales that they did not have.
+    fn newly_tied(&self, object: FileObject, ties: &ScaleTies) -> Vec<&'static str> {
+        let is_user = |object: &FileObject| matches!(object, FileObject::Variable(id) if self.unscaled.users.contains(id));
+        let mut names = Vec::new();
+        if is_user(&object) {
+            names.push(if ties.scale.is_some() { "_Netcdf4Coordinates" } else { "DIMENSION_LIST" });
+        }
+        if ties.users.iter().any(|(user, _)| is_user(user)) {
+            names.push("REFERENCE_LIST");
+        }
+        names
     }
 
     /// The hidden attributes that a dataset is to have, by name.
