@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Programs of `crates/capi/tests/c`, with their arguments: all that need neither a server nor a damaged file system.
-const PROGRAMS: [(&str, &str); 46] = [
+const PROGRAMS: [(&str, &str); 47] = [
     ("bytes_of_names", "."),
     ("closing", ". 3"),
     ("closing", ". 4"),
@@ -27,6 +27,7 @@ const PROGRAMS: [(&str, &str); 46] = [
     ("forks", "."),
     ("found_by_hunting", "."),
     ("large_chunks", "."),
+    ("first_thread", "a.nc closes"),
     ("late_calls", "."),
     ("late_fill", "."),
     ("lent", "."),

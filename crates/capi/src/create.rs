@@ -8,6 +8,7 @@ use crate::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::memory::{CText, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
 use crate::place_checks::{check_address, check_new};
+use crate::place_turns::PlaceTurn;
 use crate::user_formats;
 use ncirrus::{CreateOptions, Dataset, DefaultChunks, Detail, ErrorKind, Kind};
 use std::ffi::c_int;
@@ -35,7 +36,8 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let name = trimmed(path.bytes()?);
     let mode = mode & !WRITE;
     check_mode(mode)?;
-    let core = created(name, mode).inspect_err(|_| last_error::about(name))?;
+    // The turn ends when the file has its id.
+    let (core, _turn) = created(name, mode).inspect_err(|_| last_error::about(name))?;
     replace_others(&core);
     // What the default says stands in the mode, too.
     let mode = if core.format.number == 4 { mode | CLASSIC_MODEL } else { mode };
@@ -129,7 +131,8 @@ fn kind_of(mode: c_int) -> Kind {
     }
 }
 
-fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
+/// A new file, and the turn of this call with its place.
+fn created(name: &[u8], mode: c_int) -> Outcome<(FileCore, Option<PlaceTurn>)> {
     let url = address_of(name);
     if mode & INMEMORY == 0 {
         check_address(&url)?;
@@ -152,8 +155,13 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
     let is_in_memory =
         mode & INMEMORY != 0 || mode & (DISKLESS | PERSIST) == DISKLESS || mode & (MMAP | PERSIST) == MMAP;
     let place = LocalPlace::of(&url).filter(|_| !is_in_memory);
+    // Whoever closes a file there writes it before this one comes in its place.
+    let turn = place.as_ref().map(PlaceTurn::to_open);
     let is_there = |place: &LocalPlace| place.path().exists() || begun_at(place).next().is_some();
-    if mode & NOCLOBBER != 0 && place.as_ref().is_some_and(is_there) {
+    // A file that is being closed has neither a handle any more nor, perhaps, its name.
+    let comes =
+        |place| is_there(place) || turn.as_ref().is_some_and(PlaceTurn::wait_for_closing) && is_there(place);
+    if mode & NOCLOBBER != 0 && place.as_ref().is_some_and(comes) {
         return Err(Code(NC_EEXIST));
     }
     if let Some(place) = place.as_ref().filter(|_| kind.is_some()) {
@@ -169,7 +177,8 @@ fn created(name: &[u8], mode: c_int) -> Outcome<FileCore> {
     };
     faults::reached(FaultPlace::Opened);
     let format = FileFormat { is_hdf5, ..FileFormat::of(&dataset) };
-    FileCore::new(dataset, origin, format, place, true).map_err(codes::of_opening)
+    let core = FileCore::new(dataset, origin, format, place, true).map_err(codes::of_opening)?;
+    Ok((core, turn))
 }
 
 /// The code of an error of creating: of a place where nothing can be, netCDF-4 says that it is denied.

@@ -5,6 +5,7 @@ use crate::files::{self, FileGroup, OpenFile};
 use crate::layouts;
 use crate::members::FileMembers;
 use crate::memory::{BytesOut, In};
+use crate::open;
 use crate::read_ahead;
 use crate::slab_checks;
 pub(crate) use crate::slabs::CSlab;
@@ -113,6 +114,7 @@ pub(crate) fn get(
     }
     let call = SlabCall { slab, map: None, memory, writes: false };
     let handle = files::handle_of(ncid)?;
+    open::follow_others(ncid, &handle.file)?;
     let _in_use = handle.file.core.in_use();
     let stamp = files::stamp(ncid);
     let access = slab_checks::access(handle.group()?, varid, &call)?;
@@ -148,6 +150,7 @@ pub(crate) fn get_mapped(
     }
     let call = SlabCall { slab: Some(slab), map: Some(map), memory, writes: false };
     let handle = files::handle_of(ncid)?;
+    open::follow_others(ncid, &handle.file)?;
     let _in_use = handle.file.core.in_use();
     let access = slab_checks::access(handle.group()?, varid, &call)?;
     if map.is_null() || access.slab.counts.is_empty() || access.is_nothing {

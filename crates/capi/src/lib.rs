@@ -40,6 +40,8 @@ mod headers;
 mod in_memory;
 mod inquiry;
 mod last_error;
+#[cfg(all(target_os = "linux", not(miri)))]
+mod last_thread;
 mod layouts;
 mod local_place;
 mod log;

@@ -9,6 +9,8 @@
 mod answers;
 mod blocks;
 mod dispatch;
+#[cfg(all(target_os = "linux", not(miri)))]
+mod first_thread;
 mod globals;
 mod lists;
 mod roles;

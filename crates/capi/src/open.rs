@@ -4,12 +4,12 @@ use crate::codes::{
     self, Code, DapProtocol, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome,
 };
 use crate::faults::{self, FaultPlace};
-use crate::file_state::{self, FileCore, FileFormat, FileOrigin};
+use crate::file_state::{self, FileCore, FileFormat, FileOrigin, FileState};
 use crate::files::{self, OpenFile, group_of};
 use crate::last_error;
 use crate::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::memory::{CText, ConstText, MemoryFile, Out};
-use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
+use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, SHARE, WRITE};
 use crate::place_checks;
 use crate::place_turns::PlaceTurn;
 use crate::process::{self, open_options};
@@ -179,7 +179,7 @@ fn open_at(place: &LocalPlace, url: &str, mode: c_int) -> Outcome<Option<Arc<Fil
 pub(crate) fn close(ncid: c_int) -> Outcome<()> {
     if let Ok(handle) = files::handle_of(ncid) {
         // The program can still complete what it defined.
-        handle.file.core.look(file_state::FileState::check_types)?;
+        handle.file.core.look(FileState::check_types)?;
     }
     // Who opens the file no longer finds it by a handle, and waits.
     let _turn = PlaceTurn::to_close(ncid);
@@ -261,18 +261,7 @@ pub(crate) fn sync(ncid: c_int) -> Outcome<()> {
 fn synced(ncid: c_int, file: &OpenFile) -> Outcome<()> {
     let mut state = file.core.alone();
     if matches!(state.origin, FileOrigin::Reading) {
-        if file.core.place.is_some() && !state.dataset.is_unchanged() {
-            let again = match file_state::opened_again(&file.path, file.core.place.as_ref()) {
-                // It was removed or moved: what is open stays as it is.
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-                again => again.map_err(codes::of_opening)?,
-            };
-            state.replace(again)?;
-            crate::chunk_caches::apply(&state.dataset)?;
-            crate::chunk_caches::apply_own(ncid, &state.members, &state.dataset)?;
-            file.core.note_change();
-        }
-        return Ok(());
+        return refreshed(ncid, file, &mut state);
     }
     file.core.check_collected()?;
     if state.is_defining {
@@ -290,6 +279,38 @@ fn synced(ncid: c_int, file: &OpenFile) -> Outcome<()> {
         Some(path) => File::open(path).and_then(|file| file.sync_all()).map_err(codes::of_system),
         None => Ok(()),
     }
+}
+
+/// Reads the definitions again of a file that others have changed.
+fn refreshed(ncid: c_int, file: &OpenFile, state: &mut FileState) -> Outcome<()> {
+    if file.core.place.is_none() || state.dataset.is_unchanged() {
+        return Ok(());
+    }
+    let again = match file_state::opened_again(&file.path, file.core.place.as_ref()) {
+        // It was removed or moved: what is open stays as it is.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        again => again.map_err(codes::of_opening)?,
+    };
+    state.replace(again)?;
+    crate::chunk_caches::apply(&state.dataset)?;
+    crate::chunk_caches::apply_own(ncid, &state.members, &state.dataset)?;
+    file.core.note_change();
+    Ok(())
+}
+
+/// Before values are read: of a netCDF-3 file that was opened with `NC_SHARE`, those that other programs have put by now are
+/// read, and their records are there.
+///
+/// # Errors
+/// Those of opening the file again.
+pub(crate) fn follow_others(ncid: c_int, file: &OpenFile) -> Outcome<()> {
+    let is_shared = file.mode & SHARE != 0 && file.core.format.is_classic();
+    let is_read = |state: &FileState| matches!(state.origin, FileOrigin::Reading);
+    if !is_shared || file.core.look(|state| !is_read(state) || state.dataset.is_unchanged()) {
+        return Ok(());
+    }
+    let mut state = file.core.alone();
+    if is_read(&state) { refreshed(ncid, file, &mut state) } else { Ok(()) }
 }
 
 /// `nc__open`: the size is a hint that is not needed.

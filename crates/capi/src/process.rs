@@ -79,7 +79,7 @@ fn new_session() -> ncirrus::Result<Session> {
 
 /// Starts threads that handle none of the program's signals: its handlers expect to run in threads of its own.
 #[cfg(unix)]
-fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     use nix::sys::signal::{SigSet, SigmaskHow, Signal};
     let mut signals = SigSet::all();
     // What a thread brings about itself, and what measures it.
@@ -98,7 +98,7 @@ fn without_signals<T>(start: impl FnOnce() -> T) -> T {
 }
 
 #[cfg(not(unix))]
-fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     start()
 }
 

@@ -22,15 +22,30 @@ static void show(const char *who, int ncid) {
     printf("\n");
 }
 
-/* Another process adds a record. */
-static void add(const char *file) {
-    int ncid, value = 9, status;
-    size_t at = 1;
+/* Another process puts a record. */
+static void add(const char *file, size_t at, int value) {
+    int ncid, status;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) _exit(nc_open(file, NC_WRITE, &ncid) || nc_put_var1_int(ncid, 0, &at, &value) || nc_close(ncid));
     waitpid(child, &status, 0);
     printf("added %d\n", status);
+}
+
+/* A reader with NC_SHARE, which never synchronizes: another process changes a record, and adds one. */
+static void follow(const char *file) {
+    int ncid, value = -1;
+    size_t first = 0, second = 1, third = 2;
+    printf("open %d\n", nc_open(file, NC_SHARE, &ncid));
+    show("before", ncid);
+    add(file, first, 8);
+    show("changed", ncid);
+    add(file, second, 9);
+    printf("third %d\n", nc_get_var1_int(ncid, 0, &third, &value));
+    printf("second %d", nc_get_var1_int(ncid, 0, &second, &value));
+    printf(" %d\n", value);
+    show("after", ncid);
+    printf("close %d\n", nc_close(ncid));
 }
 
 int main(int count, char **arguments) {
@@ -42,10 +57,13 @@ int main(int count, char **arguments) {
         make(file, mode);
         printf("open %d\n", nc_open(file, NC_NOWRITE, &one));
         show("before", one);
-        add(file);
+        add(file, 1, 9);
         printf("sync %d\n", nc_sync(one));
         show("after", one);
         printf("close %d\n", nc_close(one));
+    } else if (!strcmp(step, "follow")) {
+        make(file, mode);
+        follow(file);
     } else if (!strcmp(step, "writer")) {
         make(file, mode);
         printf("open %d", nc_open(file, NC_NOWRITE, &one));

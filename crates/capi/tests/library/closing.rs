@@ -15,6 +15,19 @@ fn what_is_closed_after_the_end_of_threads_and_of_main_is_whole() {
     assert_alike_on(folder.path(), &program, &files.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
+/// The limit is that of a process that would never end.
+#[test]
+fn a_process_whose_first_thread_ended_ends_with_its_last_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with(folder.path(), "first_thread", &["-lpthread"]);
+    for (how, expected) in [("closes", "put 0\nsync 0\nclose 0\n"), ("leaves", "put 0\nsync 0\n")] {
+        let said = printed(Library::Own, folder.path(), "timeout", &["300", &program, "a.nc", how]);
+        assert_eq!(said, expected);
+        let shown = printed(Library::Debian, folder.path(), "ncdump", &["a.nc"]);
+        assert!(shown.contains("v = 4, 5, 6 ;"), "{shown}");
+    }
+}
+
 #[test]
 fn a_file_is_opened_while_other_threads_close_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,6 +21,16 @@ fn a_reader_sees_what_another_process_added_after_it_synchronized() {
 }
 
 #[test]
+fn a_reader_that_shares_a_classic_file_sees_what_others_put_without_synchronizing() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "shared");
+    let [expected, said] = [Library::Debian, Library::Own]
+        .map(|library| printed(library, folder.path(), &program, &["follow", "a.nc", "3"]));
+    assert!(expected.contains("changed: 0 1 0 8\n") && expected.contains("after: 0 2 0 8 9\n"), "{expected}");
+    assert_eq!(said, expected);
+}
+
+#[test]
 fn all_readers_of_a_process_see_what_one_of_its_handles_writes() {
     assert_as_netcdf_3_by_debian("writer", "two: 0 2 0 7 9\n");
 }
