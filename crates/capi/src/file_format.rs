@@ -65,7 +65,7 @@ impl FileFormat {
 
     /// The code of an error of writing: what HDF5 has no place for is its error.
     pub(crate) fn code_of(self, error: ncirrus::Error) -> Code {
-        let is_refusal = error.kind() == ErrorKind::Unsupported && error.detail().is_none();
+        let is_refusal = is_refusal(&error);
         let is_too_large = error.kind() == ErrorKind::Limit;
         let is_of_system = matches!(error.kind(), ErrorKind::Io { .. });
         let code = error.into();
@@ -78,6 +78,9 @@ impl FileFormat {
 
     /// The code of an error of reading values: what is damaged is told by the format.
     pub(crate) fn code_of_reading(self, error: ncirrus::Error) -> Code {
+        if self.is_hdf5 && is_refusal(&error) {
+            return Code(NC_EHDFERR);
+        }
         let is_damaged = matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Missing);
         let is_of_codec = cause_of::<CodecError>(&error).is_some();
         let code = error.into();
@@ -87,6 +90,11 @@ impl FileFormat {
             false => code,
         }
     }
+}
+
+/// Whether a format refuses what it cannot do: no part of the library is missing for that.
+fn is_refusal(error: &ncirrus::Error) -> bool {
+    error.kind() == ErrorKind::Unsupported && error.detail().is_none()
 }
 
 /// A fact about the storage of a dataset.

@@ -419,13 +419,18 @@ impl FileState {
     /// Makes permanent what was written. A new file appears at its path and is changed in place from then on.
     ///
     /// # Errors
-    /// If writing fails.
+    /// If writing fails, or the format refuses definitions; what else was written to a file that was there becomes permanent all
+    /// the same.
     pub(crate) fn publish(&mut self) -> Outcome<()> {
-        self.pass_on()?;
+        let settled = self.settle();
         match &self.origin {
-            FileOrigin::Reading | FileOrigin::Memory | FileOrigin::Replaced => Ok(()),
-            FileOrigin::Updating => self.dataset.sync().map_err(|error| self.format.code_of(error)),
+            FileOrigin::Reading | FileOrigin::Memory | FileOrigin::Replaced => settled,
+            FileOrigin::Updating => {
+                let synced = self.dataset.sync().map_err(|error| self.format.code_of(error));
+                settled.and(synced)
+            }
             FileOrigin::Created { url } => {
+                settled?;
                 self.dataset.clone().close().map_err(|error| self.format.code_of(error))?;
                 self.replace(process::updated(url, LocalPlace::of(url).as_ref())?)?;
                 self.origin = FileOrigin::Updating;
@@ -476,14 +481,18 @@ impl FileState {
     /// Ends writing: what was written becomes permanent.
     ///
     /// # Errors
-    /// If writing fails.
+    /// As [`publish`](Self::publish).
     pub(crate) fn close(&mut self) -> Outcome<()> {
-        self.end_definitions()?;
+        let ended = self.end_definitions();
+        if !matches!(self.origin, FileOrigin::Updating) {
+            ended?;
+        }
         faults::reached(FaultPlace::End);
         match self.origin {
             FileOrigin::Reading | FileOrigin::Memory => Ok(()),
             FileOrigin::Created { .. } | FileOrigin::Updating => {
-                self.dataset.clone().close().map_err(|error| self.format.code_of(error))
+                let closed = self.dataset.clone().close().map_err(|error| self.format.code_of(error));
+                ended.and(closed)
             }
             FileOrigin::Replaced => Ok(self.dataset.clone().abort()?),
         }

@@ -90,7 +90,10 @@ pub(crate) fn remove(ncid: c_int) -> Outcome<Arc<OpenFile>> {
         Err(_) => {}
     }
     let file = taken(ncid)?;
-    file.wait_for_calls();
+    // Calls that ran when the process was forked are those of threads that this one does not have.
+    if !file.is_inherited() {
+        file.wait_for_calls();
+    }
     Ok(file)
 }
 

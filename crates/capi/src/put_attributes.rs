@@ -29,6 +29,8 @@ const HIDDEN: [&str; 13] = [
     "_nczarr_group",
     "_nczarr_superblock",
 ];
+/// Lengths of the strings of a variable, and of all variables, in files of Zarr (docs/spec/nczarr.md 3.12).
+const STRING_LENGTHS: [&str; 2] = ["_nczarr_maxstrlen", "_nczarr_default_maxstrlen"];
 /// The most values.
 const MOST: usize = 0x7fff_ffff;
 
@@ -125,7 +127,7 @@ impl NewAttribute<'_> {
         }
         edit.check_writable()?;
         let name = new_name(self.name)?;
-        check_reserved(&name)?;
+        check_reserved(edit, &name)?;
         let before = list(edit, node).and_then(|list| list.find(&name));
         let grows = match before {
             None => true,
@@ -201,6 +203,7 @@ impl NewAttribute<'_> {
 
 /// Puts an attribute, and the fill value if it is one.
 fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome<()> {
+    check_length(edit, node, &attribute.name, &attribute.values)?;
     keep_fill(edit, node, &attribute.name)?;
     let is_stored = |var: VarId| edit.state.stored.contains(&var);
     // Of a classic file, what is filled later follows the attribute.
@@ -278,9 +281,36 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
 }
 
 /// Names of the library itself, whatever has the attribute: nobody would see it once the file is opened again.
-fn check_reserved(name: &str) -> Outcome<()> {
-    let is_reserved = attributes::READ_ONLY.contains(&name) || HIDDEN.contains(&name);
+fn check_reserved(edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
+    let is_reserved = attributes::READ_ONLY.contains(&name)
+        || HIDDEN.contains(&name)
+        || is_zarr(edit) && is_reserved_in_zarr(name);
     if is_reserved { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
+}
+
+fn is_zarr(edit: &FileEdit<'_>) -> bool {
+    !edit.is_classic() && !edit.file.is_hdf5()
+}
+
+/// Names that the writer of Zarr refuses: it would do so only once the file is synced, with all definitions.
+fn is_reserved_in_zarr(name: &str) -> bool {
+    let is_prefixed = name.starts_with("_nczarr_") || name.starts_with("_NCZARR_");
+    name == "_ncirrus" || is_prefixed && !STRING_LENGTHS.contains(&name)
+}
+
+/// Lengths of strings in a file of Zarr are numbers that the writer can use: with others it could not write the file.
+fn check_length(edit: &FileEdit<'_>, node: NodeId, name: &str, values: &Values) -> Outcome<()> {
+    let [own, usual] = STRING_LENGTHS;
+    let is_used = is_zarr(edit)
+        && match node {
+            NodeId::Group(group) => name == usual && group == edit.model().root(),
+            NodeId::Variable(var) => {
+                let ty = edit.model().variable(var).map(|variable| variable.ty);
+                name == own && ty == Some(TypeRef::Atomic(Atomic::String))
+            }
+        };
+    let is_length = values.integer(0).is_some_and(|value| (1..=i128::from(u32::MAX)).contains(&value));
+    if is_used && !is_length { Err(Code(NC_EINVAL)) } else { Ok(()) }
 }
 
 /// `nc_rename_att`.
@@ -327,7 +357,10 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
             if !found {
                 return Err(Code(NC_ENOTATT));
             }
-            check_reserved(&to)?;
+            check_reserved(edit, &to)?;
+            if let Some(attribute) = list(edit, node).and_then(|list| list.find(&old)) {
+                check_length(edit, node, &to, &attribute.values)?;
+            }
             to
         };
         check_longer(edit, &old, &to)?;

@@ -1,8 +1,8 @@
 //! The end of define mode: where the parts of a classic file begin, and whether there is room for them.
 use crate::codes::{Code, NC_EINMEMORY, NC_EINVAL, Outcome};
-use crate::file_state::FileState;
+use crate::file_state::{FileOrigin, FileState};
 use ncirrus::model::FileRoom;
-use ncirrus::{AxisSelection, ErrorKind, Model, Selection, VarId};
+use ncirrus::{Attribute, AttributeState, AxisSelection, ErrorKind, Model, Selection, TypeRef, VarId};
 
 /// `NC_ALIGN_CHUNK`: a multiple of the blocks in which netCDF-C writes.
 const BY_BLOCKS: usize = usize::MAX;
@@ -45,19 +45,64 @@ impl FileState {
     /// Leaves define mode. A classic file is arranged now, in that room.
     ///
     /// # Errors
-    /// As [`pass_on`](Self::pass_on); for a classic file, too, `NC_EVARSIZE` if the format has no offsets for it, and
+    /// As [`settle`](Self::settle); for a classic file, too, `NC_EVARSIZE` if the format has no offsets for it, and
     /// `NC_EINMEMORY` if it does not fit the memory that it is in. It stays in define mode then.
     pub(crate) fn end_definitions_in(&mut self, room: FileRoom) -> Outcome<()> {
         if self.format.is_classic() && self.is_defining {
             self.arrange(room)?;
         }
-        self.pass_on()?;
+        self.settle()?;
         self.is_defining = false;
         self.was_defined = true;
         self.stored_types = self.members.type_count();
         self.stored = self.members.model.variables().into_iter().collect();
         self.unused.clear();
         Ok(())
+    }
+
+    /// Gives changed definitions to the dataset, which asks the format about them. What it refuses is told now, and not when the file is
+    /// closed, and does not take along the attributes that members of the file have: they are given to it alone.
+    ///
+    /// # Errors
+    /// As [`pass_on`](Self::pass_on), and what the format refuses. What was defined is still to come then.
+    pub(crate) fn settle(&mut self) -> Outcome<()> {
+        if !matches!(self.origin, FileOrigin::Created { .. } | FileOrigin::Updating)
+            || self.format.is_classic()
+        {
+            return self.pass_on();
+        }
+        let passed = self
+            .pass_on()
+            .and_then(|()| self.dataset.check_definitions().map_err(|error| self.format.code_of(error)));
+        if passed.is_err() {
+            self.has_pending = true;
+            self.keep_attributes();
+        }
+        passed
+    }
+
+    /// Gives the dataset the attributes of what it has, and nothing else.
+    fn keep_attributes(&self) {
+        let ours = &self.members.model;
+        let kept = self.dataset.edit(|theirs| {
+            for node in theirs.nodes() {
+                let Some(AttributeState::Known(own)) = ours.attributes(node) else { continue };
+                let mut own = own.clone();
+                let unknown = |attribute: &&Attribute| match attribute.ty {
+                    TypeRef::Atomic(_) => false,
+                    TypeRef::User(id) => theirs.user_type(id).is_none(),
+                };
+                let names: Vec<String> =
+                    own.iter().filter(unknown).map(|attribute| attribute.name.clone()).collect();
+                names.iter().for_each(|name| _ = own.remove(name));
+                if let Some(state) = theirs.attributes_mut(node) {
+                    *state = AttributeState::Known(own);
+                }
+            }
+            Ok(())
+        });
+        // The caller is told of a refusal already: of this one, if it is one, nothing is kept.
+        let _ = kept.and_then(|()| self.dataset.check_definitions());
     }
 
     fn arrange(&mut self, room: FileRoom) -> Outcome<()> {

@@ -1,6 +1,6 @@
 //! The interface of version 2: numbers instead of codes, which stand in `ncerr`; `ncopts` says whether an error is told and
 //! ends the program.
-use crate::codes::{Code, NC_EINTERNAL, NC_EINVAL, Outcome, text_of};
+use crate::codes::{Code, NC_EDIMSIZE, NC_EINTERNAL, NC_EINVAL, Outcome, words_of};
 use crate::files::group_of;
 use crate::last_error;
 use crate::memory::{
@@ -62,7 +62,7 @@ fn tell(name: &str, about: &str, code: c_int) {
     ERROR.store(if code > 0 { SYSTEM } else { code }, Ordering::Relaxed);
     let options = OPTIONS.load(Ordering::Relaxed);
     if options & VERBOSE != 0 {
-        let text = text_of(code).to_string_lossy();
+        let text = words_of(code);
         // Without standard error nobody is told.
         let _ = writeln!(std::io::stderr(), "{name}: {about}{text}");
     }
@@ -137,7 +137,7 @@ pub(crate) fn set_fill(ncid: c_int, mode: c_int) -> Number {
 
 pub(crate) fn def_dim(ncid: c_int, name: CText, len: Long) -> Number {
     given("ncdimdef", |id| {
-        let len = usize::try_from(len.0).map_err(|_| Code(NC_EINVAL))?;
+        let len = usize::try_from(len.0).map_err(|_| Code(NC_EDIMSIZE))?;
         answer!((define::def_dim)(UserTable::def_dim)(ncid, name, len, id))
     })
 }

@@ -18,6 +18,7 @@ mod nulls;
 mod opendap;
 mod operators;
 mod page;
+mod refusals;
 mod refused_files;
 mod sequences;
 mod shipped;
@@ -26,6 +27,7 @@ mod threads;
 mod unscaled;
 mod writing;
 mod wrong_arguments;
+mod zarr_names;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -41,6 +41,23 @@ fn a_child_reads_what_was_open_and_leaves_what_is_written_to_its_parent() {
     }
 }
 
+#[test]
+fn values_are_read_while_another_thread_synchronizes() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with(folder.path(), "beside", &["-lpthread"]);
+    let said = printed(Library::Own, folder.path(), &program, &["a.nc", "sync"]);
+    assert_eq!(said, "code 0, wrong 0, any 1, failed 0\nclose 0\n");
+}
+
+/// The limit is that of a child that would never end.
+#[test]
+fn a_child_closes_what_threads_of_its_parent_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with(folder.path(), "beside", &["-lpthread"]);
+    let said = printed(Library::Own, folder.path(), "timeout", &["300", &program, "a.nc", "fork"]);
+    assert_eq!(said, "closed 10\nclose 0\n");
+}
+
 /// Opens of the test that counts memory and handles: `NCIRRUS_CAPI_OPENS`.
 fn opens() -> String {
     std::env::var("NCIRRUS_CAPI_OPENS").unwrap_or_else(|_| "20000".to_owned())

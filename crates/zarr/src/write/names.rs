@@ -1,5 +1,5 @@
 //! Names that a dataset cannot have (docs/spec/nczarr.md 3.14, 10.4).
-use crate::special;
+use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result};
 
 /// The attribute of the extension (`docs/formats/zarr-writing.md`).
@@ -28,11 +28,12 @@ pub(crate) fn check_attribute(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks the name of a group or variable, which becomes a segment of keys.
+/// Checks the name of a group or variable, which becomes a segment of keys. Names with a dot in front are refused in
+/// every dialect: Zarr v2 has its metadata there, and readers that list a store skip them.
 ///
 /// # Errors
 /// `Invalid` if it cannot be one.
-pub(crate) fn check_member(name: &str) -> Result<()> {
+pub(crate) fn check_member(name: &str, dialect: Dialect) -> Result<()> {
     let reason = if name.is_empty() {
         "is empty"
     } else if name.contains('/') {
@@ -41,7 +42,7 @@ pub(crate) fn check_member(name: &str) -> Result<()> {
         "begins with '.'"
     } else if name.contains('\0') {
         "contains NUL"
-    } else if name == "zarr.json" {
+    } else if name == special::ZARR_JSON && dialect.zarr_format() == 3 {
         "is that of a metadata object"
     } else {
         return Ok(());
@@ -76,9 +77,13 @@ mod tests {
 
     #[test]
     fn names_that_cannot_be_a_key_segment_are_refused() {
-        for name in ["", "a/b", "..", ".zgroup", "zarr.json"] {
-            assert!(check_member(name).is_err(), "{name:?}");
+        for dialect in [Dialect::Attributes, Dialect::Plain, Dialect::V3, Dialect::Nczarr3] {
+            for name in ["", "a/b", "..", ".zgroup", "a\0"] {
+                assert!(check_member(name, dialect).is_err(), "{name:?} {dialect}");
+            }
+            assert!(check_member("µ v", dialect).is_ok(), "{dialect}");
+            let is_v3 = dialect.zarr_format() == 3;
+            assert_eq!(check_member("zarr.json", dialect).is_err(), is_v3, "{dialect}");
         }
-        assert!(check_member("µ v").is_ok());
     }
 }

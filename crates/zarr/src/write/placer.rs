@@ -24,7 +24,7 @@ pub(crate) struct ZarrPlacer {
     pub(crate) present: Option<OpenedDataset>,
     pub(crate) defined: DefinedState,
     pub(crate) committed: CommittedDocuments,
-    /// Variables that exist but cannot be written, with the reason.
+    /// Variables that exist but whose chunks cannot be written, with the reason; those that can be read have a plan.
     pub(crate) closed: HashMap<VarId, Error>,
     pub(crate) planned: Option<PlannedCommit>,
     /// The consolidated document of the committed state, if it is not put.
@@ -168,10 +168,11 @@ impl ZarrPlacer {
         self.whole.as_ref().map(|whole| commit::put(&self.root, whole))
     }
 
-    /// Variables that cannot be written can be removed, alone or with their groups, but not renamed.
+    /// Variables that cannot be read can be removed, alone or with their groups, but not renamed. Those with a plan
+    /// are treated like all others: only their chunks cannot be written.
     fn redefine_closed(&self, model: &Model, defined: &mut DefinedState) -> Result<()> {
         let Some(present) = &self.present else { return Ok(()) };
-        for (var, reason) in &self.closed {
+        for (var, reason) in self.closed.iter().filter(|(var, _)| !self.defined.plans.contains_key(var)) {
             let path = present.model.variable_path(*var);
             let key = path.trim_start_matches('/').to_owned();
             if model.variable(*var).is_none() {
@@ -190,7 +191,7 @@ impl ZarrPlacer {
             let path = || model.group_path(group);
             if group != model.root() {
                 let name = model.group(group).map(|group| group.name.as_str()).unwrap_or_default();
-                names::check_member(name).map_err(|error| error.at_path(path()))?;
+                names::check_member(name, self.writer.dialect).map_err(|error| error.at_path(path()))?;
             }
             for dim in model.group(group).map(|group| group.dims.as_slice()).unwrap_or_default() {
                 let name = model.dimension(*dim).map(|dimension| dimension.name.as_str()).unwrap_or_default();
@@ -200,8 +201,8 @@ impl ZarrPlacer {
         }
         for var in model.variables() {
             let name = model.variable(var).map(|variable| variable.name.as_str()).unwrap_or_default();
-            let checked =
-                names::check_member(name).and_then(|()| self.check_attributes(model, NodeId::Variable(var)));
+            let checked = names::check_member(name, self.writer.dialect)
+                .and_then(|()| self.check_attributes(model, NodeId::Variable(var)));
             checked.map_err(|error| error.at_path(model.variable_path(var)))?;
         }
         Ok(())
@@ -238,7 +239,7 @@ impl DefinedState {
         }
         self.redefine_groups(model)?;
         for var in model.variables() {
-            if !closed.contains_key(&var) {
+            if self.plans.contains_key(&var) || !closed.contains_key(&var) {
                 self.redefine_variable(writer, model, var, &mut moves)
                     .map_err(|error| error.at_path(model.variable_path(var)))?;
             }

@@ -61,6 +61,11 @@ pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model:
             Ok((plan, state)) => {
                 defined.plans.insert(var, Arc::new(plan));
                 defined.states.insert(var, Arc::new(state));
+                if present.array(var, false).is_some_and(is_sharded) {
+                    // It has a plan all the same: its attributes and its name can change.
+                    let reason = Error::unsupported("writing into sharded arrays is not supported");
+                    closed.insert(var, reason.at_path(tree.variable_path(var)));
+                }
             }
             Err(error) => _ = closed.insert(var, error.at_path(tree.variable_path(var))),
         }
@@ -314,9 +319,6 @@ impl OpenedDataset {
         let Layout::Grid { grid, edge, codecs, .. } = source.layout else {
             return Err(Error::unsupported("the variable is not stored in chunks"));
         };
-        if is_sharded(array) {
-            return Err(Error::unsupported("writing into sharded arrays is not supported"));
-        }
         if grid.rank() != described.rank() {
             return Err(Error::unsupported("the array has more axes than the variable"));
         }

@@ -90,7 +90,7 @@ impl<'a> NamedLinks<'a> {
     /// If there is already a link of that name.
     pub(super) fn add(&mut self, name: &str, addr: FileAddress) -> Result<()> {
         if self.has(name) {
-            let message = format!("{name:?} is the name of something in the group that cannot be shown");
+            let message = format!("{name:?} is the name of something else in the group");
             return Err(Error::unsupported(message));
         }
         let order = self.next_order()?;

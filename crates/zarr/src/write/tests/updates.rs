@@ -335,3 +335,37 @@ fn a_damaged_variable_can_be_removed_but_not_renamed() {
     assert!(!hand.objects.keys().any(|key| key.starts_with("v/")));
     assert_eq!(opened(&hand.objects).unwrap().variables().len(), 2);
 }
+
+#[test]
+fn a_sharded_array_is_renamed_and_gets_attributes_though_no_chunk_can_be_written() {
+    const BYTES: &str = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+    let plain = format!(r#""fill_value": -1, "codecs": {BYTES}"#);
+    let shards = format!(r#"{{"chunk_shape": [3,2], "codecs": {BYTES}, "index_codecs": {BYTES}}}"#);
+    let sharded =
+        format!(r#""fill_value": -1, "codecs": [{{"name": "sharding_indexed", "configuration": {shards}}}]"#);
+    for (dialect, consolidated) in
+        [(Dialect::V3, false), (Dialect::V3, true), (Dialect::Nczarr3, false), (Dialect::Nczarr3, true)]
+    {
+        let mut objects = created(&ZarrWriter::new(dialect).consolidated(consolidated), &basic());
+        for key in ["v/zarr.json", "zarr.json"] {
+            let body = text(&objects, key).replace(&plain, &sharded);
+            objects.put(key, body);
+        }
+        objects.put("v/c/0/0", vec![7; 80]);
+        let old = opened(&objects).unwrap();
+        let v = old.variable_at("v").unwrap();
+        let mut hand = updating(objects, &old);
+        assert!(format!("{:?}", hand.placer.encoding(v)).contains("sharded"), "{dialect}");
+        let mut model = (*old).clone();
+        model.rename_variable(v, "w").unwrap();
+        put(&mut model, NodeId::Variable(v), Attribute::text("long_name", "other"));
+        hand.define(&model);
+        hand.commit(&model);
+        assert!(!hand.objects.keys().any(|key| key.starts_with("v/")), "{dialect}");
+        assert_eq!(hand.objects.find("w/c/0/0").map(|body| body.len()), Some(80), "{dialect}");
+        let body = text(&hand.objects, "w/zarr.json");
+        assert!(body.contains("sharding_indexed") && body.contains(r#""long_name": "other""#), "{body}");
+        assert!(opened(&hand.objects).unwrap().variable_at("w").is_some(), "{dialect} {consolidated}");
+        assert!(hand.placer.encoding(v).is_err(), "{dialect}");
+    }
+}

@@ -41,7 +41,7 @@ impl UpdatePlanner<'_> {
         changes.removed.iter().try_for_each(|name| named.remove(name))?;
         for (_, to) in &changes.renamed {
             if named.has(to) && !changes.renamed.iter().any(|(from, _)| from == to) {
-                let message = format!("{to:?} is the name of something in the group that cannot be shown");
+                let message = format!("{to:?} is the name of something else in the group");
                 return Err(Error::unsupported(message).into());
             }
         }

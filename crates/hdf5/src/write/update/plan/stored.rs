@@ -79,10 +79,11 @@ impl UpdatePlanner<'_> {
         if of(self.old).is_some_and(|old| old.values == new.values) {
             return Ok(());
         }
+        // An attribute of another form is none of the dataset's value, as where netCDF-C renames an attribute to this name. What lies
+        // elsewhere, as in files outside, keeps the value that it has.
         let Some(track) = self.tracks.get(&id).filter(|_| new.values.len() == 1 && new.ty == variable.ty)
         else {
-            let text = "a fill value must be one element of the variable's type";
-            return Err(Error::unsupported(text).into());
+            return Ok(());
         };
         let datatype = &track.form.datatype;
         let value = encode_values(datatype, &new.values, 0..1, &mut self.heap, &mut self.space)?;
