@@ -11,7 +11,9 @@ use ncirrus_layout::{
     Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, Placer, PlacerWork,
     PreparedPlacement, PutPhase, Result, Step, StorePut, View,
 };
-use ncirrus_model::{AttributeState, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable};
+use ncirrus_model::{
+    AttributeState, Attributes, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable,
+};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -168,7 +170,7 @@ impl ZarrPlacer {
         self.whole.as_ref().map(|whole| commit::put(&self.root, whole))
     }
 
-    /// Variables that cannot be read can be removed, alone or with their groups, but not renamed. Those with a plan
+    /// Variables that cannot be read can be removed, alone or with their groups, but not changed. Those with a plan
     /// are treated like all others: only their chunks cannot be written.
     fn redefine_closed(&self, model: &Model, defined: &mut DefinedState) -> Result<()> {
         let Some(present) = &self.present else { return Ok(()) };
@@ -181,6 +183,14 @@ impl ZarrPlacer {
                 return Err(Error::unsupported("a variable that cannot be read cannot be renamed")
                     .at_path(path)
                     .because(reason.clone()));
+            } else if let (Some(old), Some(new)) = (known(&present.model, *var), known(model, *var))
+                && old != new
+            {
+                return Err(Error::unsupported(
+                    "attributes of a variable that cannot be read cannot be changed",
+                )
+                .at_path(path)
+                .because(reason.clone()));
             }
         }
         Ok(())
@@ -215,6 +225,11 @@ impl ZarrPlacer {
             .filter(|attribute| old.is_none_or(|old| old.find(&attribute.name).is_none()))
             .try_for_each(|attribute| names::check_attribute(&attribute.name))
     }
+}
+
+/// The attributes of a variable.
+fn known(model: &Model, var: VarId) -> Option<&Attributes> {
+    model.attributes(NodeId::Variable(var))?.known()
 }
 
 impl DefinedState {

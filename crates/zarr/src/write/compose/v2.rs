@@ -171,7 +171,10 @@ impl DocumentComposer<'_> {
         list: &mut Vec<MetadataDocument>,
         copies: &mut Map<String, Value>,
     ) -> Result<()> {
-        let Some(plan) = self.plans.get(&var) else { return Ok(()) };
+        let Some(plan) = self.plans.get(&var) else {
+            copies.extend(self.kept_documents(var, &[special::ZARRAY, special::ZATTRS]));
+            return Ok(());
+        };
         let written = self.attributes(NodeId::Variable(var))?;
         let names =
             [(special::ZARRAY, DocumentLevel::Array), (special::ZATTRS, DocumentLevel::ArrayAttributes)];

@@ -31,7 +31,13 @@ impl DocumentComposer<'_> {
             documents.list.push(MetadataDocument { key, level, body: Value::Object(body) });
         }
         for var in self.model.variables() {
-            let Some(plan) = self.plans.get(&var) else { continue };
+            let Some(plan) = self.plans.get(&var) else {
+                let of_array =
+                    |(key, body): (String, Value)| Some((key.strip_suffix("/zarr.json")?.to_owned(), body));
+                copies
+                    .extend(self.kept_documents(var, &[special::ZARR_JSON]).into_iter().filter_map(of_array));
+                continue;
+            };
             let Some(body) = self.v3_array(var, plan)? else { continue };
             copies.insert(plan.key.clone(), body.clone());
             let key = join(&plan.key, special::ZARR_JSON);

@@ -337,6 +337,36 @@ fn a_damaged_variable_can_be_removed_but_not_renamed() {
 }
 
 #[test]
+fn a_damaged_variable_stays_in_consolidated_metadata_and_keeps_its_attributes() {
+    for (dialect, key, whole) in
+        [(Dialect::Attributes, "v/.zarray", ".zmetadata"), (Dialect::V3, "v/zarr.json", "zarr.json")]
+    {
+        let mut objects = created(&ZarrWriter::new(dialect).consolidated(true), &basic());
+        for key in [key, whole] {
+            let body = text(&objects, key)
+                .replace("<i4", "<q9")
+                .replace(r#""data_type": "int32""#, r#""data_type": "q9""#);
+            objects.put(key, body);
+        }
+        let old = opened(&objects).unwrap();
+        let v = old.variable_at("v").unwrap();
+        assert!(old.variable(v).unwrap().fault.is_some(), "{dialect}");
+        let mut hand = updating(objects, &old);
+        let mut model = (*old).clone();
+        put(&mut model, NodeId::Group(old.root()), Attribute::text("title", "other"));
+        hand.define(&model);
+        hand.commit(&model);
+        let body = text(&hand.objects, whole);
+        assert!(body.contains("q9") && body.contains("other"), "{dialect}: {body}");
+        assert!(opened(&hand.objects).unwrap().variable_at("v").is_some(), "{dialect}");
+        put(&mut model, NodeId::Variable(v), Attribute::text("long_name", "other"));
+        let view = MemoryView::new(hand.objects.clone());
+        let refused = format!("{:?}", hand.placer.define(&view, &model));
+        assert!(refused.contains("cannot be changed"), "{dialect}: {refused}");
+    }
+}
+
+#[test]
 fn a_sharded_array_is_renamed_and_gets_attributes_though_no_chunk_can_be_written() {
     const BYTES: &str = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
     let plain = format!(r#""fill_value": -1, "codecs": {BYTES}"#);
