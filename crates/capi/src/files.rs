@@ -90,10 +90,7 @@ pub(crate) fn remove(ncid: c_int) -> Outcome<Arc<OpenFile>> {
         Err(_) => {}
     }
     let file = taken(ncid)?;
-    // Calls that ran when the process was forked are those of threads that this one does not have.
-    if !file.is_inherited() {
-        file.wait_for_calls();
-    }
+    file.wait_for_calls();
     Ok(file)
 }
 

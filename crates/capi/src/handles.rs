@@ -55,8 +55,12 @@ impl OpenFile {
         self.generation != process::generation()
     }
 
-    /// Waits until no call runs; there is no slot any more by which another one could begin.
+    /// Waits until no call runs; there is no slot any more by which another one could begin. Calls that ran when the process was forked
+    /// are those of threads that a child does not have.
     pub(crate) fn wait_for_calls(&self) {
+        if self.is_inherited() {
+            return;
+        }
         let calls = &self.calls;
         calls.is_awaited.store(true, Ordering::SeqCst);
         let mut guard = calls.lock.lock().unwrap_or_else(PoisonError::into_inner);

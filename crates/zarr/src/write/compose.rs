@@ -103,14 +103,6 @@ impl DocumentComposer<'_> {
         if self.dialect().zarr_format() == 3 { self.v3_documents() } else { self.v2_documents() }
     }
 
-    /// Keys and bodies of the documents of an array that is left as it is, such as one of an unknown type.
-    fn kept_documents(&self, var: VarId, names: &[&str]) -> Vec<(String, Value)> {
-        let path = self.model.variable_path(var);
-        let key = |name: &&str| join(path.trim_start_matches('/'), name);
-        let kept = |key: String| Some((key.clone(), self.present?.objects.get(&key)?.clone()));
-        names.iter().map(key).filter_map(kept).collect()
-    }
-
     fn dialect(&self) -> Dialect {
         self.writer.dialect
     }

@@ -172,7 +172,18 @@ impl DocumentComposer<'_> {
         copies: &mut Map<String, Value>,
     ) -> Result<()> {
         let Some(plan) = self.plans.get(&var) else {
-            copies.extend(self.kept_documents(var, &[special::ZARRAY, special::ZATTRS]));
+            // It is left as it is, such as one of an unknown type.
+            let path = self.model.variable_path(var);
+            let present = self.present.into_iter();
+            let kept = present.flat_map(|present| {
+                [
+                    (special::ZARRAY, present.array(var, false)),
+                    (special::ZATTRS, present.array_attributes(var, false)),
+                ]
+            });
+            copies.extend(kept.filter_map(|(name, body)| {
+                Some((join(path.trim_start_matches('/'), name), Value::Object(body?.clone())))
+            }));
             return Ok(());
         };
         let written = self.attributes(NodeId::Variable(var))?;

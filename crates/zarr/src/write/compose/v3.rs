@@ -32,10 +32,11 @@ impl DocumentComposer<'_> {
         }
         for var in self.model.variables() {
             let Some(plan) = self.plans.get(&var) else {
-                let of_array =
-                    |(key, body): (String, Value)| Some((key.strip_suffix("/zarr.json")?.to_owned(), body));
-                copies
-                    .extend(self.kept_documents(var, &[special::ZARR_JSON]).into_iter().filter_map(of_array));
+                // It is left as it is, such as one of an unknown type.
+                if let Some(kept) = self.present.and_then(|present| present.array(var, false)) {
+                    let path = self.model.variable_path(var);
+                    copies.insert(path.trim_start_matches('/').to_owned(), Value::Object(kept.clone()));
+                }
                 continue;
             };
             let Some(body) = self.v3_array(var, plan)? else { continue };

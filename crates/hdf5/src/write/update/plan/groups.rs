@@ -59,7 +59,7 @@ impl UpdatePlanner<'_> {
         let new: HashMap<FileObject, String> =
             listed(self.new, id).into_iter().map(|(name, object)| (object, name)).collect();
         let mut changes = LinkChanges::default();
-        let gets_scale = |object: &FileObject| matches!(object, FileObject::Dimension(dim) if self.unscaled.dims.contains(dim));
+        let gets_scale = |object: &FileObject| self.unscaled.has_dimension(*object);
         if old == new && !new.keys().any(gets_scale) {
             return Ok(changes);
         }

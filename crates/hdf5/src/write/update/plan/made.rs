@@ -17,9 +17,9 @@ impl UpdatePlanner<'_> {
     /// Objects of the new model that the file does not have. What the old model has without an object stays without one, but for
     /// dimensions that get a scale.
     pub(super) fn new_objects(&self) -> Vec<FileObject> {
-        let is_new = |object: &FileObject| match object {
-            FileObject::Dimension(dim) if self.unscaled.dims.contains(dim) => true,
-            _ => !self.known.addrs.contains_key(object) && !is_in(self.old, *object),
+        let is_new = |object: &FileObject| {
+            self.unscaled.has_dimension(*object)
+                || !self.known.addrs.contains_key(object) && !is_in(self.old, *object)
         };
         objects(self.new).into_iter().filter(is_new).collect()
     }

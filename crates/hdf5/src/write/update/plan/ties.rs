@@ -117,12 +117,11 @@ impl UpdatePlanner<'_> {
 
     /// The attributes that differ because axes get the scales that they did not have.
     fn newly_tied(&self, object: FileObject, ties: &ScaleTies) -> Vec<&'static str> {
-        let is_user = |object: &FileObject| matches!(object, FileObject::Variable(id) if self.unscaled.users.contains(id));
         let mut names = Vec::new();
-        if is_user(&object) {
+        if self.unscaled.has_user(object) {
             names.push(if ties.scale.is_some() { "_Netcdf4Coordinates" } else { "DIMENSION_LIST" });
         }
-        if ties.users.iter().any(|(user, _)| is_user(user)) {
+        if ties.users.iter().any(|(user, _)| self.unscaled.has_user(*user)) {
             names.push("REFERENCE_LIST");
         }
         names

@@ -10,8 +10,20 @@ use std::collections::HashSet;
 /// The dimensions that get a scale, and the variables of the file that have them.
 #[derive(Debug, Default)]
 pub(in crate::write::update) struct UnscaledAxes {
-    pub(super) dims: HashSet<DimId>,
-    pub(super) users: HashSet<VarId>,
+    dims: HashSet<DimId>,
+    users: HashSet<VarId>,
+}
+
+impl UnscaledAxes {
+    /// Whether an object is a dimension that gets a scale.
+    pub(super) fn has_dimension(&self, object: FileObject) -> bool {
+        matches!(object, FileObject::Dimension(id) if self.dims.contains(&id))
+    }
+
+    /// Whether an object is a variable of the file that has such a dimension.
+    pub(super) fn has_user(&self, object: FileObject) -> bool {
+        matches!(object, FileObject::Variable(id) if self.users.contains(&id))
+    }
 }
 
 impl UpdatePlanner<'_> {
