@@ -7,8 +7,8 @@ use crate::nc4::reading::{printed, read_all, same_of};
 use crate::nc4::schemas::{Schema, schemas};
 use crate::support::{session, temp};
 use ncirrus::{
-    Atomic, CreateOptions, Dataset, Endianness, FileStructures, Kind, NodeId, OpenOptions, Selection,
-    Session, TypeRef, Values,
+    Atomic, CreateOptions, Dataset, Endianness, FileStructures, Kind, Model, NodeId, OpenOptions, Selection,
+    Session, TypeRef, UserKind, Values,
 };
 use ncirrus_testkit::corpus::peers_python;
 use proptest::prelude::*;
@@ -50,7 +50,10 @@ fn described(dataset: &Dataset) -> Vec<String> {
     for id in model.walk() {
         let group = model.group(id).unwrap();
         let dims = group.dims.iter().map(|dim| format!("{:?}", model.dimension(*dim).unwrap()));
-        let types = group.types.iter().map(|ty| format!("{:?}", model.user_type(*ty).unwrap()));
+        let types = group.types.iter().map(|ty| {
+            let ty = model.user_type(*ty).unwrap();
+            format!("{} {}", ty.name, structure(&model, &ty.kind))
+        });
         lines.push(model.group_path(id));
         lines.extend(dims.chain(types));
     }
@@ -72,6 +75,24 @@ fn described(dataset: &Dataset) -> Vec<String> {
         lines.extend(attributes.iter().filter(|one| one.name != "_NCProperties").map(line));
     }
     lines
+}
+
+/// A type with all that it consists of. HDF5 keeps the components of a type without their names, so of two
+/// components that are equal either one may be meant.
+fn structure(model: &Model, kind: &UserKind) -> String {
+    let of = |ty: TypeRef| match ty {
+        TypeRef::Atomic(atomic) => format!("{atomic:?}"),
+        TypeRef::User(id) => structure(model, &model.user_type(id).unwrap().kind),
+    };
+    match kind {
+        UserKind::Vlen(base) => format!("Vlen({})", of(*base)),
+        UserKind::Compound(fields) => {
+            let fields =
+                fields.iter().map(|field| format!("{}: {} {:?}", field.name, of(field.ty), field.dims));
+            format!("Compound({})", fields.collect::<Vec<_>>().join(", "))
+        }
+        UserKind::Enum { .. } | UserKind::Opaque(_) => format!("{kind:?}"),
+    }
 }
 
 proptest! {
@@ -121,7 +142,7 @@ fn known_to_netcdf4(dataset: &Dataset, ty: TypeRef) -> bool {
         TypeRef::Atomic(_) => true,
         TypeRef::User(id) => {
             let model = dataset.model().unwrap();
-            model.user_type(id).is_some_and(|ty| matches!(ty.kind, ncirrus::UserKind::Enum { .. }))
+            model.user_type(id).is_some_and(|ty| matches!(ty.kind, UserKind::Enum { .. }))
         }
     }
 }
