@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Programs of `crates/capi/tests/c`, with their arguments: all that need neither a server nor a damaged file system.
-const PROGRAMS: [(&str, &str); 47] = [
+const PROGRAMS: [(&str, &str); 48] = [
     ("bytes_of_names", "."),
     ("closing", ". 3"),
     ("closing", ". 4"),
@@ -53,6 +53,7 @@ const PROGRAMS: [(&str, &str); 47] = [
     ("small_puts", "."),
     ("threads", ". 3 4"),
     ("types", "types.nc"),
+    ("unfilled", "."),
     ("user_formats", "."),
     ("version2", "."),
     ("writing", "."),

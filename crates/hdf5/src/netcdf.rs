@@ -14,7 +14,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use catalog::fill_of;
+pub(crate) use catalog::{default_of, fill_of};
 pub(crate) use describe::{DatasetFacts, MemberFacts};
 pub(crate) use hidden::is_hidden;
 pub(crate) use members::members;

@@ -102,6 +102,11 @@ fn fill_values_are_changed_and_taken_away_as_by_debians_library() {
 }
 
 #[test]
+fn records_behind_the_end_of_variables_without_fill_value_have_the_default() {
+    assert_alike("unfilled", &["unfilled1.nc", "unfilled4.nc"]);
+}
+
+#[test]
 fn what_was_defined_and_given_up_is_found_again_as_by_debians_library() {
     assert_alike("found_again", &["again.nc", "text.nc"]);
 }

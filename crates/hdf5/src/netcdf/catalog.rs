@@ -11,7 +11,7 @@ use bytes::Bytes;
 use ncirrus_layout::{
     Catalog, Error, ObjectId, Resolver, Result, Source, Step, StoredType, View, Writing, join,
 };
-use ncirrus_model::{Attributes, DimId, GroupId, Model, NodeId, Values, VarId};
+use ncirrus_model::{Attributes, DimId, GroupId, Model, NodeId, TypeRef, Values, VarId, default_fill};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -78,7 +78,9 @@ impl Hdf5Catalog {
         let layout = layout(view, object, &dataset)?;
         let nobody = Arc::default();
         let paths = self.paths.get(&object.file.object).unwrap_or(&nobody);
-        let fill = fill_of(view, object, &dataset, paths)?;
+        let ty = self.model.variable(id).map(|variable| variable.ty);
+        let ty = ty.ok_or_else(|| Error::not_found(format!("no {id:?}")))?;
+        let fill = fill_of(view, object, &dataset, paths, (&self.model, ty))?;
         let (stored, resolver) = self.element(object, &dataset);
         Ok(Source { layout, stored, extent: dataset.shape.clone(), fill, resolver, swapped_fill: false })
     }
@@ -101,19 +103,34 @@ impl Hdf5Catalog {
     }
 }
 
-/// The value of elements that were never written: the dataset's fill value, otherwise zeros.
+/// The value of elements that were never written: the dataset's fill value, otherwise zeros; where the writer never
+/// fills, netCDF's default for the type.
 pub(crate) fn fill_of(
     view: &dyn View,
     object: &ObjectRef,
     dataset: &StoredDataset,
     paths: &HashMap<FileAddress, String>,
+    (model, ty): (&Model, TypeRef),
 ) -> Step<Values> {
     let byte_len = view.limits().metadata_len(dataset.element.byte_len, "an element")?;
-    let FillMessage { value, .. } = fill(view, object)?;
+    let FillMessage { value, never } = fill(view, object)?;
+    if never && value.is_none() {
+        return Ok(default_of(model, ty)?);
+    }
     let zeros = || Bytes::from(vec![0; byte_len]);
     let one =
         value.filter(|value| value.len() >= byte_len).map_or_else(zeros, |value| value.slice(..byte_len));
     values(view, &object.file, &dataset.element, &one, 1, paths)
+}
+
+/// netCDF's default fill value of a type. As netCDF-C has it: for enums that of the integers that they consist of, though
+/// it is no member; for other user-defined types zeros.
+///
+/// # Errors
+/// `Invalid` for a type of which one element is too large.
+pub(crate) fn default_of(model: &Model, ty: TypeRef) -> Result<Values> {
+    let value = model.base_atomic(ty).map(default_fill).or_else(|| model.zeros(ty, 1, u32::MAX));
+    value.ok_or_else(|| Error::invalid("one element is too large"))
 }
 
 impl Catalog for Hdf5Catalog {

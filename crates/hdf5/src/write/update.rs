@@ -172,7 +172,7 @@ impl FileUpdate {
                 continue;
             };
             let object = ObjectRef { file: Arc::clone(&file), addr: *addr };
-            match settle(form(view, &object, variable, &self.paths)).map_err(Stall::Need)? {
+            match settle(form(view, &object, (&self.model, variable), &self.paths)).map_err(Stall::Need)? {
                 Ok((form, stand)) => {
                     let (held, shape) = (HeldElements::nothing(form.arranged), stand.shape.clone());
                     tracks.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });

@@ -1,7 +1,7 @@
 //! The objects of a model, and their names in the file (docs/spec/hdf5-netcdf4.md H.1, H.2, H.4).
 use crate::group::NO_COORDINATE;
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId, Variable};
+use ncirrus_model::{DimId, FillValue, GroupId, Model, TypeId, VarId, Variable};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -75,26 +75,33 @@ pub(crate) fn dimension_of(model: &Model, var: VarId) -> Option<DimId> {
     (coordinate(model, first) == Some(var)).then_some(first)
 }
 
-/// How many records a chunked variable of text or other elements in the heap has, where that is not its dimension's length: those
-/// up to its last chunk, as netCDF-C does. HDF5 up to 2.0 cannot read a chunk that is not there with a fill value in the heap of a
-/// file that is only read (`H5D__fill_refill_vl` writes to it). Another variable keeps the length of the dimension then: netCDF-C
-/// takes that of the longest one. Of those with elements in the heap, it is one whose chunks reach the end (`reaches_end`).
-pub(crate) fn records_of_heap(
+/// How many records a chunked variable has, where that is not its dimension's length: those up to its last chunk, as netCDF-C
+/// does, if readers cannot fill in a chunk that is not there:
+/// - text and other elements in the heap: HDF5 up to 2.0 cannot read it with a fill value in the heap of a file that is only read
+///   (`H5D__fill_refill_vl` writes to it);
+/// - without fill value (`NC_NOFILL`): HDF5 leaves the reader's memory as it is. What lies behind the end has netCDF's default.
+///
+/// Another variable keeps the length of the dimension then: netCDF-C takes that of the longest one. Of those that may be shorter,
+/// it is one whose chunks reach the end (`reaches_end`).
+pub(crate) fn own_records(
     model: &Model,
     var: VarId,
     last: Option<&Vec<u64>>,
     chunk: &[u64],
     reaches_end: impl Fn(VarId) -> bool,
 ) -> Option<u64> {
-    let is_in_heap =
-        |var: VarId| model.variable(var).is_some_and(|variable| model.packed_len(variable.ty).is_none());
     let first = *model.variable(var)?.dims.first()?;
+    let may_be_shorter = |var: VarId| {
+        let is_unfilled =
+            |variable: &Variable| variable.fill == FillValue::None || model.packed_len(variable.ty).is_none();
+        model.variable(var).is_some_and(is_unfilled) && dimension_of(model, var).is_none()
+    };
     let grows = model.growing(var).first() == Some(&true);
-    if !grows || !is_in_heap(var) || dimension_of(model, var).is_some() {
+    if !grows || !may_be_shorter(var) {
         return None;
     }
     let keeps_length = |user: VarId| {
-        (!is_in_heap(user) || (user != var && reaches_end(user)))
+        (!may_be_shorter(user) || (user != var && reaches_end(user)))
             && model.variable(user).is_some_and(|variable| variable.dims.first() == Some(&first))
     };
     if !model.users_of(first).any(keeps_length) {

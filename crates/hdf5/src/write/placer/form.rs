@@ -2,9 +2,10 @@
 use super::Hdf5Writer;
 use super::chunking::chunk_shape;
 use crate::datatypes::{Datatype, stored};
+use crate::netcdf::default_of;
 use crate::write::types::datatype_of;
 use ncirrus_layout::{ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType};
-use ncirrus_model::{FillValue, Model, Storage, Values, VarId, Variable, default_fill};
+use ncirrus_model::{FillValue, Model, Storage, Values, VarId, Variable};
 use std::sync::Arc;
 
 /// How a variable is stored.
@@ -130,15 +131,11 @@ pub(crate) fn rows(shape: &[u64], element: u64) -> Vec<u64> {
     cells
 }
 
-/// The value of elements that were never written. As netCDF-C has it: for enums the default of the integers that they
-/// consist of, though it is no member; for other user-defined types zeros.
+/// The value of elements that were never written.
 fn fill(model: &Model, variable: &Variable) -> Result<Values> {
-    match (&variable.fill, variable.ty, model.base_atomic(variable.ty)) {
-        (FillValue::Own(own), ..) if own.len() == 1 => Ok(own.clone()),
-        (.., Some(atomic)) => Ok(default_fill(atomic)),
-        (_, ty, None) => {
-            model.zeros(ty, 1, u32::MAX).ok_or_else(|| Error::invalid("one element is too large"))
-        }
+    match &variable.fill {
+        FillValue::Own(own) if own.len() == 1 => Ok(own.clone()),
+        _ => default_of(model, variable.ty),
     }
 }
 

@@ -2,7 +2,7 @@
 use super::form::{ChunkArrangement, StorageForm};
 use crate::address::FileAddress;
 use crate::write::StoredChunk;
-use crate::write::objects::records_of_heap;
+use crate::write::objects::own_records;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Model, VarId};
@@ -30,7 +30,7 @@ impl HeldElements {
         }
     }
 
-    /// How many records a variable with these data has, where that is not its dimension's length ([`records_of_heap`]).
+    /// How many records a variable with these data has, where that is not its dimension's length ([`own_records`]).
     pub(crate) fn records(
         &self,
         model: &Model,
@@ -39,9 +39,7 @@ impl HeldElements {
         reaches_end: impl Fn(VarId) -> bool,
     ) -> Option<u64> {
         match self {
-            Self::Chunks(chunks) => {
-                records_of_heap(model, var, chunks.keys().next_back(), chunk, reaches_end)
-            }
+            Self::Chunks(chunks) => own_records(model, var, chunks.keys().next_back(), chunk, reaches_end),
             Self::Compact(_) | Self::Run { .. } => None,
         }
     }

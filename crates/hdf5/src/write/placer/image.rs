@@ -192,13 +192,14 @@ impl ImageSource<'_> {
         };
         let arrangement = self.arrangement(id, track, built, fill.value.as_ref());
         let arrangement = arrangement.map_err(|error| error.at_path(path()))?;
-        let held = self.held.get(&id);
+        let nothing = HeldElements::nothing(track.form.arranged);
+        let held = self.held.get(&id).unwrap_or(&nothing);
         let reaches_end = |user: VarId| {
             let user_held = self.held.get(&user).zip(self.tracks.get(&user));
             user_held.is_some_and(|(held, track)| held.reaches_end(self.model, user, track.form.cell_shape()))
         };
         let shape = track.form.cell_shape();
-        let records = held.and_then(|held| held.records(self.model, id, shape, reaches_end));
+        let records = held.records(self.model, id, shape, reaches_end);
         let filters = &track.form.encoding.codecs;
         let stowed = ElementStorage { datatype: &datatype, arrangement, filters, fill, records };
         describer.variable(id, &stowed).map_err(|error| error.at_path(path()))

@@ -10,7 +10,7 @@ use crate::write::placer::{ChunkArrangement, StorageForm, rows};
 use ncirrus_layout::{
     CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Error, Layout, Location, Step, StoredType, View,
 };
-use ncirrus_model::{FillValue, Variable};
+use ncirrus_model::{FillValue, Model, Variable};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) struct ExistingStorage {
 pub(super) fn form(
     view: &dyn View,
     object: &ObjectRef,
-    variable: &Variable,
+    (model, variable): (&Model, &Variable),
     paths: &HashMap<FileAddress, String>,
 ) -> Step<(StorageForm, ExistingStorage)> {
     if let Some(fault) = &variable.fault {
@@ -69,7 +69,7 @@ pub(super) fn form(
     };
     let byte_len = dataset.element.byte_len;
     let stored = stored(&dataset.element).unwrap_or(StoredType::Reference { byte_len });
-    let fill = fill_of(view, object, &dataset, paths)?;
+    let fill = fill_of(view, object, &dataset, paths, (model, variable.ty))?;
     let encoding = Arc::new(Encoding { grid, edge, stored, codecs, fill });
     let form = StorageForm { datatype: dataset.element.as_ref().clone(), encoding, arranged };
     Ok((form, ExistingStorage { addr: object.addr, run, implicit, shape: dataset.shape.clone() }))
