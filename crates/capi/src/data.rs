@@ -1,5 +1,5 @@
 //! Reading values.
-use crate::codes::{Code, NC_EBADTYPE, NC_EHDFERR, NC_EINVAL, NC_EIO, NC_ENOMEM, Outcome};
+use crate::codes::{Code, NC_EBADTYPE, NC_EHDFERR, NC_EINVAL, NC_ENOMEM, Outcome};
 use crate::convert;
 use crate::files::{self, FileGroup, OpenFile};
 use crate::layouts;
@@ -127,27 +127,11 @@ fn read(access: &SlabAccess, memory: Option<Atomic>, out: BytesOut) -> Outcome<(
     if access.is_nothing {
         return Ok(());
     }
-    at_rest(access, |variable| match memory {
-        Some(to) => read_as(&access.at, variable, &access.slab, (access.ty, to), out),
-        None => read_native(&access.at, variable, access.ty, &access.slab, out),
-    })
-}
-
-/// How often values are read again that another thread's writing came between.
-const ATTEMPTS: u32 = 50;
-
-/// Reads values. What other threads write to the same file changes it under a reader that has begun, which begins again then.
-fn at_rest<T>(access: &SlabAccess, read: impl Fn(&ncirrus::Variable) -> Outcome<T>) -> Outcome<T> {
-    let again = || read(&access.at.settled()?.variable_by_id(access.id));
-    let mut outcome = again();
-    for _ in 0..ATTEMPTS {
-        if !matches!(outcome, Err(Code(NC_EIO))) || !access.at.file.core.is_written() {
-            break;
-        }
-        std::thread::yield_now();
-        outcome = again();
+    let variable = access.at.settled()?.variable_by_id(access.id);
+    match memory {
+        Some(to) => read_as(&access.at, &variable, &access.slab, (access.ty, to), out),
+        None => read_native(&access.at, &variable, access.ty, &access.slab, out),
     }
-    outcome
 }
 
 /// Reads a slab whose elements stand in memory at distances of their own, counted in elements.
@@ -179,7 +163,7 @@ pub(crate) fn get_mapped(
         return Err(Code(NC_EHDFERR));
     }
     let distances = map.read(slab.counts.len())?;
-    let values = at_rest(&access, |variable| values_of(at, variable, slab))?;
+    let values = values_of(at, &at.settled()?.variable_by_id(access.id), slab)?;
     let (values, ended) = convert::to_memory(&at.file, &values, to)?;
     let element = layouts::size_of_type(&at.members, to.into())?.len;
     let image = layouts::image(&at.members, to.into(), &values)?;

@@ -10,6 +10,7 @@ use ncirrus_testkit::corpus::peers_python;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Name, kind, dialect and whether groups can be added.
@@ -266,6 +267,41 @@ fn wrong_usage_is_an_error_that_says_so() {
         assert_eq!(closed.kind(), ErrorKind::Invalid, "{url}");
         assert!(Dataset::update_with(&format!("{url}.none"), &OpenOptions::default(), session).is_err());
     });
+}
+
+#[test]
+fn values_are_read_beside_a_thread_that_syncs() {
+    let ((_folder, temp), session) = (temp(), session());
+    for kind in [Kind::Nc4, Kind::Nc3, Kind::NcZarr] {
+        let url = temp.join(format!("{kind:?}")).to_str().unwrap().to_owned();
+        let dataset = Dataset::create_with(&url, &CreateOptions::new().kind(kind), &session).unwrap();
+        dataset.root().add_dimension("t", DimensionLen::Unlimited(0)).unwrap();
+        dataset.root().add_dimension("x", DimensionLen::Fixed(100)).unwrap();
+        let variable = dataset.root().add_variable("v", Atomic::Double, &["t", "x"]).unwrap();
+        let record = |number: u64| Selection::slab(&[number, 0], &[1, 100]);
+        let (written, records) = (AtomicU64::new(0), 500);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..records {
+                    variable
+                        .write(&record(number), &[f64::from(u32::try_from(number).unwrap()); 100])
+                        .unwrap();
+                    dataset.sync().unwrap();
+                    written.store(number + 1, Ordering::Release);
+                }
+            });
+            let mut last = 0;
+            while last < records {
+                last = written.load(Ordering::Acquire);
+                for number in [0, last / 2, last.saturating_sub(1)].into_iter().take_while(|_| last > 0) {
+                    let read = variable.read_selection::<f64>(&record(number)).unwrap();
+                    let expected = f64::from(u32::try_from(number).unwrap());
+                    assert!(read.iter().all(|value| *value == expected), "{url}: {number}");
+                }
+            }
+        });
+        dataset.close().unwrap();
+    }
 }
 
 /// Runs a test that would hang if the code were wrong.

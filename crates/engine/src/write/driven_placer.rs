@@ -1,7 +1,10 @@
 //! The format's side of a writer: it decides where bytes go, and serves one caller at a time.
 use crate::drive::DriveContext;
+use crate::resources::between_parts;
 use crate::session::Session;
-use ncirrus_layout::{Abilities, LockExt, Memo, ObjectId, Placer, Result, Step, StorePut, View};
+use ncirrus_layout::{
+    Abilities, Error, ErrorKind, LockExt, Memo, ObjectId, Placer, Result, Step, StorePut, View,
+};
 use ncirrus_store::Store;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -13,6 +16,26 @@ pub(super) struct DrivenPlacer {
     placer: Mutex<Box<dyn Placer>>,
     /// What the format supports.
     pub(super) abilities: Abilities,
+}
+
+/// How often something is read again.
+const ATTEMPTS: u32 = 50;
+
+/// How often the writer's own puts, by other threads, came in between while something was read: reading begins again then.
+#[derive(Debug, Default)]
+pub(super) struct Interruptions(u32);
+
+impl Interruptions {
+    /// Whether what failed is worth another attempt, once others had their turn.
+    pub(super) async fn may_begin_again(&mut self, error: &Error) -> bool {
+        self.0 += 1;
+        if error.kind() != ErrorKind::Changed || self.0 > ATTEMPTS {
+            return false;
+        }
+        std::thread::yield_now();
+        between_parts().await;
+        true
+    }
 }
 
 impl DrivenPlacer {
@@ -36,10 +59,17 @@ impl DrivenPlacer {
         &self,
         mut step: impl FnMut(&dyn View, &mut dyn Placer) -> Step<T> + Send,
     ) -> Result<T> {
-        // Each step sees the present state of the store: bytes of earlier steps may have been replaced since.
-        let context =
-            DriveContext { memo: Arc::clone(&self.memo), ..self.session.context(Arc::clone(&self.store)) };
-        context.drive(|view| step(view, self.placer.guard().as_mut())).await
+        let mut interruptions = Interruptions::default();
+        loop {
+            // Each step sees the present state of the store: bytes of earlier steps may have been replaced since.
+            let store = Arc::clone(&self.store);
+            let context = DriveContext { memo: Arc::clone(&self.memo), ..self.session.context(store) };
+            let result = context.drive(|view| step(view, self.placer.guard().as_mut())).await;
+            match result {
+                Err(error) if interruptions.may_begin_again(&error).await => {}
+                result => return result,
+            }
+        }
     }
 
     /// Forgets what steps remember of objects that are about to change.

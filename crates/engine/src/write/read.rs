@@ -1,6 +1,7 @@
 //! Reading what is being written: cached chunks take precedence over placed ones, and these over committed ones.
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
+use super::driven_placer::Interruptions;
 use super::encoder::{StoredChunk, cells_of};
 use super::lock_order::{ChunkAccess, CommitGuard};
 use super::rows::GatheredValues;
@@ -68,14 +69,19 @@ impl DatasetWriter {
 
     async fn read_picked(&self, var: VarId, picked: Picked<'_>) -> Result<Values> {
         let commit = self.committer.commit_lock.share().await;
-        let (target, model, access) = match self.readable(&commit, var).await? {
-            Readable::Committed(now, var) => {
-                return match picked {
+        let mut interruptions = Interruptions::default();
+        let (target, model, access) = loop {
+            let result = match self.readable(&commit, var).await? {
+                Readable::Written(target, model, access) => break (target, model, access),
+                Readable::Committed(now, var) => match picked {
                     Picked::Selection(selection) => now.read(var, selection).await,
                     Picked::Points(points) => now.read_points(var, points).await,
-                };
+                },
+            };
+            match result {
+                Err(error) if interruptions.may_begin_again(&error).await => {}
+                result => return result,
             }
-            Readable::Written(target, model, access) => (target, model, access),
         };
         let count = self.check_read((&target, &model), picked)?;
         let mut gathered = GatheredValues::new(&model, &target, count)?;
@@ -85,14 +91,19 @@ impl DatasetWriter {
 
     async fn read_picked_into(&self, var: VarId, picked: Picked<'_>, out: &mut [u8]) -> Result<()> {
         let commit = self.committer.commit_lock.share().await;
-        let (target, model, access) = match self.readable(&commit, var).await? {
-            Readable::Committed(now, var) => {
-                return match picked {
+        let mut interruptions = Interruptions::default();
+        let (target, model, access) = loop {
+            let result = match self.readable(&commit, var).await? {
+                Readable::Written(target, model, access) => break (target, model, access),
+                Readable::Committed(now, var) => match picked {
                     Picked::Selection(selection) => now.read_into(var, selection, out).await,
                     Picked::Points(points) => now.read_points_into(var, points, out).await,
-                };
+                },
+            };
+            match result {
+                Err(error) if interruptions.may_begin_again(&error).await => {}
+                result => return result,
             }
-            Readable::Written(target, model, access) => (target, model, access),
         };
         let located = |error: Error| error.at_path(target.path.clone());
         let count = self.check_read((&target, &model), picked)?;
