@@ -304,6 +304,56 @@ fn values_are_read_beside_a_thread_that_syncs() {
     }
 }
 
+const UNNAMED_TYPES: &str = r#"
+import sys, h5py, numpy
+made = sys.argv[2] == "make"
+with h5py.File(sys.argv[1], "w" if made else "r") as file:
+    if made:
+        file["v"] = numpy.arange(3)
+        file.attrs["flag"] = True
+        file.attrs["flags"] = numpy.array([True, False])
+        file.attrs["pair"] = numpy.array([(1, 2.5)], dtype=[("a", "i4"), ("b", "f4")])
+        lists = numpy.empty(1, dtype=h5py.vlen_dtype("i4"))
+        lists[0] = numpy.arange(3, dtype="i4")
+        file["v"].attrs["lists"] = lists
+    for of, node in (("", file), ("v", file["v"])):
+        for name, value in sorted(node.attrs.items()):
+            print(of, name, node.attrs.get_id(name).dtype, numpy.ravel(value).tolist())
+"#;
+
+#[test]
+fn attributes_of_types_without_a_name_are_renamed_and_copied() {
+    let Some(python) = peers_python() else { return };
+    let ((_folder, temp), session) = (temp(), session());
+    let path = temp.join("unnamed.h5");
+    let run = |how: &str| {
+        let output = Command::new(&python).args(["-c", UNNAMED_TYPES]).arg(&path).arg(how).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let before = run("make");
+    let url = path.to_str().unwrap();
+    let dataset = Dataset::update_with(url, &OpenOptions::default(), &session).unwrap();
+    let (root, v) = (dataset.root(), dataset.variable("v").unwrap());
+    for (name, now) in [("flag", "bit"), ("flags", "bits")] {
+        let removed = root.remove_attribute(name).unwrap();
+        root.set_attribute(Attribute { name: now.to_owned(), ..removed }).unwrap();
+    }
+    root.set_attribute(v.attribute("lists").unwrap().unwrap()).unwrap();
+    v.set_attribute(root.attribute("pair").unwrap().unwrap()).unwrap();
+    dataset.close().unwrap();
+    let mut expected: Vec<String> =
+        before.lines().map(|line| line.replace(" flag ", " bit ").replace(" flags ", " bits ")).collect();
+    let line = |start: &str| before.lines().find(|line| line.starts_with(start)).unwrap();
+    expected.push(format!("v{}", line(" pair ")));
+    expected.push(line("v lists ").trim_start_matches('v').to_owned());
+    expected.sort();
+    let after = run("show");
+    let mut after: Vec<&str> = after.lines().collect();
+    after.sort_unstable();
+    assert_eq!(after, expected);
+}
+
 /// Runs a test that would hang if the code were wrong.
 fn in_time<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
     let (tell, told) = std::sync::mpsc::channel();

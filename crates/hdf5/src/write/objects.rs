@@ -210,11 +210,11 @@ impl ObjectDescriber<'_> {
         (!self.is_placed || self.addrs.contains_key(&object)).then(|| self.addr(object))
     }
 
-    /// The datatype of a type: the committed one where there is one.
+    /// The datatype of a type: the committed one where there is one. Those of other programs need not be objects of the file.
     pub(crate) fn type_of(&self, ty: TypeRef, order: Endianness) -> Result<Datatype> {
         let mut datatype = datatype_of(self.model, ty, order)?;
         if let TypeRef::User(id) = ty {
-            datatype.committed = Some(self.addr(FileObject::Type(id)));
+            datatype.committed = self.stored_addr(FileObject::Type(id));
         }
         Ok(datatype)
     }

@@ -192,12 +192,6 @@ impl UpdatePlanner<'_> {
 
     fn encoded(&mut self, attribute: &ncirrus_model::Attribute) -> Result<Bytes> {
         check_name(attribute)?;
-        if let TypeRef::User(id) = attribute.ty
-            && !self.after.addrs.contains_key(&FileObject::Type(id))
-        {
-            let message = format!("attribute {:?}: its type has no object in the file", attribute.name);
-            return Err(Error::unsupported(message));
-        }
         self.describer().encoded(attribute)
     }
 
