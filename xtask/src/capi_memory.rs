@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Programs of `crates/capi/tests/c`, with their arguments: all that need neither a server nor a damaged file system.
-const PROGRAMS: [(&str, &str); 48] = [
+const PROGRAMS: [(&str, &str); 49] = [
     ("bytes_of_names", "."),
     ("closing", ". 3"),
     ("closing", ". 4"),
@@ -56,6 +56,7 @@ const PROGRAMS: [(&str, &str); 48] = [
     ("unfilled", "."),
     ("user_formats", "."),
     ("version2", "."),
+    ("version2_messages", "."),
     ("writing", "."),
 ];
 

@@ -139,7 +139,8 @@ pub(crate) fn text_of(code: c_int) -> &'static CStr {
 /// What a code says, in words: the system's for positive ones.
 pub(crate) fn words_of(code: c_int) -> String {
     if code > 0 {
-        return std::io::Error::from_raw_os_error(code).to_string();
+        let words = std::io::Error::from_raw_os_error(code).to_string();
+        return words.split(" (os error").next().unwrap_or_default().to_owned();
     }
     text_of(code).to_string_lossy().into_owned()
 }

@@ -13,6 +13,7 @@ use crate::{
     user_formats,
 };
 use std::ffi::c_int;
+use std::fmt;
 use std::io::Write;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -42,29 +43,55 @@ impl CReturn for Number {
         self.0
     }
     fn panicked() -> Self {
-        answer(last_error::function(), Err(Code(NC_EINTERNAL)))
+        tell(last_error::function(), &"a fault of the library", NC_EINTERNAL);
+        Self(-1)
+    }
+}
+
+/// What a message names besides the function.
+enum Subject {
+    Path(CText),
+    File(c_int),
+    Variable(c_int, c_int),
+    Attribute(c_int, c_int, CText),
+    /// The name alone.
+    Named(CText),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |text: &CText| text.text().unwrap_or_default();
+        match self {
+            Self::Path(path) => write!(out, "filename \"{}\"", text(path)),
+            Self::File(ncid) => write!(out, "ncid {ncid}"),
+            Self::Variable(ncid, varid) => write!(out, "ncid {ncid}; varid {varid}"),
+            Self::Attribute(ncid, varid, name) => {
+                write!(out, "ncid {ncid}; varid {varid}; attname \"{}\"", text(name))
+            }
+            Self::Named(name) => out.write_str(&text(name)),
+        }
     }
 }
 
 /// The answer, or -1 after an error was noted.
-fn answer(name: &str, outcome: Outcome<c_int>) -> Number {
+fn answer(name: &str, subject: Subject, outcome: Outcome<c_int>) -> Number {
     match outcome {
         Ok(number) => Number(number),
         Err(Code(code)) => {
-            tell(name, "", code);
+            tell(name, &subject, code);
             Number(-1)
         }
     }
 }
 
 /// Notes an error, tells it and ends the program, as the options say.
-fn tell(name: &str, about: &str, code: c_int) {
+fn tell(name: &str, about: &dyn fmt::Display, code: c_int) {
     ERROR.store(if code > 0 { SYSTEM } else { code }, Ordering::Relaxed);
     let options = OPTIONS.load(Ordering::Relaxed);
     if options & VERBOSE != 0 {
-        let text = words_of(code);
+        let words = if code == 0 { String::new() } else { format!(": {}", words_of(code)) };
         // Without standard error nobody is told.
-        let _ = writeln!(std::io::stderr(), "{name}: {about}{text}");
+        let _ = writeln!(std::io::stderr(), "{name}: {about}{words}");
     }
     if options & FATAL != 0 && code != 0 {
         std::process::exit(options);
@@ -75,49 +102,48 @@ fn tell(name: &str, about: &str, code: c_int) {
 pub(crate) fn advise(name: CText, code: c_int, format: CText) -> NoAnswer {
     let format = format.text().unwrap_or_default();
     let about = format.split('%').next().unwrap_or_default().trim_end();
-    let about = if about.is_empty() { String::new() } else { format!("{about}: ") };
     tell(&name.text().unwrap_or_default(), &about, code);
     NoAnswer
 }
 
 /// A call that gives a number.
-fn given(name: &str, call: impl FnOnce(Out<c_int>) -> Outcome<()>) -> Number {
+fn given(name: &str, subject: Subject, call: impl FnOnce(Out<c_int>) -> Outcome<()>) -> Number {
     let mut number = -1;
     let outcome = call(Out::of(&mut number));
-    answer(name, outcome.map(|()| number))
+    answer(name, subject, outcome.map(|()| number))
 }
 
 /// A call that only succeeds or fails.
-fn done(name: &str, outcome: Outcome<()>) -> Number {
-    answer(name, outcome.map(|()| 0))
+fn done(name: &str, subject: Subject, outcome: Outcome<()>) -> Number {
+    answer(name, subject, outcome.map(|()| 0))
 }
 
 pub(crate) fn create(path: CText, mode: c_int) -> Number {
-    given("nccreate", |id| crate::create::create(path, mode, id))
+    given("nccreate", Subject::Path(path), |id| crate::create::create(path, mode, id))
 }
 
 pub(crate) fn open(path: CText, mode: c_int) -> Number {
-    given("ncopen", |id| open::open(path, mode, id))
+    given("ncopen", Subject::Path(path), |id| open::open(path, mode, id))
 }
 
 pub(crate) fn redef(ncid: c_int) -> Number {
-    done("ncredef", answer!((define::redef)(UserTable::redef)(ncid)))
+    done("ncredef", Subject::File(ncid), answer!((define::redef)(UserTable::redef)(ncid)))
 }
 
 pub(crate) fn enddef(ncid: c_int) -> Number {
-    done("ncendef", answer!((define::enddef)(user_calls::enddef)(ncid)))
+    done("ncendef", Subject::File(ncid), answer!((define::enddef)(user_calls::enddef)(ncid)))
 }
 
 pub(crate) fn close(ncid: c_int) -> Number {
-    done("ncclose", answer!((open::close)(user_formats::close)(ncid)))
+    done("ncclose", Subject::File(ncid), answer!((open::close)(user_formats::close)(ncid)))
 }
 
 pub(crate) fn sync(ncid: c_int) -> Number {
-    done("ncsync", answer!((open::sync)(UserTable::sync)(ncid)))
+    done("ncsync", Subject::File(ncid), answer!((open::sync)(UserTable::sync)(ncid)))
 }
 
 pub(crate) fn abort(ncid: c_int) -> Number {
-    done("ncabort", answer!((open::abort)(user_formats::abort)(ncid)))
+    done("ncabort", Subject::File(ncid), answer!((open::abort)(user_formats::abort)(ncid)))
 }
 
 pub(crate) fn inquire(
@@ -128,22 +154,26 @@ pub(crate) fn inquire(
     unlimited: Out<c_int>,
 ) -> Number {
     let outcome = answer!((inquiry::inq)(UserTable::inq)(ncid, dims, vars, atts, unlimited));
-    answer("ncinquire", outcome.map(|()| ncid))
+    answer("ncinquire", Subject::File(ncid), outcome.map(|()| ncid))
 }
 
 pub(crate) fn set_fill(ncid: c_int, mode: c_int) -> Number {
-    given("ncsetfill", |old| answer!((define::set_fill)(UserTable::set_fill)(ncid, mode, old)))
+    given("ncsetfill", Subject::File(ncid), |old| {
+        answer!((define::set_fill)(UserTable::set_fill)(ncid, mode, old))
+    })
 }
 
 pub(crate) fn def_dim(ncid: c_int, name: CText, len: Long) -> Number {
-    given("ncdimdef", |id| {
+    given("ncdimdef", Subject::File(ncid), |id| {
         let len = usize::try_from(len.0).map_err(|_| Code(NC_EDIMSIZE))?;
         answer!((define::def_dim)(UserTable::def_dim)(ncid, name, len, id))
     })
 }
 
 pub(crate) fn dim_id(ncid: c_int, name: CText) -> Number {
-    given("ncdimid", |id| answer!((inquiry::dim_id)(UserTable::inq_dimid)(ncid, name, id)))
+    given("ncdimid", Subject::File(ncid), |id| {
+        answer!((inquiry::dim_id)(UserTable::inq_dimid)(ncid, name, id))
+    })
 }
 
 pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> Number {
@@ -153,19 +183,27 @@ pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> Numb
     if outcome.is_ok() {
         len.set(Long(i64::try_from(size).unwrap_or(i64::MAX)));
     }
-    answer("ncdiminq", outcome.map(|()| id))
+    answer("ncdiminq", Subject::File(ncid), outcome.map(|()| id))
 }
 
 pub(crate) fn rename_dim(ncid: c_int, id: c_int, name: CText) -> Number {
-    answer("ncdimrename", answer!((define::rename_dim)(UserTable::rename_dim)(ncid, id, name)).map(|()| id))
+    answer(
+        "ncdimrename",
+        Subject::File(ncid),
+        answer!((define::rename_dim)(UserTable::rename_dim)(ncid, id, name)).map(|()| id),
+    )
 }
 
 pub(crate) fn def_var(ncid: c_int, name: CText, ty: c_int, rank: c_int, dims: In<c_int>) -> Number {
-    given("ncvardef", |id| answer!((define::def_var)(UserTable::def_var)(ncid, name, ty, rank, dims, id)))
+    given("ncvardef", Subject::File(ncid), |id| {
+        answer!((define::def_var)(UserTable::def_var)(ncid, name, ty, rank, dims, id))
+    })
 }
 
 pub(crate) fn var_id(ncid: c_int, name: CText) -> Number {
-    given("ncvarid", |id| answer!((inquiry::var_id)(UserTable::inq_varid)(ncid, name, id)))
+    given("ncvarid", Subject::File(ncid), |id| {
+        answer!((inquiry::var_id)(UserTable::inq_varid)(ncid, name, id))
+    })
 }
 
 pub(crate) fn var(
@@ -178,12 +216,13 @@ pub(crate) fn var(
     atts: Out<c_int>,
 ) -> Number {
     let outcome = answer!((inquiry::var)(user_calls::var)(ncid, varid, name, ty, rank, dims, atts));
-    answer("ncvarinq", outcome.map(|()| varid))
+    answer("ncvarinq", Subject::File(ncid), outcome.map(|()| varid))
 }
 
 pub(crate) fn rename_var(ncid: c_int, varid: c_int, name: CText) -> Number {
     answer(
         "ncvarrename",
+        Subject::File(ncid),
         answer!((define::rename_var)(UserTable::rename_var)(ncid, varid, name)).map(|()| varid),
     )
 }
@@ -259,22 +298,22 @@ impl LongSlab {
 
 pub(crate) fn put1(ncid: c_int, varid: c_int, at: In<Long>, value: Bytes) -> Number {
     let slab = LongSlab::of(ncid, varid, at, [None; 3]);
-    done("ncvarput1", slab.and_then(|slab| slab.put(ncid, varid, value)))
+    done("ncvarput1", Subject::File(ncid), slab.and_then(|slab| slab.put(ncid, varid, value)))
 }
 
 pub(crate) fn get1(ncid: c_int, varid: c_int, at: In<Long>, value: BytesOut) -> Number {
     let slab = LongSlab::of(ncid, varid, at, [None; 3]);
-    done("ncvarget1", slab.and_then(|slab| slab.get(ncid, varid, value)))
+    done("ncvarget1", Subject::File(ncid), slab.and_then(|slab| slab.get(ncid, varid, value)))
 }
 
 pub(crate) fn put(ncid: c_int, varid: c_int, start: In<Long>, count: In<Long>, value: Bytes) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), None, None]);
-    done("ncvarput", slab.and_then(|slab| slab.put(ncid, varid, value)))
+    done("ncvarput", Subject::File(ncid), slab.and_then(|slab| slab.put(ncid, varid, value)))
 }
 
 pub(crate) fn get(ncid: c_int, varid: c_int, start: In<Long>, count: In<Long>, value: BytesOut) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), None, None]);
-    done("ncvarget", slab.and_then(|slab| slab.get(ncid, varid, value)))
+    done("ncvarget", Subject::Variable(ncid, varid), slab.and_then(|slab| slab.get(ncid, varid, value)))
 }
 
 pub(crate) fn puts(
@@ -286,7 +325,7 @@ pub(crate) fn puts(
     value: Bytes,
 ) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), None]);
-    done("ncvarputs", slab.and_then(|slab| slab.put(ncid, varid, value)))
+    done("ncvarputs", Subject::File(ncid), slab.and_then(|slab| slab.put(ncid, varid, value)))
 }
 
 pub(crate) fn gets(
@@ -298,7 +337,7 @@ pub(crate) fn gets(
     value: BytesOut,
 ) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), None]);
-    done("ncvargets", slab.and_then(|slab| slab.get(ncid, varid, value)))
+    done("ncvargets", Subject::File(ncid), slab.and_then(|slab| slab.get(ncid, varid, value)))
 }
 
 pub(crate) fn putg(
@@ -311,7 +350,7 @@ pub(crate) fn putg(
     value: Bytes,
 ) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), Some(map)]);
-    done("ncvarputg", slab.and_then(|slab| slab.put(ncid, varid, value)))
+    done("ncvarputg", Subject::File(ncid), slab.and_then(|slab| slab.put(ncid, varid, value)))
 }
 
 pub(crate) fn getg(
@@ -324,7 +363,7 @@ pub(crate) fn getg(
     value: BytesOut,
 ) -> Number {
     let slab = LongSlab::of(ncid, varid, start, [Some(count), Some(stride), Some(map)]);
-    done("ncvargetg", slab.and_then(|slab| slab.get(ncid, varid, value)))
+    done("ncvargetg", Subject::File(ncid), slab.and_then(|slab| slab.get(ncid, varid, value)))
 }
 
 /// `ncrecinq`: how many variables have records.
@@ -336,7 +375,7 @@ pub(crate) fn rec_inq(ncid: c_int, count: Out<c_int>, ids: Out<c_int>, sizes: Ou
         sizes.set_all(&records.iter().map(|record| size(record.len)).collect::<Vec<_>>());
         crate::files::number(records.len())
     });
-    answer("ncrecinq", found)
+    answer("ncrecinq", Subject::File(ncid), found)
 }
 
 /// The number of a record; one below 0 is beyond every end.
@@ -345,18 +384,18 @@ fn record(number: Long) -> usize {
 }
 
 pub(crate) fn rec_get(ncid: c_int, number: Long, memory: AddressOut) -> Number {
-    done("ncrecget", records::get(ncid, record(number), memory))
+    done("ncrecget", Subject::File(ncid), records::get(ncid, record(number), memory))
 }
 
 pub(crate) fn rec_put(ncid: c_int, number: Long, memory: AddressesIn) -> Number {
-    done("ncrecput", records::put(ncid, record(number), memory))
+    done("ncrecput", Subject::File(ncid), records::put(ncid, record(number), memory))
 }
 
 pub(crate) fn att_put(ncid: c_int, varid: c_int, name: CText, ty: c_int, len: c_int, value: Bytes) -> Number {
     let outcome = usize::try_from(len)
         .map_err(|_| Code(NC_EINVAL))
         .and_then(|len| put_attributes::put(ncid, varid, name, ty, len, value));
-    done("ncattput", outcome)
+    done("ncattput", Subject::File(ncid), outcome)
 }
 
 pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<c_int>) -> Number {
@@ -367,23 +406,25 @@ pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: O
         len.set(crate::files::number(count));
     }
     // The reference answers 1 for an attribute that is there.
-    answer("ncattinq", outcome.map(|()| 1))
+    answer("ncattinq", Subject::Attribute(ncid, varid, name), outcome.map(|()| 1))
 }
 
 pub(crate) fn att_get(ncid: c_int, varid: c_int, name: CText, value: BytesOut) -> Number {
     answer(
         "ncattget",
+        Subject::File(ncid),
         answer!((attributes::get)(user_calls::get_own_att)(ncid, varid, name, value)).map(|()| 1),
     )
 }
 
 pub(crate) fn att_copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Number {
-    done("ncattcopy", put_attributes::copy(from, from_var, name, to, to_var))
+    done("ncattcopy", Subject::Named(name), put_attributes::copy(from, from_var, name, to, to_var))
 }
 
 pub(crate) fn att_name(ncid: c_int, varid: c_int, number: c_int, name: NameOut) -> Number {
     answer(
         "ncattname",
+        Subject::File(ncid),
         answer!((attributes::inq_name)(UserTable::inq_attname)(ncid, varid, number, name)).map(|()| number),
     )
 }
@@ -391,10 +432,15 @@ pub(crate) fn att_name(ncid: c_int, varid: c_int, number: c_int, name: NameOut) 
 pub(crate) fn att_rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Number {
     answer(
         "ncattrename",
+        Subject::File(ncid),
         answer!((put_attributes::rename)(UserTable::rename_att)(ncid, varid, name, new)).map(|()| 1),
     )
 }
 
 pub(crate) fn att_del(ncid: c_int, varid: c_int, name: CText) -> Number {
-    answer("ncattdel", answer!((put_attributes::del)(UserTable::del_att)(ncid, varid, name)).map(|()| 1))
+    answer(
+        "ncattdel",
+        Subject::File(ncid),
+        answer!((put_attributes::del)(UserTable::del_att)(ncid, varid, name)).map(|()| 1),
+    )
 }
