@@ -225,6 +225,18 @@ pub(crate) fn of_server(error: &Error, protocol: DapProtocol) -> Option<Code> {
     Some(Code(code))
 }
 
+/// The code for what a server of OPeNDAP answered in the place of values.
+pub(crate) fn of_values(error: &Error) -> Option<Code> {
+    let code = match error.kind() {
+        _ if error.detail() == Some(&Detail::Unreachable) => return None,
+        ErrorKind::Malformed | ErrorKind::Missing => NC_EDATADDS,
+        ErrorKind::NotFound | ErrorKind::Io { .. } => NC_EDAPSVC,
+        ErrorKind::Denied => NC_EAUTH,
+        _ => return None,
+    };
+    Some(Code(code))
+}
+
 /// The code for an error of opening, where the system's numbers stand for what the file system said.
 pub(crate) fn of_opening(error: Error) -> Code {
     crate::last_error::set(&error.to_string());

@@ -1,5 +1,5 @@
 //! What kind of file it is, and the codes of errors that depend on it.
-use crate::codes::{Code, NC_EFILTER, NC_EHDFERR, NC_ENCZARR, NC_EVARSIZE, cause_of};
+use crate::codes::{self, Code, NC_EFILTER, NC_EHDFERR, NC_ENCZARR, NC_EVARSIZE, cause_of};
 use ncirrus::{Dataset, ErrorKind, codec::CodecError};
 use std::ffi::c_int;
 
@@ -81,9 +81,11 @@ impl FileFormat {
         if self.is_hdf5 && is_refusal(&error) {
             return Code(NC_EHDFERR);
         }
+        let of_server = self.protocol.and_then(|_| codes::of_values(&error));
         let is_damaged = matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Missing);
         let is_of_codec = cause_of::<CodecError>(&error).is_some();
-        let code = error.into();
+        let code: Code = error.into();
+        let code = of_server.unwrap_or(code);
         match is_damaged && self.extended() == FORMATX_ZARR {
             true if is_of_codec => Code(NC_EFILTER),
             true => Code(NC_ENCZARR),

@@ -136,6 +136,11 @@ impl Dap2Constraint {
         Self { projections: Vec::new(), selections: self.selections.clone() }
     }
 
+    /// Whether some variables are asked for, not all.
+    pub fn has_projections(&self) -> bool {
+        !self.projections.is_empty()
+    }
+
     /// Asks for a variable, too: names from the outermost on, and the ranges of all its dimensions, or none for the
     /// whole of it. The array of a grid is a member of it. What is asked for already is not repeated.
     pub fn project(&mut self, path: &[&WireName], ranges: &[QueryRange]) {

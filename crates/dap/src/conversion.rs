@@ -81,7 +81,7 @@ fn characters(strings: &Strings, len: u64) -> Result<Values> {
     if strings.max_len() > len {
         let longest = strings.max_len();
         let message = format!("a string of {longest} bytes where the dimension has {len}; it is not cut");
-        return Err(Error::limit(message));
+        return Err(Error::invalid(message));
     }
     let total = strings.len().checked_mul(len);
     let total = total.ok_or_else(|| Error::limit("more characters than this machine can address"))?;

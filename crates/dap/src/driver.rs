@@ -139,7 +139,13 @@ fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Ve
     let whole = place.constraint.query(place.encoding());
     let selections = place.constraint.selections_only().query(place.encoding());
     let (dds, das) = (place.response(".dds", &whole), place.response(".das", &selections));
-    let (dds_bytes, das_bytes) = both(settled(response(view, &dds)), settled(response(view, &das)))?;
+    // The attributes are those of all variables, also of those that nobody asked for.
+    let unprojected = || match place.constraint.has_projections() {
+        true => settled(response(view, &place.response(".dds", &selections))).map(Result::ok),
+        false => Ok(None),
+    };
+    let documents = both(settled(response(view, &dds)), settled(response(view, &das)));
+    let ((dds_bytes, das_bytes), unprojected) = both(documents, unprojected())?;
     let dds_found = match dds_bytes {
         Ok(bytes) => parse_dds(&bytes, view).map_err(|error| error.at_object(&dds))?,
         // Files may hold the data alone.
@@ -156,7 +162,9 @@ fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Ve
         refuse_error(&bytes, "a DAS")?;
         Das::parse(&bytes, limits)
     });
-    let (facts, arrived) = facts_of(view, place, (&dds_found, das_found.as_ref().ok()))?;
+    let (mut facts, arrived) = facts_of(view, place, (&dds_found, das_found.as_ref().ok()))?;
+    // Without them nothing is known to be left out.
+    facts.unprojected = unprojected.and_then(|bytes| parse_dds(&bytes, view).ok());
     let (das_found, warning) = match das_found {
         Ok(das) => (das, None),
         Err(error) if place.files && error.kind() == ErrorKind::NotFound => (Das::default(), None),

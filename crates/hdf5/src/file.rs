@@ -26,6 +26,8 @@ pub(crate) struct Hdf5File {
     pub(crate) shared: Option<SharedTable>,
     /// Page size, if metadata are stored in pages.
     pub(crate) page: Option<u64>,
+    /// Bytes that it should have, and has not.
+    pub(crate) missing: u64,
     /// Possible problems: not closed by its writer.
     pub(crate) warnings: Vec<String>,
     /// Faults of the file as a whole that do not prevent reading the rest: truncation, a damaged extension.

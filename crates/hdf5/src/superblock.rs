@@ -171,7 +171,9 @@ impl Superblock {
     fn into_file(self, object: &ObjectId, first: &ObjectBytes, base: u64) -> (Hdf5File, SuperblockParts) {
         let (mut warnings, mut losses) = (Vec::new(), Vec::new());
         let end = self.end_from(base);
-        if self.end != all_ones(self.sizes.offsets) && end > first.size {
+        let is_known = self.end != all_ones(self.sizes.offsets);
+        let missing = if is_known { end.saturating_sub(first.size) } else { 0 };
+        if missing > 0 {
             let message = format!("the file is cut off: {} of {end} bytes", first.size);
             losses.push(Error::malformed(message).at_object(object));
         }
@@ -190,6 +192,7 @@ impl Superblock {
             ranks: self.ranks,
             shared: None,
             page: None,
+            missing,
             warnings,
             losses,
         };

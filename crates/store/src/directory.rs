@@ -436,7 +436,7 @@ impl LocalStore for DirectoryStore {
 
 /// The tag of a file: time, length, and inode number. Two states of one length within a tick of the file system's
 /// clock (some milliseconds) may have the same.
-fn tag_of(metadata: &Metadata) -> Tag {
+pub(crate) fn tag_of(metadata: &Metadata) -> Tag {
     let (seconds, nanoseconds, inode) = platform::stamp(metadata);
     Tag::new(format!("{seconds:x}.{nanoseconds:x}-{:x}-{inode:x}", metadata.len()))
 }

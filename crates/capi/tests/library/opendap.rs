@@ -45,6 +45,35 @@ fn datasets_of_a_server_are_shown_as_by_debians_library() {
 }
 
 #[test]
+fn variables_that_nobody_asked_for_leave_no_attributes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, _) = server();
+    for asked in ["?lat", "?lat,sst[0:1:0][0:1:1][0:1:2]"] {
+        let address = format!("{}{asked}#dap2", server.url("sst.nc"));
+        let shown = |library| printed(library, folder.path(), "ncdump", &[&address]);
+        let expected = shown(Library::Debian);
+        assert!(expected.contains("lat:units") && !expected.contains("lon:units"), "{expected}");
+        assert_eq!(shown(Library::Own), expected, "{address}");
+    }
+}
+
+#[test]
+fn answers_that_hold_no_values_are_told_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "opendap_values");
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc"));
+    let said = |behaviour: DapBehaviour| {
+        let server = DapServer::start([("sst.nc".to_owned(), served(path))], behaviour);
+        printed(Library::Own, folder.path(), &program, &[&format!("{}#dap2", server.url("sst.nc"))])
+    };
+    let cut = DapBehaviour { cut_data_at: Some(200), no_length: true, ..DapBehaviour::default() };
+    assert_eq!(said(cut), "open 0\nvalues -73\n");
+    let error = DapBehaviour { error_at: Some(0), ..DapBehaviour::default() };
+    assert_eq!(said(error), "open 0\nvalues -70\n");
+    assert_eq!(said(DapBehaviour::default()), "open 0\nvalues 0\n");
+}
+
+#[test]
 fn functions_answer_for_datasets_of_a_server_as_those_of_debians_library() {
     let folder = tempfile::tempdir().unwrap();
     let program = compiled(folder.path(), "opendap");

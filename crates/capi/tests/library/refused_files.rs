@@ -67,3 +67,23 @@ fn what_debians_library_does_not_open_is_refused_if_that_is_asked_for() {
     let lenient = printed(Library::Own, folder, &program, &names);
     assert!(lenient.lines().all(|line| line.ends_with(": 0")), "{lenient}");
 }
+
+#[test]
+fn files_of_hdf5_that_are_cut_off_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path();
+    std::fs::write(folder.join("c.cdl"), CDL).unwrap();
+    printed(Library::Debian, folder, "ncgen", &["-k", "nc4", "-o", "whole.nc", "c.cdl"]);
+    let bytes = std::fs::read(folder.join("whole.nc")).unwrap();
+    let lengths = [bytes.len() - 1, bytes.len() / 2, 2000, 600];
+    let mut names = vec!["whole.nc".to_owned()];
+    for len in lengths {
+        names.push(format!("{len}.nc"));
+        std::fs::write(folder.join(format!("{len}.nc")), &bytes[..len]).unwrap();
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let program = compiled(folder, "opening");
+    let expected = printed(Library::Debian, folder, &program, &names);
+    assert_eq!(expected.matches(": -101\n").count(), 2 * lengths.len(), "{expected}");
+    assert_eq!(printed(Library::Own, folder, &program, &names), expected);
+}

@@ -29,6 +29,8 @@ pub(crate) struct Dap2Facts {
     pub(crate) rows: HashMap<Vec<usize>, Result<u64>>,
     /// Bytes of the longest string of variables, by place.
     pub(crate) longest: HashMap<Vec<usize>, u64>,
+    /// The variables without the projections of the address, where it has some.
+    pub(crate) unprojected: Option<Dds>,
 }
 
 /// The dataset in a view.
@@ -44,7 +46,7 @@ pub(crate) fn show(
 ) -> Result<ShownDataset> {
     let mut found = DdsWalker::new(place.view, facts).walk(dds)?;
     limits.count(found.len() as u64, "the dataset")?;
-    let mut shared = SharedAttributes::new(das, dds, &found, place.view);
+    let mut shared = SharedAttributes::new(das, (dds, facts.unprojected.as_ref()), &found, place.view);
     if place.view == DapView::NetcdfC {
         found.sort_by_key(|variable| variable.order);
         shared.sort_like(&found);

@@ -7,7 +7,7 @@ use crate::{Das, Dds, Dmr, DodsAnswer, XdrPeculiarities};
 use ncirrus_layout::{
     AddressHints, ErrorKind, Limits, ObjectId, QueryAxis, QueryBox, QuerySource as _, StoreId,
 };
-use ncirrus_model::{Atomic, Model, TypeRef, Values};
+use ncirrus_model::{Atomic, Model, NodeId, TypeRef, Values};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -302,6 +302,22 @@ fn dimensions_are_unlimited_by_hint_only_with_the_length_of_the_constraint() {
         "<Dimension name=\"t\" size=\"4\" _edu.ucar.isunlimited=\"1\"/><Dimension name=\"x\" size=\"2\"/>",
     );
     assert_eq!(is_unlimited(&hinted), [true, false]);
+}
+
+#[test]
+fn attributes_of_variables_that_projections_leave_out_are_nobodys() {
+    let all = "Dataset { Byte v; Byte w; Structure { Byte a; Byte b; } s; } x;";
+    let das = "v { String units \"m\"; } w { String units \"K\"; } s { b { String units \"s\"; } } \
+               other { String units \"?\"; }";
+    for view in [DapView::Native, DapView::NetcdfC] {
+        let unprojected = Dds::parse(all.as_bytes(), &limits()).ok();
+        let facts = Dap2Facts { unprojected, ..Dap2Facts::default() };
+        let (model, _) = dap2_with("Byte v; Structure { Byte a; } s;", das, view, &facts);
+        let list = model.attributes(NodeId::Group(model.root())).and_then(|state| state.known()).unwrap();
+        let names: Vec<&str> = list.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["other.units"], "{view:?}");
+        assert!(text(&model, Some("/v"), "units").is_some(), "{view:?}");
+    }
 }
 
 #[test]

@@ -70,6 +70,7 @@ pub(super) fn assemble(
         object: file.object.clone(),
         version: file.version,
         user_block: file.base,
+        missing: file.missing,
         provenance,
         front: None,
         strict,

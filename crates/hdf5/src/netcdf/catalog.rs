@@ -23,6 +23,8 @@ pub(crate) struct Hdf5Catalog {
     pub(super) version: u8,
     /// Bytes before the signature.
     pub(super) user_block: u64,
+    /// Bytes that the file should have, and has not.
+    pub(super) missing: u64,
     /// The text of `_NCProperties`.
     pub(super) provenance: Option<String>,
     /// Size of the front of the file that holds all metadata, if known.
@@ -176,6 +178,9 @@ impl Catalog for Hdf5Catalog {
         facts.extend(self.front.map(|end| ("metadata", format!("in the first {} kB", end.div_ceil(1000)))));
         if self.user_block > 0 {
             facts.push(("user_block_bytes", self.user_block.to_string()));
+        }
+        if self.missing > 0 {
+            facts.push(("missing_bytes", self.missing.to_string()));
         }
         facts
     }

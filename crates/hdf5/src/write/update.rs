@@ -434,6 +434,7 @@ impl Placer for FileUpdate {
             ranks: crate::file::NodeRanks::default(),
             shared: None,
             page: None,
+            missing: 0,
             warnings: Vec::new(),
             losses: Vec::new(),
         });

@@ -22,7 +22,7 @@ pub async fn update(address: &str, context: &StoreContext) -> Result<StagedDatas
     let lock = if url.scheme() == Scheme::File { lock(&as_it_is(&url))? } else { None };
     let opened = open_for_changing(&url, context).await?;
     if let Some((store, object)) = &opened.container {
-        return update_zip(store.as_ref(), object, &opened.url, context).await;
+        return update_zip(store.as_ref(), object, (&opened.url, lock), context).await;
     }
     if !opened.store.facts().writable {
         return Err(super::remote::read_only(opened.store.as_ref()).at_object(&url));
@@ -74,7 +74,7 @@ use super::rezip::update_zip;
 async fn update_zip(
     _: &dyn crate::Store,
     _: &ncirrus_layout::ObjectId,
-    url: &Url,
+    (url, _): (&Url, Option<FileLock>),
     _: &StoreContext,
 ) -> Result<StagedDataset> {
     Err(super::no_zip(url))

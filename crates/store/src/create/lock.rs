@@ -9,6 +9,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A locked file.
+#[derive(Debug)]
 pub(super) struct FileLock {
     file: File,
     path: PathBuf,

@@ -1,4 +1,5 @@
 //! Changing zip files: rewritten beside the old ones.
+use super::lock::FileLock;
 use super::scratch::ScratchFile;
 use super::{OverwritePolicy, StagedDataset};
 use crate::StoreContext;
@@ -11,7 +12,7 @@ use ncirrus_layout::{ObjectId, Result};
 pub(super) async fn update_zip(
     store: &dyn Store,
     zip: &ObjectId,
-    url: &Url,
+    (url, lock): (&Url, Option<FileLock>),
     context: &StoreContext,
 ) -> Result<StagedDataset> {
     let mut scratch = match url.scheme() {
@@ -25,6 +26,7 @@ pub(super) async fn update_zip(
     };
     let fetched = super::rewrite::fetch(store, zip, scratch.path()).await?;
     scratch.only_over(fetched);
+    scratch.hold(lock);
     let writer = crate::zip::ZipWriterStore::append(scratch.path(), &context.options.limits)?;
     Ok(super::zip_in_scratch(&writer, scratch, url))
 }

@@ -1,5 +1,7 @@
 //! Temporary names of unfinished datasets, and files that are written under them.
+use super::lock::FileLock;
 use super::{CommitAction, OverwritePolicy, exists};
+use crate::directory::tag_of;
 use crate::locate::path_error;
 use crate::store::{PutCondition, Store, StoreExt};
 use crate::url::anchored_path;
@@ -132,11 +134,13 @@ const MOST_LINKS: usize = 40;
 pub(super) struct ScratchFile {
     claim: ScratchClaim,
     goes: ScratchTarget,
+    /// The lock of the file that is replaced: nobody else changes it meanwhile.
+    _lock: Option<FileLock>,
 }
 
 #[derive(Debug)]
 enum ScratchTarget {
-    To { target: PathBuf, clobber: OverwritePolicy, durable: bool },
+    To { target: PathBuf, clobber: OverwritePolicy, durable: bool, over: Option<Tag> },
     Up { store: Arc<dyn Store>, object: ObjectId, when: PutCondition },
 }
 
@@ -154,7 +158,7 @@ impl ScratchFile {
             }
             claim => claim?,
         };
-        Ok(Self { claim, goes: ScratchTarget::To { target, clobber, durable } })
+        Ok(Self { claim, goes: ScratchTarget::To { target, clobber, durable, over: None }, _lock: None })
     }
 
     /// A file in a directory for temporary files, to be sent to a store.
@@ -169,14 +173,20 @@ impl ScratchFile {
             OverwritePolicy::Never => PutCondition::Absent,
             OverwritePolicy::Replace => PutCondition::None,
         };
-        Ok(Self { claim, goes: ScratchTarget::Up { store, object, when } })
+        Ok(Self { claim, goes: ScratchTarget::Up { store, object, when }, _lock: None })
     }
 
     /// On commit it replaces the object only if that has this tag.
     pub(super) fn only_over(&mut self, state: Tag) {
-        if let ScratchTarget::Up { when, .. } = &mut self.goes {
-            *when = PutCondition::Matches(state);
+        match &mut self.goes {
+            ScratchTarget::Up { when, .. } => *when = PutCondition::Matches(state),
+            ScratchTarget::To { over, .. } => *over = Some(state),
         }
+    }
+
+    /// Holds the lock of the file that it replaces until then.
+    pub(super) fn hold(&mut self, lock: Option<FileLock>) {
+        self._lock = lock;
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -206,7 +216,10 @@ impl CommitAction for ScratchFile {
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
             match &self.goes {
-                ScratchTarget::To { target, clobber, durable } => self.place(target, *clobber, *durable),
+                ScratchTarget::To { target, clobber, durable, over } => {
+                    check_state(target, over.as_ref())?;
+                    self.place(target, *clobber, *durable)
+                }
                 ScratchTarget::Up { store, object, when } => {
                     store.upload(object, self.claim.path(), when.clone()).await.map(|_| ())
                 }
@@ -224,6 +237,17 @@ impl CommitAction for ScratchFile {
 /// Whether there is a file whose bytes this user may change.
 fn is_changeable(path: &Path) -> bool {
     path.is_file() && OpenOptions::new().write(true).open(path).is_ok()
+}
+
+/// Whether a file is as it was when its copy was made.
+fn check_state(target: &Path, was: Option<&Tag>) -> Result<()> {
+    let Some(was) = was else { return Ok(()) };
+    let now = fs::metadata(target).map_err(|error| path_error(error, target))?;
+    if tag_of(&now) == *was {
+        return Ok(());
+    }
+    let message = "was changed by another program since it was opened for update; nothing was written to it";
+    Err(fault::conflict(message, target.display()))
 }
 
 /// Whether the target of a file is free, or may be replaced.

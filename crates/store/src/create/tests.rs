@@ -274,6 +274,32 @@ fn zip_files_are_created_updated_and_read() {
 
 #[cfg(feature = "zip")]
 #[test]
+fn one_program_at_a_time_changes_a_zip_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.zip");
+    let address = path.to_str().unwrap();
+    let context = StoreContext::default();
+    let staged = now(create(address, DatasetShape::Tree, OverwritePolicy::Never, &context)).unwrap();
+    put(&staged, ".zgroup", b"{}");
+    put(&staged, "v/0", b"first");
+    now(staged.commit()).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let one = now(update(address, &context)).unwrap();
+    assert_eq!(now(update(address, &context)).unwrap_err().kind(), ErrorKind::Conflict);
+    drop(one);
+    let two = now(update(address, &context)).unwrap();
+    put(&two, "v/0", b"second");
+    // A program that looks at no locks.
+    let others = folder.path().join("others");
+    fs::write(&others, &bytes).unwrap();
+    fs::rename(&others, &path).unwrap();
+    assert_eq!(now(two.commit()).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    assert_eq!(names(folder.path()), ["a.zip"]);
+}
+
+#[cfg(feature = "zip")]
+#[test]
 fn zip_files_in_memory_are_sent_when_they_are_complete() {
     let folder = tempfile::tempdir().unwrap();
     let scratch = Some(folder.path().to_owned());

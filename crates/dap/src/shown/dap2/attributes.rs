@@ -30,10 +30,18 @@ pub(super) struct OwnAttributes {
 }
 
 impl SharedAttributes {
-    pub(super) fn new(das: &Das, dds: &Dds, found: &[FoundVariable<'_>], view: DapView) -> Self {
+    /// The attributes of a DAS; those of variables that the projections of the address leave out (`unprojected` has all) are
+    /// nobody's.
+    pub(super) fn new(
+        das: &Das,
+        (dds, unprojected): (&Dds, Option<&Dds>),
+        found: &[FoundVariable<'_>],
+        view: DapView,
+    ) -> Self {
         let mut sorter = Sorter {
             view,
             nodes: Nodes::of(dds, view),
+            unprojected: unprojected.map(|dds| Nodes::of(dds, view)),
             by_place: found.iter().enumerate().map(|(at, variable)| (variable.index.clone(), at)).collect(),
             texts: vec![Vec::new(); found.len()],
             global: [const { Vec::new() }; 3],
@@ -126,6 +134,7 @@ const OTHER: usize = 2;
 struct Sorter<'a, 'd> {
     view: DapView,
     nodes: Nodes<'d>,
+    unprojected: Option<Nodes<'d>>,
     by_place: HashMap<Vec<usize>, usize>,
     texts: Vec<Vec<&'a DasAttribute>>,
     /// Those of the dataset itself, those that servers add, and those of no variable.
@@ -167,6 +176,7 @@ impl<'a> Sorter<'a, '_> {
                     return self.hoist(SPECIAL, &shown, items);
                 }
                 match self.named(&shown) {
+                    nodes if nodes.is_empty() && self.is_left_out(&shown) => {}
                     nodes if nodes.is_empty() => self.hoist(OTHER, &shown, items),
                     nodes => nodes.iter().enumerate().for_each(|(at, node)| {
                         let rest = self.assign(node, &shown, items);
@@ -177,6 +187,12 @@ impl<'a> Sorter<'a, '_> {
                 }
             }
         }
+    }
+
+    /// Whether a container names something that the projections of the address leave out.
+    fn is_left_out(&self, name: &str) -> bool {
+        let has = |nodes: &Nodes<'_>| nodes.by_path.contains_key(name) || nodes.by_name.contains_key(name);
+        self.unprojected.as_ref().is_some_and(has)
     }
 
     /// The places of what a container names: by its whole path, else by its last name.
@@ -208,6 +224,7 @@ impl<'a> Sorter<'a, '_> {
                             let inner = self.assign(&[index, &[at]].concat(), &path, items);
                             self.hoist_all(OTHER, &path, inner.into_iter());
                         }
+                        None if self.is_left_out(&format!("{path}.{}", name_of(name, self.view))) => {}
                         None => rest.push(item),
                     }
                 }

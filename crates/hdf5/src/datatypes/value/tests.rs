@@ -43,6 +43,7 @@ pub(super) fn file_with(objects: &[&[u8]]) -> (MemoryView, Hdf5File) {
         ranks: NodeRanks::default(),
         shared: None,
         page: None,
+        missing: 0,
         warnings: Vec::new(),
         losses: Vec::new(),
     };

@@ -275,6 +275,7 @@ impl Placer for FileCreation {
             ranks: NodeRanks::default(),
             shared: None,
             page: None,
+            missing: 0,
             warnings: Vec::new(),
             losses: Vec::new(),
         });

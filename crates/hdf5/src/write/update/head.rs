@@ -33,7 +33,7 @@ impl SuperblockImage {
         let real = file.size.saturating_sub(file.base);
         if real < head.end {
             let message = format!("the file should have {} bytes, but has only {real}", head.end);
-            return Err(Error::unsupported(message).at_object(&file.object).into());
+            return Err(Error::malformed(message).at_object(&file.object).into());
         }
         Ok(head)
     }

@@ -31,6 +31,7 @@ impl<'a> Sorter<'a, '_> {
             return;
         }
         match self.named_by(name, path) {
+            places if places.is_empty() && (self.is_left_out(name) || self.is_left_out(path)) => {}
             places if places.is_empty() => self.hoist_own(OTHER, path, items),
             places => attributes(items).for_each(|attribute| {
                 places.iter().for_each(|place| self.give(place, attribute));

@@ -178,6 +178,7 @@ impl IndexWorld {
             ranks: NodeRanks { chunk: self.rank, ..NodeRanks::default() },
             shared: None,
             page: None,
+            missing: 0,
             warnings: Vec::new(),
             losses: Vec::new(),
         }
