@@ -103,3 +103,14 @@ fn is_refusal(error: &ncirrus::Error) -> bool {
 pub(crate) fn fact(dataset: &Dataset, name: &str) -> Option<String> {
     dataset.facts().into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
+
+/// Refuses an HDF5 file that is cut off, as HDF5 does: what is left of it has other members than the file had.
+pub(crate) fn check_whole(dataset: &Dataset) -> ncirrus::Result<()> {
+    match fact(dataset, "missing_bytes") {
+        Some(missing) => Err(ncirrus::Error::new(
+            ErrorKind::Malformed,
+            format!("the file is cut off: {missing} bytes are missing"),
+        )),
+        None => Ok(()),
+    }
+}

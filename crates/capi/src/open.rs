@@ -4,6 +4,7 @@ use crate::codes::{
     self, Code, DapProtocol, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome,
 };
 use crate::faults::{self, FaultPlace};
+use crate::file_format;
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin, FileState};
 use crate::files::{self, OpenFile, group_of};
 use crate::last_error;
@@ -71,7 +72,7 @@ fn opened(url: &str, mode: c_int, place: Option<LocalPlace>) -> ncirrus::Result<
     let options = open_options();
     if mode & WRITE == 0 {
         let dataset = Dataset::open_with(url, &options, &session)?;
-        check_whole(&dataset)?;
+        file_format::check_whole(&dataset)?;
         crate::chunk_caches::apply(&dataset)?;
         let format = FileFormat::of(&dataset);
         return FileCore::new(dataset, FileOrigin::Reading, format, place, false);
@@ -104,17 +105,6 @@ fn protocol_of(url: &str) -> Option<DapProtocol> {
         return Some(DapProtocol::Dap4);
     }
     (modes.contains("dap2") || modes.iter().next().is_none()).then_some(DapProtocol::Dap2)
-}
-
-/// Refuses an HDF5 file that is cut off, as HDF5 does: what is left of it has other members than the file had.
-pub(crate) fn check_whole(dataset: &Dataset) -> ncirrus::Result<()> {
-    match crate::file_format::fact(dataset, "missing_bytes") {
-        Some(missing) => Err(ncirrus::Error::new(
-            ErrorKind::Malformed,
-            format!("the file is cut off: {missing} bytes are missing"),
-        )),
-        None => Ok(()),
-    }
 }
 
 /// A dataset at an address of the web, opened for changes: that of a server of OPeNDAP is read, and its handle refuses each change.

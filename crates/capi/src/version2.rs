@@ -49,6 +49,7 @@ impl CReturn for Number {
 }
 
 /// What a message names besides the function.
+#[derive(Debug, Clone, Copy)]
 enum Subject {
     Path(CText),
     File(c_int),

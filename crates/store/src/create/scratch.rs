@@ -185,6 +185,7 @@ impl ScratchFile {
     }
 
     /// Holds the lock of the file that it replaces until then.
+    #[cfg(feature = "zip")]
     pub(super) fn hold(&mut self, lock: Option<FileLock>) {
         self._lock = lock;
     }
