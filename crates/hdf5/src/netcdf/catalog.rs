@@ -80,9 +80,7 @@ impl Hdf5Catalog {
         let layout = layout(view, object, &dataset)?;
         let nobody = Arc::default();
         let paths = self.paths.get(&object.file.object).unwrap_or(&nobody);
-        let ty = self.model.variable(id).map(|variable| variable.ty);
-        let ty = ty.ok_or_else(|| Error::not_found(format!("no {id:?}")))?;
-        let fill = fill_of(view, object, &dataset, paths, (&self.model, ty))?;
+        let fill = fill_of(view, object, &dataset, paths, (&self.model, id))?;
         let (stored, resolver) = self.element(object, &dataset);
         Ok(Source { layout, stored, extent: dataset.shape.clone(), fill, resolver, swapped_fill: false })
     }
@@ -105,19 +103,20 @@ impl Hdf5Catalog {
     }
 }
 
-/// The value of elements that were never written: the dataset's fill value, otherwise zeros; where the writer never
-/// fills, netCDF's default for the type.
+/// The value of elements that were never written: the dataset's fill value, otherwise zeros. Where the writer never fills, elements
+/// behind the end of a dataset that is shorter than its dimensions have netCDF's default for the type, as netCDF-C has it.
 pub(crate) fn fill_of(
     view: &dyn View,
     object: &ObjectRef,
     dataset: &StoredDataset,
     paths: &HashMap<FileAddress, String>,
-    (model, ty): (&Model, TypeRef),
+    (model, id): (&Model, VarId),
 ) -> Step<Values> {
     let byte_len = view.limits().metadata_len(dataset.element.byte_len, "an element")?;
     let FillMessage { value, never } = fill(view, object)?;
-    if never && value.is_none() {
-        return Ok(default_of(model, ty)?);
+    let is_shorter = || dataset.shape.iter().zip(model.shape(id)).any(|(stored, len)| *stored < len);
+    if let Some(variable) = model.variable(id).filter(|_| never && value.is_none() && is_shorter()) {
+        return Ok(default_of(model, variable.ty)?);
     }
     let zeros = || Bytes::from(vec![0; byte_len]);
     let one =

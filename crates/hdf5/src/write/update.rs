@@ -165,14 +165,13 @@ impl FileUpdate {
         let file = load(view, &self.root)?;
         let (mut tracks, mut stands, mut refused) = (HashMap::new(), HashMap::new(), HashMap::new());
         for id in self.model.variables() {
-            let Some(variable) = self.model.variable(id) else { continue };
             let path = self.model.variable_path(id);
             let Some(addr) = self.known.addrs.get(&FileObject::Variable(id)) else {
                 refused.insert(id, Error::unsupported("the variable lies in another file").at_path(path));
                 continue;
             };
             let object = ObjectRef { file: Arc::clone(&file), addr: *addr };
-            match settle(form(view, &object, (&self.model, variable), &self.paths)).map_err(Stall::Need)? {
+            match settle(form(view, &object, (&self.model, id), &self.paths)).map_err(Stall::Need)? {
                 Ok((form, stand)) => {
                     let (held, shape) = (HeldElements::nothing(form.arranged), stand.shape.clone());
                     tracks.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });

@@ -10,7 +10,7 @@ use crate::write::placer::{ChunkArrangement, StorageForm, rows};
 use ncirrus_layout::{
     CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Error, Layout, Location, Step, StoredType, View,
 };
-use ncirrus_model::{FillValue, Model, Variable};
+use ncirrus_model::{FillValue, Model, VarId, Variable};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -34,9 +34,10 @@ pub(super) struct ExistingStorage {
 pub(super) fn form(
     view: &dyn View,
     object: &ObjectRef,
-    (model, variable): (&Model, &Variable),
+    (model, id): (&Model, VarId),
     paths: &HashMap<FileAddress, String>,
 ) -> Step<(StorageForm, ExistingStorage)> {
+    let variable = model.variable(id).ok_or_else(|| Error::not_found("no such variable"))?;
     if let Some(fault) = &variable.fault {
         return Err(Error::from(fault.clone()).into());
     }
@@ -69,7 +70,7 @@ pub(super) fn form(
     };
     let byte_len = dataset.element.byte_len;
     let stored = stored(&dataset.element).unwrap_or(StoredType::Reference { byte_len });
-    let fill = fill_of(view, object, &dataset, paths, (model, variable.ty))?;
+    let fill = fill_of(view, object, &dataset, paths, (model, id))?;
     let encoding = Arc::new(Encoding { grid, edge, stored, codecs, fill });
     let form = StorageForm { datatype: dataset.element.as_ref().clone(), encoding, arranged };
     Ok((form, ExistingStorage { addr: object.addr, run, implicit, shape: dataset.shape.clone() }))
