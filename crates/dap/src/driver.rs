@@ -140,12 +140,12 @@ fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Ve
     let selections = place.constraint.selections_only().query(place.encoding());
     let (dds, das) = (place.response(".dds", &whole), place.response(".das", &selections));
     // The attributes are those of all variables, also of those that nobody asked for.
-    let unprojected = || match place.constraint.has_projections() {
+    let unprojected = match place.constraint.has_projections() {
         true => settled(response(view, &place.response(".dds", &selections))).map(Result::ok),
         false => Ok(None),
     };
     let documents = both(settled(response(view, &dds)), settled(response(view, &das)));
-    let ((dds_bytes, das_bytes), unprojected) = both(documents, unprojected())?;
+    let ((dds_bytes, das_bytes), unprojected) = both(documents, unprojected)?;
     let dds_found = match dds_bytes {
         Ok(bytes) => parse_dds(&bytes, view).map_err(|error| error.at_object(&dds))?,
         // Files may hold the data alone.
