@@ -23,6 +23,25 @@ const FORMATX_ZARR: c_int = 10;
 impl FileFormat {
     /// The format of a dataset.
     pub(crate) fn of(dataset: &Dataset) -> Self {
+        Self::by_facts(dataset, &dataset.facts())
+    }
+
+    /// The format of a dataset that is opened.
+    ///
+    /// # Errors
+    /// `Malformed` for an HDF5 file that is cut off, as in HDF5: what is left of it has other members than the file had.
+    pub(crate) fn of_whole(dataset: &Dataset) -> ncirrus::Result<Self> {
+        let facts = dataset.facts();
+        match value_of(&facts, "missing_bytes") {
+            Some(missing) => Err(ncirrus::Error::new(
+                ErrorKind::Malformed,
+                format!("the file is cut off: {missing} bytes are missing"),
+            )),
+            None => Ok(Self::by_facts(dataset, &facts)),
+        }
+    }
+
+    fn by_facts(dataset: &Dataset, facts: &[(&str, String)]) -> Self {
         let number = match dataset.kind() {
             "classic" => 1,
             "64-bit offset" => 2,
@@ -30,12 +49,12 @@ impl FileFormat {
             "netCDF-4 classic model" => 4,
             _ => 3,
         };
-        let protocol = match fact(dataset, "protocol").as_deref() {
+        let protocol = match value_of(facts, "protocol") {
             Some("DAP2") => Some(FORMATX_DAP2),
             Some("DAP4") => Some(FORMATX_DAP4),
             _ => None,
         };
-        Self { number, is_hdf5: fact(dataset, "_IsNetcdf4").is_some(), protocol }
+        Self { number, is_hdf5: value_of(facts, "_IsNetcdf4").is_some(), protocol }
     }
 
     /// `NC_FORMATX_*`.
@@ -78,19 +97,17 @@ impl FileFormat {
 
     /// The code of an error of reading values: what is damaged is told by the format.
     pub(crate) fn code_of_reading(self, error: ncirrus::Error) -> Code {
-        if self.is_hdf5 && is_refusal(&error) {
-            return Code(NC_EHDFERR);
-        }
-        let of_server = self.protocol.and_then(|_| codes::of_values(&error));
-        let is_damaged = matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Missing);
-        let is_of_codec = cause_of::<CodecError>(&error).is_some();
+        let by_format = match self.extended() {
+            FORMATX_HDF5 => is_refusal(&error).then_some(Code(NC_EHDFERR)),
+            FORMATX_DAP2 | FORMATX_DAP4 => codes::of_values(&error),
+            FORMATX_ZARR if matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Missing) => {
+                let is_of_codec = cause_of::<CodecError>(&error).is_some();
+                Some(Code(if is_of_codec { NC_EFILTER } else { NC_ENCZARR }))
+            }
+            _ => None,
+        };
         let code: Code = error.into();
-        let code = of_server.unwrap_or(code);
-        match is_damaged && self.extended() == FORMATX_ZARR {
-            true if is_of_codec => Code(NC_EFILTER),
-            true => Code(NC_ENCZARR),
-            false => code,
-        }
+        by_format.unwrap_or(code)
     }
 }
 
@@ -101,16 +118,9 @@ fn is_refusal(error: &ncirrus::Error) -> bool {
 
 /// A fact about the storage of a dataset.
 pub(crate) fn fact(dataset: &Dataset, name: &str) -> Option<String> {
-    dataset.facts().into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    value_of(&dataset.facts(), name).map(str::to_owned)
 }
 
-/// Refuses an HDF5 file that is cut off, as HDF5 does: what is left of it has other members than the file had.
-pub(crate) fn check_whole(dataset: &Dataset) -> ncirrus::Result<()> {
-    match fact(dataset, "missing_bytes") {
-        Some(missing) => Err(ncirrus::Error::new(
-            ErrorKind::Malformed,
-            format!("the file is cut off: {missing} bytes are missing"),
-        )),
-        None => Ok(()),
-    }
+fn value_of<'a>(facts: &'a [(&str, String)], name: &str) -> Option<&'a str> {
+    facts.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
 }

@@ -1,6 +1,5 @@
 //! Files in the memory of programs.
 use crate::codes::{self, Code, NC_EDISKLESS, NC_EINMEMORY, NC_EINVAL, Outcome};
-use crate::file_format;
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
 use crate::memory::{BytesOut, CText, Lending, LentBlock, MemoryFile, Out, allocated, free_address};
@@ -50,8 +49,7 @@ fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -
         Dataset::open_bytes(lent, &options, &session)
     };
     let dataset = opened.map_err(codes::of_opening)?;
-    file_format::check_whole(&dataset).map_err(codes::of_opening)?;
-    let format = FileFormat::of(&dataset);
+    let format = FileFormat::of_whole(&dataset).map_err(codes::of_opening)?;
     let origin = if writes { FileOrigin::Memory } else { FileOrigin::Reading };
     let core = FileCore::new(dataset, origin, format, None, false).map_err(codes::of_opening)?;
     if writes && !block.is_ours && format.is_classic() {

@@ -4,7 +4,6 @@ use crate::codes::{
     self, Code, DapProtocol, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome,
 };
 use crate::faults::{self, FaultPlace};
-use crate::file_format;
 use crate::file_state::{self, FileCore, FileFormat, FileOrigin, FileState};
 use crate::files::{self, OpenFile, group_of};
 use crate::last_error;
@@ -72,9 +71,8 @@ fn opened(url: &str, mode: c_int, place: Option<LocalPlace>) -> ncirrus::Result<
     let options = open_options();
     if mode & WRITE == 0 {
         let dataset = Dataset::open_with(url, &options, &session)?;
-        file_format::check_whole(&dataset)?;
+        let format = FileFormat::of_whole(&dataset)?;
         crate::chunk_caches::apply(&dataset)?;
-        let format = FileFormat::of(&dataset);
         return FileCore::new(dataset, FileOrigin::Reading, format, place, false);
     }
     files::close_at_exit();

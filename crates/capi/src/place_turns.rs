@@ -23,9 +23,14 @@ struct TakenTurn {
 }
 
 /// The calls that open and close files.
-type TakenTurns = Vec<Arc<TakenTurn>>;
+#[derive(Debug)]
+struct TakenTurns {
+    turns: Vec<Arc<TakenTurn>>,
+    /// How many threads wait for turns to end: the system is asked to wake some only then.
+    waiting: usize,
+}
 
-static TURNS: Mutex<TakenTurns> = Mutex::new(Vec::new());
+static TURNS: Mutex<TakenTurns> = Mutex::new(TakenTurns { turns: Vec::new(), waiting: 0 });
 static ENDED: Condvar = Condvar::new();
 
 impl PlaceTurn {
@@ -33,7 +38,7 @@ impl PlaceTurn {
     pub(crate) fn to_open(place: &LocalPlace) -> Self {
         let place = place.clone();
         let mut turns = taken();
-        if !turns.is_empty() {
+        if !turns.turns.is_empty() {
             drop(turns);
             // The system is asked where links lead while nobody waits for this thread.
             place.real();
@@ -50,7 +55,7 @@ impl PlaceTurn {
 
     fn begin(mut turns: MutexGuard<'_, TakenTurns>, place: LocalPlace, is_closing: bool) -> Self {
         let turn = Arc::new(TakenTurn { place, is_closing, generation: process::generation() });
-        turns.push(Arc::clone(&turn));
+        turns.turns.push(Arc::clone(&turn));
         Self(turn)
     }
 
@@ -58,7 +63,7 @@ impl PlaceTurn {
     pub(crate) fn wait_for_closing(&self) -> bool {
         let is_awaited = |turn: &TakenTurn| turn.is_closing && turn.is_at(&self.0.place);
         let turns = taken();
-        let has_waited = turns.iter().any(|turn| is_awaited(turn));
+        let has_waited = turns.turns.iter().any(|turn| is_awaited(turn));
         drop(without(turns, is_awaited));
         has_waited
     }
@@ -66,8 +71,11 @@ impl PlaceTurn {
 
 impl Drop for PlaceTurn {
     fn drop(&mut self) {
-        taken().retain(|turn| !Arc::ptr_eq(turn, &self.0));
-        ENDED.notify_all();
+        let mut turns = taken();
+        turns.turns.retain(|turn| !Arc::ptr_eq(turn, &self.0));
+        if turns.waiting > 0 {
+            ENDED.notify_all();
+        }
     }
 }
 
@@ -83,11 +91,15 @@ fn taken() -> MutexGuard<'static, TakenTurns> {
 
 /// Waits until no turn is of a kind.
 fn without(
-    turns: MutexGuard<'static, TakenTurns>,
+    mut turns: MutexGuard<'static, TakenTurns>,
     is_awaited: impl Fn(&TakenTurn) -> bool,
 ) -> MutexGuard<'static, TakenTurns> {
-    let waited = ENDED.wait_while(turns, |turns| turns.iter().any(|turn| is_awaited(turn)));
-    waited.unwrap_or_else(PoisonError::into_inner)
+    while turns.turns.iter().any(|turn| is_awaited(turn)) {
+        turns.waiting += 1;
+        turns = ENDED.wait(turns).unwrap_or_else(PoisonError::into_inner);
+        turns.waiting -= 1;
+    }
+    turns
 }
 
 /// All turns, which no other thread takes or ends meanwhile.
