@@ -349,6 +349,9 @@ impl CreateOptions {
             return Ok(kind);
         }
         let modes = url.fragment().modes();
+        if modes.contains("zarr3") {
+            return Ok(Kind::Zarr3);
+        }
         if modes.contains("zarr") {
             return Ok(Kind::Zarr2);
         }

@@ -1,6 +1,6 @@
 //! What a configuration says about new datasets.
 use super::*;
-use crate::ErrorKind;
+use crate::{Dataset, DimensionLen, ErrorKind, Session};
 use ncirrus_config::{ConfigFormat, ProcessEnvironment};
 use std::path::Path;
 
@@ -26,6 +26,31 @@ fn the_configuration_says_what_the_options_do_not() {
     assert_eq!(made(default(), "file:///a#mode=nczarr,consolidated", "0"), (true, Some('/')));
     let chosen = default().separator('.').consolidated(false);
     assert_eq!(made(chosen, "a.zarr", "1"), (false, Some('.')));
+}
+
+#[test]
+fn the_address_chooses_among_the_forms_of_zarr() {
+    let (folder, session) =
+        (tempfile::tempdir().unwrap(), Session::builder().durable(false).build().unwrap());
+    let written = |modes: &str| {
+        let path = folder.path().join(modes);
+        let url = format!("file://{}#mode={modes}", path.to_str().unwrap());
+        let dataset = Dataset::create_with(&url, &CreateOptions::new(), &session).unwrap();
+        let edited = dataset.edit(|model| {
+            model.add_dimension(model.root(), "n", DimensionLen::Fixed(3))?;
+            Ok(())
+        });
+        edited.unwrap();
+        dataset.close().unwrap();
+        let has = |name: &str| std::fs::read_to_string(path.join(name)).ok();
+        let (v2, v3) = (has(".zattrs"), has("zarr.json"));
+        (v3.is_some(), v2.or(v3).is_some_and(|text| text.contains("_nczarr_group")))
+    };
+    assert_eq!(written("nczarr,file"), (false, true));
+    assert_eq!(written("zarr,file"), (false, false));
+    assert_eq!(written("zarr3,file"), (true, true));
+    assert_eq!(written("nczarr,zarr3"), (true, true));
+    assert_eq!(written("zarr,zarr3"), (true, false));
 }
 
 #[test]

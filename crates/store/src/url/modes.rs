@@ -5,8 +5,8 @@
 pub struct UrlModes(Vec<String>);
 
 /// A word, and the words that follow from it.
-const INFERENCES: [(&str, &[&str]); 3] =
-    [("zarr", &["nczarr"]), ("xarray", &["zarr"]), ("noxarray", &["nczarr", "zarr"])];
+const INFERENCES: [(&str, &[&str]); 4] =
+    [("zarr", &["nczarr"]), ("zarr3", &["nczarr"]), ("xarray", &["zarr"]), ("noxarray", &["nczarr", "zarr"])];
 
 /// A word, and the words that it removes.
 const NEGATIONS: [(&str, &[&str]); 2] = [("bytes", &["nczarr", "zarr"]), ("noxarray", &["xarray"])];

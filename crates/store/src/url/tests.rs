@@ -15,6 +15,7 @@ fn modes(text: &str) -> Vec<String> {
 #[case("file:///p#mode=nczarr,file", "/p", &["nczarr", "file"])]
 #[case("file:///p#mode=nczarr", "/p", &["nczarr"])]
 #[case("file:///p#mode=zarr", "/p", &["zarr", "nczarr"])]
+#[case("file:///p#mode=zarr3", "/p", &["zarr3", "nczarr"])]
 #[case("file:///p#zarr", "/p", &["nczarr", "zarr"])]
 #[case("file:///p#xarray", "/p", &["zarr", "nczarr"])]
 #[case("file:///p#noxarray", "/p", &["nczarr", "noxarray", "zarr"])]
