@@ -7,12 +7,13 @@ use crate::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::faults::{self, FaultPlace};
 pub(crate) use crate::file_format::{FileFormat, fact};
 use crate::followed::ReadAhead;
+use crate::last_error;
 use crate::local_place::{LocalPlace, address_of, anchored};
 use crate::members::FileMembers;
 use crate::process::{self, open_options, session};
 use crate::put_run::CollectedPuts;
 use crate::waiting_puts::PutsBehind;
-use ncirrus::{Dataset, Endianness, FillValue, Model, UserKind, VarId};
+use ncirrus::{Dataset, Endianness, FillValue, Model, TypeId, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -501,14 +502,24 @@ impl FileState {
 
 /// Compounds and enums have members.
 fn check_types(model: &Model) -> Outcome<()> {
-    let groups = model.walk().into_iter().filter_map(|id| model.group(id));
-    let check = |kind: &UserKind| match kind {
-        UserKind::Compound(fields) if fields.is_empty() => Err(Code(NC_EHDFERR)),
-        UserKind::Enum { members, .. } if members.is_empty() => Err(Code(NC_EINVAL)),
-        _ => Ok(()),
+    let lacking = |id: TypeId, what: &str, code| {
+        last_error::set(&format!("{}: {what}", model.type_path(id)));
+        Err(Code(code))
     };
-    let mut types = groups.flat_map(|group| &group.types).filter_map(|id| model.user_type(*id));
-    types.try_for_each(|ty| check(&ty.kind))
+    let groups = model.walk().into_iter().filter_map(|id| model.group(id));
+    groups.flat_map(|group| group.types.iter().copied()).try_for_each(|id| {
+        match model.user_type(id).map(|ty| &ty.kind) {
+            Some(UserKind::Compound(fields)) if fields.is_empty() => lacking(
+                id,
+                "a compound without fields cannot be stored: nc_insert_compound adds some",
+                NC_EHDFERR,
+            ),
+            Some(UserKind::Enum { members, .. }) if members.is_empty() => {
+                lacking(id, "an enum without members cannot be stored: nc_insert_enum adds some", NC_EINVAL)
+            }
+            _ => Ok(()),
+        }
+    })
 }
 
 /// Raises lengths of unlimited dimensions to those of another state.

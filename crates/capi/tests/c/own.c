@@ -11,7 +11,7 @@ static void *other_thread(void *unused) {
 
 int main(int count, char **arguments) {
     char path[4096], *json = NULL;
-    int ncid, dims[2], ids[2], ints[60], part[6] = {0};
+    int ncid, group, type, dims[2], ids[2], ints[60], part[6] = {0};
     double doubles[10], some[3] = {0};
     size_t chunks[2] = {4, 5}, start[2] = {3, 1}, box[2] = {2, 3}, first[1] = {4}, three[1] = {3}, far[1] = {9};
     const size_t *starts[2] = {start, first}, *counts[2] = {box, three};
@@ -58,5 +58,14 @@ int main(int count, char **arguments) {
     printf(" %d\n", strstr(json, "\"chunks_decoded\":2,") != NULL);
     nci_free(json);
     nci_free(NULL);
+    if (nc_close(ncid)) return 1;
+    snprintf(path, sizeof path, "%s/empty.nc", arguments[1]);
+    if (nc_create(path, NC_NETCDF4, &ncid) || nc_def_grp(ncid, "g", &group) || nc_def_compound(group, 4, "pair", &type)) return 1;
+    printf("compound: %d", nc_enddef(ncid));
+    printf(" %s\n", nci_last_error());
+    if (nc_insert_compound(group, type, "x", 0, NC_INT) || nc_def_enum(group, NC_INT, "state", &type)) return 1;
+    printf("enum: %d", nc_close(ncid));
+    printf(" %s\n", nci_last_error());
+    if (nc_insert_enum(group, type, "on", part)) return 1;
     return nc_close(ncid);
 }
