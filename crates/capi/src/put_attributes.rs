@@ -10,6 +10,7 @@ use crate::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::layouts;
 use crate::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};
+use ncirrus::model::default_fill;
 use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values, VarId};
 use std::ffi::c_int;
 
@@ -375,13 +376,20 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
     })
 }
 
-/// What a variable that is not in the file yet is filled with, by its attribute.
+/// After `_FillValue` was removed or renamed, or another attribute got its name: what a classic file is filled with follows it. In netCDF-4
+/// only what is put by that name counts, and it stays.
 fn settle_fill(edit: &mut FileEdit<'_>, node: NodeId) {
-    if let NodeId::Variable(var) = node
-        && !edit.state.stored.contains(&var)
-        && edit.model().variable(var).is_some_and(|variable| variable.fill != FillValue::None)
-    {
-        set_no_fill(edit, var, false);
+    let NodeId::Variable(var) = node else { return };
+    let Some(variable) = edit.model().variable(var) else { return };
+    if edit.state.stored.contains(&var) || variable.fill == FillValue::None {
+        return;
+    }
+    if edit.is_classic() {
+        return set_no_fill(edit, var, false);
+    }
+    let usual = edit.model().base_atomic(variable.ty).filter(|_| variable.fill == FillValue::Default);
+    if let (Some(usual), Some(variable)) = (usual, edit.model_mut().variable_mut(var)) {
+        variable.fill = FillValue::Own(default_fill(usual));
     }
 }
 

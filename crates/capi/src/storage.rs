@@ -211,13 +211,13 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesO
     // Of netCDF-3 the attribute counts, whenever it was put.
     let chosen = at.attributes(varid)?.iter().find(|attribute| attribute.name == "_FillValue");
     let chosen = chosen.filter(|chosen| at.file.is_classic() && is_fill_of(chosen, variable.ty));
-    let own = match (chosen, &variable.fill, at.model().base_atomic(variable.ty)) {
+    let own = match (chosen, unwritten_value(&at, id), &variable.fill) {
         (Some(chosen), _, _) => chosen.values.clone(),
-        (None, FillValue::Own(own), _) if !at.file.is_classic() => own.clone(),
-        (None, _, base) => match (unwritten_value(&at, id), base) {
-            (Some(unwritten), _) => unwritten,
-            (None, Some(atomic)) => default_fill(atomic),
-            (None, None) => at.model().zeros(variable.ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
+        (None, Some(unwritten), _) => unwritten,
+        (None, None, FillValue::Own(own)) if !at.file.is_classic() => own.clone(),
+        (None, None, _) => match at.model().base_atomic(variable.ty) {
+            Some(atomic) => default_fill(atomic),
+            None => at.model().zeros(variable.ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
         },
     };
     value.write(&layouts::image(&at.members, variable.ty, &own)?)

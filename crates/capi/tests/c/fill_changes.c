@@ -180,6 +180,39 @@ static void without_attribute(int mode, int type) {
     printf("\n");
 }
 
+/* A new file of netCDF-4 is filled with what was put by that name, whatever becomes of the attribute. */
+static void renamed(int mode, int is_defined, int type) {
+    const double own = 95, other = 7;
+    static const char *const steps[] = {"removed", "renamed", "named", "swapped", "put again"};
+    int n, x, v;
+    nc_create(path, mode, &n);
+    nc_def_dim(n, "x", 3, &x);
+    for (int step = 0; step < 5; step++) {
+        nc_def_var(n, steps[step], type, 1, &x, &v);
+        nc_put_att_double(n, v, "g", type, 1, &other);
+        if (step != 2) nc_put_att_double(n, v, "_FillValue", type, 1, &own);
+    }
+    printf("renamed, type %d, %s:", type, is_defined ? "defined" : "new");
+    if (is_defined) {
+        DO(nc_enddef(n));
+        DO(nc_redef(n));
+    }
+    DO(nc_del_att(n, 0, "_FillValue"));
+    for (v = 1; v < 4; v += 2) DO(nc_rename_att(n, v, "_FillValue", "old"));
+    if (!is_defined)
+        for (v = 2; v < 4; v++) DO(nc_rename_att(n, v, "g", "_FillValue"));
+    DO(nc_del_att(n, 4, "_FillValue"));
+    if (!is_defined) DO(nc_put_att_double(n, 4, "_FillValue", type, 1, &other));
+    for (v = 0; v < 5; v++) fill(n, v);
+    DO(nc_enddef(n));
+    for (v = 0; v < 5; v++) values(n, v);
+    DO(nc_close(n));
+    nc_open(path, NC_NOWRITE, &n);
+    for (v = 0; v < 5; v++) attributes(n, v), fill(n, v), values(n, v);
+    nc_close(n);
+    printf("\n");
+}
+
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     snprintf(path, sizeof path, "%s/fill.nc", arguments[1]);
@@ -193,7 +226,7 @@ int main(int count, char **arguments) {
     }
     for (int kind = 3; kind < 5; kind++) {
         for (int type = NC_BYTE; type <= NC_DOUBLE; type++)
-            if (type != NC_CHAR) without_attribute(modes[kind], type);
+            if (type != NC_CHAR) without_attribute(modes[kind], type), renamed(modes[kind], 0, type), renamed(modes[kind], 1, type);
     }
     snprintf(path, sizeof path, "%s/enum.nc", arguments[1]);
     enums();

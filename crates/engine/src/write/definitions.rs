@@ -97,9 +97,9 @@ impl WriterDefinitions {
         Ok(())
     }
 
-    /// Makes the attribute `_FillValue` of variables the value of what is never written, as readers take it. Where there are
-    /// data, elements may be filled already: then faces refuse the attribute, or keep it as it is given, and formats that can do so
-    /// fill others with it.
+    /// Makes the attribute `_FillValue` of variables the value of what is never written, as readers take it, unless the caller
+    /// chose another one. Where there are data, elements may be filled already: then faces refuse the attribute, or keep it as it
+    /// is given, and formats that can do so fill others with it. All others store the value itself: it outlives the attribute.
     fn take_fill_values(&self, before: &Model, edited: &mut Model) {
         let own = |model: &Model, var| -> Option<Values> {
             let variable = model.variable(var)?;
@@ -109,10 +109,10 @@ impl WriterDefinitions {
         };
         for var in edited.variables() {
             let (was, is) = (own(before, var), own(edited, var));
-            let is_new = before.variable(var).is_none();
+            let fill_before = before.variable(var).map_or(&FillValue::Default, |variable| &variable.fill);
             let Some(variable) = edited.variable_mut(var) else { continue };
-            let is_settled = is_new && variable.fill != FillValue::Default;
-            let is_kept = self.written.contains(&var) && !self.abilities.refills;
+            let is_settled = variable.fill != *fill_before;
+            let is_kept = !self.abilities.refills && (is.is_none() || self.written.contains(&var));
             if was == is || is_settled || is_kept || variable.fill == FillValue::None {
                 continue;
             }
