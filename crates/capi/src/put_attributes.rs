@@ -376,15 +376,15 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
     })
 }
 
-/// After `_FillValue` was removed or renamed, or another attribute got its name: what a classic file is filled with follows it. In netCDF-4
-/// only what is put by that name counts, and it stays.
+/// After `_FillValue` was removed or renamed, or another attribute got its name: what a file is filled with follows it. In HDF5 only what is
+/// put by that name counts, and it stays.
 fn settle_fill(edit: &mut FileEdit<'_>, node: NodeId) {
     let NodeId::Variable(var) = node else { return };
     let Some(variable) = edit.model().variable(var) else { return };
     if edit.state.stored.contains(&var) || variable.fill == FillValue::None {
         return;
     }
-    if edit.is_classic() {
+    if !edit.file.is_hdf5() {
         return set_no_fill(edit, var, false);
     }
     let usual = edit.model().base_atomic(variable.ty).filter(|_| variable.fill == FillValue::Default);

@@ -266,6 +266,7 @@ impl Placer for ClassicPlacer {
             patches: true,
             unlimits: false,
             refills: true,
+            keeps_fill: false,
         }
     }
 

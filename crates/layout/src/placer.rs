@@ -147,6 +147,8 @@ pub struct Abilities {
     pub unlimits: bool,
     /// Whether the attribute `_FillValue` of variables that have data is the value of what is filled from then on (classic).
     pub refills: bool,
+    /// Whether the value of elements that nobody wrote is stored apart from the attribute `_FillValue`, and outlives it (HDF5).
+    pub keeps_fill: bool,
 }
 
 /// How elements of a variable are chunked, stored and encoded.

@@ -99,7 +99,7 @@ impl WriterDefinitions {
 
     /// Makes the attribute `_FillValue` of variables the value of what is never written, as readers take it, unless the caller
     /// chose another one. Where there are data, elements may be filled already: then faces refuse the attribute, or keep it as it
-    /// is given, and formats that can do so fill others with it. All others store the value itself: it outlives the attribute.
+    /// is given, and formats that can do so fill others with it.
     fn take_fill_values(&self, before: &Model, edited: &mut Model) {
         let own = |model: &Model, var| -> Option<Values> {
             let variable = model.variable(var)?;
@@ -112,7 +112,10 @@ impl WriterDefinitions {
             let fill_before = before.variable(var).map_or(&FillValue::Default, |variable| &variable.fill);
             let Some(variable) = edited.variable_mut(var) else { continue };
             let is_settled = variable.fill != *fill_before;
-            let is_kept = !self.abilities.refills && (is.is_none() || self.written.contains(&var));
+            let is_kept = match is {
+                None if self.abilities.keeps_fill => true,
+                _ => self.written.contains(&var) && !self.abilities.refills,
+            };
             if was == is || is_settled || is_kept || variable.fill == FillValue::None {
                 continue;
             }

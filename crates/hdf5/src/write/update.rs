@@ -399,6 +399,7 @@ impl Placer for FileUpdate {
             patches: true,
             unlimits: false,
             refills: false,
+            keeps_fill: true,
         }
     }
 

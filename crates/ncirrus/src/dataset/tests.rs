@@ -53,6 +53,30 @@ fn open(url: &str, session: &Session) -> Result<Dataset> {
 }
 
 #[test]
+fn a_fill_value_outlives_its_attribute_where_the_format_stores_it_apart() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let usual = -2_147_483_647;
+    for (kind, name, fill) in
+        [(Kind::Nc4, "a.nc", 7), (Kind::Nc3, "c.nc", usual), (Kind::NcZarr, "a.zarr", usual)]
+    {
+        let url = folder.path().join(name).to_str().unwrap().to_owned();
+        let dataset = Dataset::create_with(&url, &CreateOptions::new().kind(kind), &session).unwrap();
+        define(&dataset);
+        let var = dataset.variable("v").unwrap().id();
+        dataset.edit(|model| Ok(model.set_fill(var, Values::Int(vec![7]))?)).unwrap();
+        let removed = dataset.edit(|model| {
+            let variable = model.variable_mut(var).expect("the variable");
+            assert!(variable.attributes.known_mut().remove("_FillValue").is_some());
+            Ok(())
+        });
+        removed.unwrap();
+        dataset.close().unwrap();
+        let read = open(&url, &session).unwrap().variable("v").unwrap().values(&Selection::slab(&[0], &[10]));
+        assert_eq!(read.unwrap(), Values::Int(vec![fill; 10]), "{name}");
+    }
+}
+
+#[test]
 fn a_dataset_is_opened_only_in_the_state_that_is_expected() {
     let folder = tempfile::tempdir().unwrap();
     let session = session();

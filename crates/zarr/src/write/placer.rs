@@ -394,6 +394,7 @@ impl Placer for ZarrPlacer {
             patches: false,
             unlimits: true,
             refills: false,
+            keeps_fill: false,
         }
     }
 

@@ -99,6 +99,7 @@ impl Placer for FlatPlacer {
             patches: true,
             unlimits: false,
             refills: false,
+            keeps_fill: false,
         }
     }
 

@@ -95,6 +95,7 @@ impl Placer for MapPlacer {
             patches: false,
             unlimits: false,
             refills: false,
+            keeps_fill: false,
         }
     }
 

@@ -245,6 +245,7 @@ impl Placer for FileCreation {
             patches: true,
             unlimits: false,
             refills: false,
+            keeps_fill: true,
         }
     }
 
