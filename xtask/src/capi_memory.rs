@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Programs of `crates/capi/tests/c`, with their arguments: all that need neither a server nor a damaged file system.
-const PROGRAMS: [(&str, &str); 49] = [
+const PROGRAMS: [(&str, &str); 50] = [
     ("bytes_of_names", "."),
     ("closing", ". 3"),
     ("closing", ". 4"),
@@ -20,6 +20,7 @@ const PROGRAMS: [(&str, &str); 49] = [
     ("enddef_sizes", ". 211"),
     ("faults", ". classic"),
     ("faults", ". netCDF-4"),
+    ("file_names", "."),
     ("fill_changes", "."),
     ("filters", "."),
     ("first_thread", "a.nc closes"),

@@ -172,8 +172,11 @@ impl From<Error> for Code {
     }
 }
 
-/// `EIO ENFILE EMFILE EFBIG ENOSPC EROFS EDQUOT`, which file systems answer.
-const OF_FILE_SYSTEMS: [c_int; 7] = [5, 23, 24, 27, 28, 30, 122];
+/// `ENAMETOOLONG`.
+pub(crate) const ENAMETOOLONG: c_int = 36;
+
+/// `EIO ENFILE EMFILE EFBIG ENOSPC EROFS ENAMETOOLONG ELOOP EDQUOT`, which file systems answer.
+const OF_FILE_SYSTEMS: [c_int; 9] = [5, 23, 24, 27, 28, 30, ENAMETOOLONG, 40, 122];
 
 /// The number of a file system for what it refused, such as a full disk.
 fn system_number(error: &Error) -> Option<c_int> {
@@ -243,6 +246,7 @@ pub(crate) fn of_opening(error: Error) -> Code {
     match (error.kind(), error.detail()) {
         (ErrorKind::NotFound, _) => Code(ENOENT),
         (ErrorKind::Denied, _) => Code(EACCES),
+        (ErrorKind::Invalid, _) => Code(system_number(&error).unwrap_or(NC_EINVAL)),
         // Another program has it locked.
         (ErrorKind::Conflict, _) => Code(NC_EHDFERR),
         (_, Some(Detail::Found(_))) | (ErrorKind::Unsupported, None) => Code(NC_ENOTNC),

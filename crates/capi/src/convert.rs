@@ -95,6 +95,16 @@ pub(crate) fn stored(file: &OpenFile, values: &Values, to: Atomic) -> Option<Vec
     Some((0..values.len()).map(|index| !is_outside(index)).collect())
 }
 
+/// Integers of the same bits without sign.
+pub(crate) fn without_sign(values: Values) -> Values {
+    match values {
+        Values::Byte(numbers) => Values::UByte(numbers.into_iter().map(i8::cast_unsigned).collect()),
+        Values::Short(numbers) => Values::UShort(numbers.into_iter().map(i16::cast_unsigned).collect()),
+        Values::Int(numbers) => Values::UInt(numbers.into_iter().map(i32::cast_unsigned).collect()),
+        other => other,
+    }
+}
+
 /// Whether values of one type can be converted to another.
 ///
 /// # Errors

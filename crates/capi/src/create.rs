@@ -1,5 +1,7 @@
 //! Creating datasets: the kind by the flags, and what is remembered for the whole process.
-use crate::codes::{self, Code, EACCES, NC_EDISKLESS, NC_EEXIST, NC_EINMEMORY, NC_EINVAL, Outcome};
+use crate::codes::{
+    self, Code, EACCES, ENAMETOOLONG, NC_EDISKLESS, NC_EEXIST, NC_EINMEMORY, NC_EINVAL, Outcome,
+};
 use crate::faults::{self, FaultPlace};
 use crate::file_state::{FileCore, FileFormat, FileOrigin};
 use crate::files::{self, OpenFile};
@@ -7,7 +9,7 @@ use crate::last_error;
 use crate::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::memory::{CText, Out};
 use crate::modes::{DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, WRITE};
-use crate::place_checks::{check_address, check_new};
+use crate::place_checks::{check_address, check_is_file_name, check_new};
 use crate::place_turns::PlaceTurn;
 use crate::user_formats;
 use ncirrus::{CreateOptions, Dataset, DefaultChunks, Detail, ErrorKind, Kind};
@@ -120,9 +122,10 @@ fn kind_of(mode: c_int) -> Kind {
         NETCDF4 => Kind::Nc4,
         OFFSET_64BIT => Kind::Nc6,
         DATA_64BIT => Kind::Nc5,
+        // The classic model is a choice of its own: the usual format does not count then.
+        _ if is_classic_model => Kind::Nc3,
         _ => match DEFAULT_FORMAT.load(Ordering::Relaxed) {
             2 => Kind::Nc6,
-            3 if is_classic_model => Kind::Nc4Classic,
             3 => Kind::Nc4,
             4 => Kind::Nc4Classic,
             5 => Kind::Nc5,
@@ -147,6 +150,7 @@ fn created(name: &[u8], mode: c_int) -> Outcome<(FileCore, Option<PlaceTurn>)> {
         .overwrite(mode & NOCLOBBER == 0)
         .header_pad(0)
         .durable(kind.is_none())
+        .exact_path(true)
         .default_chunks(DefaultChunks::NetcdfC)
         .align((is_hdf5 && align > 8 && align.is_power_of_two()).then_some(align));
     crate::fork::watch();
@@ -157,15 +161,20 @@ fn created(name: &[u8], mode: c_int) -> Outcome<(FileCore, Option<PlaceTurn>)> {
     let place = LocalPlace::of(&url).filter(|_| !is_in_memory);
     // Whoever closes a file there writes it before this one comes in its place.
     let turn = place.as_ref().map(PlaceTurn::to_open);
-    let is_there = |place: &LocalPlace| place.path().exists() || begun_at(place).next().is_some();
+    // A link that leads nowhere is there, too.
+    let is_there =
+        |place: &LocalPlace| place.path().symlink_metadata().is_ok() || begun_at(place).next().is_some();
     // A file that is being closed has neither a handle any more nor, perhaps, its name.
     let comes =
         |place| is_there(place) || turn.as_ref().is_some_and(PlaceTurn::wait_for_closing) && is_there(place);
     if mode & NOCLOBBER != 0 && place.as_ref().is_some_and(comes) {
-        return Err(Code(NC_EEXIST));
+        let leads_nowhere =
+            place.is_some_and(|place| !place.path().exists() && begun_at(&place).next().is_none());
+        return Err(Code(if is_hdf5 && leads_nowhere { EACCES } else { NC_EEXIST }));
     }
     if let Some(place) = place.as_ref().filter(|_| kind.is_some()) {
         check_new(place, is_hdf5)?;
+        check_is_file_name(&url, is_hdf5)?;
     }
     let (dataset, origin) = if is_in_memory {
         (Dataset::create_bytes(&options, &session).map_err(codes::of_opening)?, FileOrigin::Memory)
@@ -186,7 +195,10 @@ fn of_creating(error: ncirrus::Error, is_hdf5: bool) -> Code {
     match (error.kind(), error.detail()) {
         (_, Some(Detail::Exists)) => Code(NC_EEXIST),
         (ErrorKind::NotFound | ErrorKind::Io { .. } | ErrorKind::Denied, _) if is_hdf5 => Code(EACCES),
-        _ => codes::of_opening(error),
+        _ => match codes::of_opening(error) {
+            Code(ENAMETOOLONG) if is_hdf5 => Code(EACCES),
+            code => code,
+        },
     }
 }
 

@@ -45,6 +45,13 @@ fn read_native(
     out.write(&layouts::image(&at.members, ty, &values)?)
 }
 
+/// Values that become those of another type: of DAP2 in the type that the server sent, which netCDF-3 may not have.
+fn values_to_convert(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<Values> {
+    let values = values_of(at, variable, slab)?;
+    let is_unsigned = at.file.core.format.is_dap2() && variable.is_unsigned_at_source();
+    Ok(if is_unsigned { convert::without_sign(values) } else { values })
+}
+
 fn values_of(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<Values> {
     let read = match variable.ty() {
         Some(TypeRef::Atomic(ty)) => read_ahead::values(at, variable, slab, ty),
@@ -67,7 +74,7 @@ fn read_as(
     }
     // Text and numbers are told apart before anything is read.
     convert::check(base, to)?;
-    let values = values_of(at, variable, slab)?;
+    let values = values_to_convert(at, variable, slab)?;
     write_converted(&at.file, &at.members, &values, to, out)
 }
 
@@ -119,7 +126,11 @@ pub(crate) fn get(
     let stamp = files::stamp(ncid);
     let access = slab_checks::access(handle.group()?, varid, &call)?;
     read(&access, memory, out)?;
-    small_reads::remember(ncid, varid, &access, memory, stamp);
+    // What is remembered is converted from the variable's own type.
+    let is_dap2 = access.at.file.core.format.is_dap2();
+    if !is_dap2 || !access.at.settled()?.variable_by_id(access.id).is_unsigned_at_source() {
+        small_reads::remember(ncid, varid, &access, memory, stamp);
+    }
     Ok(())
 }
 
@@ -163,7 +174,9 @@ pub(crate) fn get_mapped(
         return Err(Code(NC_EHDFERR));
     }
     let distances = map.read(slab.counts.len())?;
-    let values = values_of(at, &at.settled()?.variable_by_id(access.id), slab)?;
+    let variable = at.settled()?.variable_by_id(access.id);
+    let values =
+        if to == base { values_of(at, &variable, slab)? } else { values_to_convert(at, &variable, slab)? };
     let (values, ended) = convert::to_memory(&at.file, &values, to)?;
     let element = layouts::size_of_type(&at.members, to.into())?.len;
     let image = layouts::image(&at.members, to.into(), &values)?;

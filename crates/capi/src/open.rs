@@ -43,6 +43,7 @@ fn found(name: &[u8], mode: c_int) -> Outcome<(Arc<FileCore>, Option<PlaceTurn>)
     let url = address_of(name);
     place_checks::check_address(&url)?;
     let place = LocalPlace::of(&url);
+    place_checks::check_folder_name(&url, place.as_ref())?;
     if mode & (WRITE | DISKLESS) != 0 {
         place_checks::check_kind(place.as_ref())?;
     }

@@ -7,7 +7,7 @@ use crate::local_place::{LocalPlace, begins_with};
 use std::ffi::c_int;
 use std::fs::{self, OpenOptions};
 use std::io::{Error, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const EISDIR: c_int = 21;
 const ENOTDIR: c_int = 20;
@@ -67,10 +67,7 @@ fn is_hdf5(place: &Path) -> bool {
 /// `EISDIR`, `ENOTDIR`, and what the system says of a file there; for netCDF-4 always `EACCES`.
 pub(crate) fn check_new(place: &LocalPlace, is_hdf5: bool) -> Outcome<()> {
     let path = place.path();
-    let refused = |number: c_int| {
-        last_error::set(&format!("{}: {}", path.display(), Error::from_raw_os_error(number)));
-        Err(Code(if is_hdf5 { EACCES } else { number }))
-    };
+    let refused = |number| refused(&path.display().to_string(), number, is_hdf5);
     let parent = path.parent().and_then(|parent| fs::metadata(parent).ok());
     if parent.is_some_and(|parent| !parent.is_dir()) {
         return refused(ENOTDIR);
@@ -95,4 +92,27 @@ pub(crate) fn check_new(place: &LocalPlace, is_hdf5: bool) -> Outcome<()> {
         return refused(error.raw_os_error().unwrap_or(EACCES));
     }
     Ok(())
+}
+
+/// Refuses to open a file under the name of a folder, with a slash at its end.
+///
+/// # Errors
+/// `ENOTDIR`.
+pub(crate) fn check_folder_name(path: &str, place: Option<&LocalPlace>) -> Outcome<()> {
+    // Without its slash.
+    let is_file = |place: &LocalPlace| place.path().components().collect::<PathBuf>().is_file();
+    if path.ends_with('/') && place.is_some_and(is_file) { refused(path, ENOTDIR, false) } else { Ok(()) }
+}
+
+/// Refuses to create a file under the name of a folder, with a slash at its end.
+///
+/// # Errors
+/// `EISDIR`, or `EACCES` for netCDF-4.
+pub(crate) fn check_is_file_name(path: &str, is_hdf5: bool) -> Outcome<()> {
+    if path.ends_with('/') { refused(path, EISDIR, is_hdf5) } else { Ok(()) }
+}
+
+fn refused(path: &str, number: c_int, is_hdf5: bool) -> Outcome<()> {
+    last_error::set(&format!("{path}: {}", Error::from_raw_os_error(number)));
+    Err(Code(if is_hdf5 { EACCES } else { number }))
 }

@@ -1,4 +1,5 @@
 //! An open dataset.
+use crate::conversion::ValueConversion;
 use crate::place::{DapPlace, DapProtocol, DapView};
 use crate::query::{ArrivedAnswer, DapSource};
 use crate::shown::ShownDataset;
@@ -46,7 +47,9 @@ impl DapCatalog {
         let missing = || Error::not_found("no such variable").at_object(self.object());
         let variable = self.model.variable(id).ok_or_else(missing)?;
         let number = *self.numbers.get(&id).ok_or_else(missing)?;
-        if let Some(fault) = self.source.variables.get(number).and_then(|shown| shown.fault.clone()) {
+        let shown = self.source.variables.get(number);
+        let is_unsigned = shown.is_some_and(|shown| shown.conversion == ValueConversion::Signed);
+        if let Some(fault) = shown.and_then(|shown| shown.fault.clone()) {
             return Err(fault.at_object(self.object()).at_path(self.model.variable_path(id)));
         }
         let zero = self.model.zeros(variable.ty, 1, DEPTH);
@@ -56,8 +59,8 @@ impl DapCatalog {
             .ok_or_else(|| Error::unsupported("the type is nested too deeply"))?;
         Ok(Source {
             layout: Layout::Query { source: Arc::clone(&self.source) as _, variable: number },
-            // Answers are decoded by the source itself.
-            stored: StoredType::Integer { size: 1, signed: false, order: ByteOrder::Big },
+            // Answers are decoded by the source itself: only the sign is asked for.
+            stored: StoredType::Integer { size: 1, signed: !is_unsigned, order: ByteOrder::Big },
             extent: self.model.shape(id),
             fill,
             resolver: None,

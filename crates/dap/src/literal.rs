@@ -1,9 +1,9 @@
 //! Numbers and texts as attributes have them (docs/spec/dap.md 2.3, 2.5).
 
-/// An integer, or the whole part of a real number.
+/// An integer, in hexadecimal digits too, or the whole part of a real number.
 pub(crate) fn integer(text: &str) -> Option<i128> {
     let text = text.trim();
-    if let Ok(number) = text.parse() {
+    if let Some(number) = text.parse().ok().or_else(|| hexadecimal(text)) {
         return Some(number);
     }
     let number = real(text).filter(|number| number.is_finite() && number.abs() < 1e30)?;
@@ -14,9 +14,22 @@ pub(crate) fn integer(text: &str) -> Option<i128> {
     Some(number.trunc() as i128)
 }
 
+/// A number such as `-0x1F`.
+fn hexadecimal(text: &str) -> Option<i128> {
+    let (sign, unsigned) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    let digits = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"))?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let number = is_number.then(|| u64::from_str_radix(digits, 16).ok())??;
+    Some(sign * i128::from(number))
+}
+
 /// A real number, not a number or infinite in any spelling that C libraries have.
 pub(crate) fn real(text: &str) -> Option<f64> {
     let text = text.trim();
+    #[expect(clippy::cast_precision_loss, reason = "a real number has no more digits")]
+    if let Some(number) = hexadecimal(text) {
+        return Some(number as f64);
+    }
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -91,8 +104,16 @@ mod tests {
     }
 
     #[test]
+    fn numbers_may_have_hexadecimal_digits() {
+        for (text, expected) in [("0x10", 16), ("-0X1f", -31), ("0xffffffff", 4_294_967_295)] {
+            assert_eq!(integer(text), Some(expected), "{text}");
+            assert_eq!(real(text).map(|number| number.to_string()), Some(expected.to_string()), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_number_is_none() {
-        for text in ["", "abc", "e5", "--1", "1e", "in"] {
+        for text in ["", "abc", "e5", "--1", "1e", "in", "0x", "0x-1", "0xg"] {
             assert_eq!((real(text), integer(text)), (None, None), "{text}");
         }
         assert_eq!(integer("1e300"), None);

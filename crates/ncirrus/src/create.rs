@@ -111,6 +111,8 @@ pub struct CreateOptions {
     pub reserve: Option<u64>,
     /// How strings are stored in Zarr.
     pub strings: StringForm,
+    /// Whether what stands behind a `#` belongs to the name, if the address has no scheme, even if it reads like modes.
+    pub exact_path: bool,
 }
 
 impl Default for CreateOptions {
@@ -130,6 +132,7 @@ impl Default for CreateOptions {
             align: None,
             reserve: None,
             strings: StringForm::default(),
+            exact_path: false,
         }
     }
 }
@@ -231,6 +234,7 @@ impl CreateOptions {
             stores.options.zip_layout = ZipLayout::TopFolder;
         }
         stores.options.durable &= self.durable;
+        stores.options.exact_paths = self.exact_path;
         stores
     }
 

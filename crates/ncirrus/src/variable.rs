@@ -16,6 +16,7 @@ use crate::{
 };
 use ncirrus_engine::StoredChunk;
 use ncirrus_engine::convert::{Quantize, RangeReport};
+use ncirrus_layout::StoredType;
 use ncirrus_model::{CodecSpec, Dimension, Fault, NodeId, VarId};
 use std::borrow::Cow;
 
@@ -100,6 +101,14 @@ impl Variable {
                 engine.wait(self.dataset.open_for_writing()?.writer.unwritten_value(self.id))
             }
         }
+    }
+
+    /// Whether the integers are without sign where they come from: those of OPeNDAP may be shown in a signed type
+    /// (docs/opendap.md, the view of netCDF-C). False where that is not known.
+    pub fn is_unsigned_at_source(&self) -> bool {
+        let DatasetState::Reading(dataset) = self.dataset.state() else { return false };
+        let source = self.dataset.engine().wait(dataset.source(self.id));
+        source.is_ok_and(|source| matches!(source.stored, StoredType::Integer { signed: false, .. }))
     }
 
     /// Filters in the order of encoding.

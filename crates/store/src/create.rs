@@ -204,7 +204,10 @@ pub async fn create_url(
     clobber: OverwritePolicy,
     context: &StoreContext,
 ) -> Result<StagedDataset> {
-    let url = as_it_is(url);
+    let url = match url.whole_path() {
+        Some(whole) if context.options.exact_paths => Url::of_path(whole),
+        _ => as_it_is(url),
+    };
     let zip = shape == DatasetShape::Tree && wants_zip(&url);
     match url.scheme() {
         Scheme::Memory if !zip => memory::create(&url, clobber, context),

@@ -23,6 +23,8 @@ pub struct StoreOptions {
     /// Whether a local file is read as it was opened, by the same descriptor, whatever becomes of its name and its content: what a
     /// program expects that keeps a file open. Otherwise a file that was changed since is an error.
     pub holds_files: bool,
+    /// Whether what stands behind a `#` belongs to the name of a new dataset that has no scheme, even if it reads like modes.
+    pub exact_paths: bool,
     /// Whether single remote files may be changed: they are fetched whole, changed here, and sent again whole.
     pub rewrite: bool,
     /// Whether remote reference files may name files of this machine, and stores in its memory.
@@ -56,6 +58,7 @@ impl fmt::Debug for StoreOptions {
             .field("uploads", &self.uploads)
             .field("upload_memory", &self.upload_memory)
             .field("holds_files", &self.holds_files)
+            .field("exact_paths", &self.exact_paths)
             .field("rewrite", &self.rewrite)
             .field("local_references", &self.local_references)
             .field("timeout", &self.timeout)
@@ -85,6 +88,7 @@ impl Default for StoreOptions {
             uploads: UploadMode::default(),
             upload_memory: 128 << 20,
             holds_files: false,
+            exact_paths: false,
             rewrite: false,
             local_references: false,
             scratch: None,

@@ -237,9 +237,12 @@ pub(crate) fn share_lock(file: &File) -> io::Result<bool> {
 }
 
 /// Moves a finished file over another one: whose that was, and who may read it, stays. What cannot be replaced, such as a file that is
-/// mounted, or is in a folder that may not be changed, gets the bytes.
+/// mounted, has other names, or is in a folder that may not be changed, gets the bytes.
 pub(crate) fn move_over(from: &Path, to: &Path) -> io::Result<()> {
     if let Ok(old) = fs::metadata(to) {
+        if has_other_names(&old) {
+            return copy_into(from, to);
+        }
         keep_owner(from, &old);
         // Set last: the old file may be read-only.
         fs::set_permissions(from, old.permissions())?;
@@ -252,6 +255,19 @@ pub(crate) fn move_over(from: &Path, to: &Path) -> io::Result<()> {
             copy_into(from, to).map_err(|_| error)
         }
         other => other,
+    }
+}
+
+/// Whether a file is found under several names, which stay one file.
+fn has_other_names(file: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::MetadataExt::nlink(file) > 1
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        false
     }
 }
 
@@ -275,7 +291,9 @@ fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
     let target = OpenOptions::new().write(true).open(to)?;
     copy_bytes(from, &target)?;
     target.sync_all()?;
-    fs::remove_file(from)
+    // In a folder that may not be changed any more it stays, as something unfinished that belongs to nobody: all bytes are in place.
+    let _ = fs::remove_file(from);
+    Ok(())
 }
 
 /// Replaces the bytes of an open file by those of another one.

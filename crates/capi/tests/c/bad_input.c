@@ -182,6 +182,23 @@ static int as_nobody(void) {
     told("close", nc_close(id), "open.nc");
     number = 0;
     HOLD(nc_open("closed/open.nc", 0, &id) == 0 && nc_get_var1_int(id, 0, &at, &number) == 0 && number == 9 && nc_close(id) == 0);
+    // Its header grows: there is no place for another file beside it.
+    static char text[3000];
+    size_t len = 0;
+    memset(text, 'q', sizeof text);
+    told("change again", nc_open("closed/open.nc", NC_WRITE, &id), "open.nc");
+    told("redef", nc_redef(id), "open.nc");
+    told("grow", nc_put_att_text(id, NC_GLOBAL, "text", sizeof text, text), "open.nc");
+    told("enddef", nc_enddef(id), "open.nc");
+    number = 10;
+    told("put", nc_put_var1_int(id, 0, &at, &number), "open.nc");
+    told("sync", nc_sync(id), "open.nc");
+    told("close", nc_close(id), "open.nc");
+    number = 0;
+    HOLD(nc_open("closed/open.nc", 0, &id) == 0 && nc_get_var1_int(id, 0, &at, &number) == 0 && number == 10);
+    at = 6;
+    HOLD(nc_get_var1_int(id, 0, &at, &number) == 0 && number == 6);
+    HOLD(nc_inq_attlen(id, NC_GLOBAL, "text", &len) == 0 && len == sizeof text && nc_close(id) == 0);
     fflush(stdout);
     return 0;
 }

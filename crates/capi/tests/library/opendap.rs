@@ -1,7 +1,7 @@
 //! Datasets of a server of OPeNDAP: Debian's `ncdump` prints the same on both libraries, whose functions answer the same.
 use super::calls::compiled;
 use super::{Library, printed};
-use ncirrus::{Dataset, Selection, VarId};
+use ncirrus::{Dataset, DimensionLen, Selection, Values, VarId};
 use ncirrus_testkit::corpus::corpus;
 use ncirrus_testkit::dap_server::{DapBehaviour, DapServer, ServedDataset};
 use std::path::{Path, PathBuf};
@@ -55,6 +55,36 @@ fn variables_that_nobody_asked_for_leave_no_attributes() {
         assert!(expected.contains("lat:units") && !expected.contains("lon:units"), "{expected}");
         assert_eq!(shown(Library::Own), expected, "{address}");
     }
+}
+
+#[test]
+fn values_of_unsigned_types_are_converted_from_these() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "opendap_unsigned");
+    let path = folder.path().join("unsigned.nc");
+    let dataset = Dataset::create(path.to_str().unwrap()).unwrap();
+    let members = [
+        ("b", Values::UByte(vec![0, 200, 255, 127])),
+        ("p", Values::UShort(vec![65535, 1, 32768, 40000])),
+        ("u", Values::UInt(vec![4_294_967_295, 7, 2_147_483_648, 1])),
+    ];
+    for (name, values) in &members {
+        let ty = values.atomic().unwrap().into();
+        let defined = dataset.edit(|model| {
+            let root = model.root();
+            let dim = model.add_dimension(root, &format!("of_{name}"), DimensionLen::Fixed(4))?;
+            Ok(model.add_variable(root, name, ty, &[dim])?)
+        });
+        let var = dataset.variable_by_id(defined.unwrap());
+        var.write_values(&Selection::slab(&[0], &[4]), values).unwrap();
+    }
+    dataset.close().unwrap();
+    let server = DapServer::start([("unsigned.nc".to_owned(), served(&path))], DapBehaviour::default());
+    let address = format!("{}#dap2", server.url("unsigned.nc"));
+    let shown = |library| printed(library, folder.path(), &program, &[&address]);
+    // Debian's does not tell what does not fit.
+    let numbers = |text: String| text.replace(" -60", " 0");
+    assert_eq!(numbers(shown(Library::Own)), shown(Library::Debian));
 }
 
 #[test]

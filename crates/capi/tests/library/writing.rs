@@ -102,6 +102,11 @@ fn fill_values_are_changed_and_taken_away_as_by_debians_library() {
 }
 
 #[test]
+fn names_lead_to_files_as_with_debians_library() {
+    assert_alike("file_names", &["a.nc", "b.nc"]);
+}
+
+#[test]
 fn records_behind_the_end_of_variables_without_fill_value_have_the_default() {
     assert_alike("unfilled", &["unfilled1.nc", "unfilled4.nc"]);
 }

@@ -332,9 +332,18 @@ fn move_bytes(local: &dyn LocalStore, object: &ObjectId, (from, to, len): (u64, 
 fn rewrite(local: &dyn LocalStore, puts: Vec<StorePut>, barrier: impl Fn() -> Result<()>) -> Result<()> {
     let Some(object) = puts.iter().find_map(|put| target_of(put).cloned()) else { return Ok(()) };
     let copy = local.name_for_copy(&object);
+    match local.delete(&copy).and_then(|()| copy_object(local, &object, &copy)) {
+        Ok(()) => {}
+        // The file may be changed, but its folder may not: there is no place for a copy.
+        Err(error) if error.kind() == ErrorKind::Denied => {
+            return puts.into_iter().try_for_each(|put| put_locally(local, put)).and_then(|()| barrier());
+        }
+        Err(error) => {
+            let _ = local.delete(&copy);
+            return Err(error);
+        }
+    }
     let done = (|| {
-        local.delete(&copy)?;
-        copy_object(local, &object, &copy)?;
         for put in puts {
             put_locally(local, retarget(put, &object, &copy)?)?;
         }

@@ -57,6 +57,13 @@ impl CreateOptions {
         self
     }
 
+    /// See [`exact_path`](Self::exact_path).
+    #[must_use]
+    pub fn exact_path(mut self, exact_path: bool) -> Self {
+        self.exact_path = exact_path;
+        self
+    }
+
     /// See [`durable`](Self::durable).
     #[must_use]
     pub fn durable(mut self, durable: bool) -> Self {
