@@ -192,14 +192,14 @@ mod tests {
     #[test]
     fn numbers_are_read_as_servers_write_them() {
         let found = attributes(
-            "Byte b 0, 255, -1; Int16 s -32768; UInt32 u 4294967295; Int32 i 1.9, 0x10; \
+            "Byte b 0, 255, -1; Int16 s -32768; UInt32 u 4294967295; Int32 i 1.9, 0x10, zz; \
              Float32 f 1.5f, 1e+30; Float64 d nan, -nan, Infinity, -inf, 1.#INF, 1.#QNAN, 3; Int32 none;",
         );
         let values: Vec<_> = found.iter().map(|attribute| attribute.values()).collect();
         assert_eq!(values[0], (Values::UByte(vec![0, 255, 255]), 0));
         assert_eq!(values[1], (Values::Short(vec![-32768]), 0));
         assert_eq!(values[2], (Values::UInt(vec![u32::MAX]), 0));
-        assert_eq!(values[3], (Values::Int(vec![1, 0]), 1));
+        assert_eq!(values[3], (Values::Int(vec![1, 16, 0]), 1));
         assert_eq!(values[4], (Values::Float(vec![1.5, 1e30]), 0));
         let Values::Double(doubles) = &values[5].0 else { panic!("{values:?}") };
         let expected = [f64::NAN, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NAN, 3.0];

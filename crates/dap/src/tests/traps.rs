@@ -307,15 +307,18 @@ fn dimensions_are_unlimited_by_hint_only_with_the_length_of_the_constraint() {
 #[test]
 fn attributes_of_variables_that_projections_leave_out_are_nobodys() {
     let all = "Dataset { Byte v; Byte w; Structure { Byte a; Byte b; } s; } x;";
-    let das = "v { String units \"m\"; } w { String units \"K\"; } s { b { String units \"s\"; } } \
+    let das = "v { String units \"m\"; } w { String units \"K\"; } s { String note \"n\"; b { String units \"s\"; } } \
                other { String units \"?\"; }";
-    for view in [DapView::Native, DapView::NetcdfC] {
+    // A structure that is shown as a variable has its attributes itself.
+    let cases = [(DapView::Native, &["other.units"][..]), (DapView::NetcdfC, &["s.note", "other.units"])];
+    for (view, expected) in cases {
         let unprojected = Dds::parse(all.as_bytes(), &limits()).ok();
         let facts = Dap2Facts { unprojected, ..Dap2Facts::default() };
         let (model, _) = dap2_with("Byte v; Structure { Byte a; } s;", das, view, &facts);
         let list = model.attributes(NodeId::Group(model.root())).and_then(|state| state.known()).unwrap();
         let names: Vec<&str> = list.iter().map(|one| one.name.as_str()).collect();
-        assert_eq!(names, ["other.units"], "{view:?}");
+        assert_eq!(names, expected, "{view:?}");
+        assert_eq!(text(&model, Some("/s"), "note").is_some(), view == DapView::Native);
         assert!(text(&model, Some("/v"), "units").is_some(), "{view:?}");
     }
 }

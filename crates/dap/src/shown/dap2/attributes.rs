@@ -192,7 +192,7 @@ impl<'a> Sorter<'a, '_> {
     /// Whether a container names something that the projections of the address leave out.
     fn is_left_out(&self, name: &str) -> bool {
         let has = |nodes: &Nodes<'_>| nodes.by_path.contains_key(name) || nodes.by_name.contains_key(name);
-        self.unprojected.as_ref().is_some_and(has)
+        self.unprojected.as_ref().is_some_and(has) && !has(&self.nodes)
     }
 
     /// The places of what a container names: by its whole path, else by its last name.
@@ -205,10 +205,12 @@ impl<'a> Sorter<'a, '_> {
 
     /// The attributes of a container that is named after a variable. Returns those that belong to none.
     fn assign(&mut self, index: &[usize], path: &str, items: &'a [DasItem]) -> Vec<&'a DasItem> {
-        // The attributes of a grid are those of its array.
-        let array = [index, &[0]].concat();
-        let variable = [index, &array[..]].into_iter().find(|place| self.by_place.contains_key(*place));
         let node = self.nodes.at(index);
+        // The attributes of a grid are those of its array.
+        let is_grid = node.is_some_and(|node| matches!(node.kind, DdsKind::Grid { .. }));
+        let array = [index, &[0]].concat();
+        let places = [Some(index), is_grid.then_some(&array[..])];
+        let variable = places.into_iter().flatten().find(|place| self.by_place.contains_key(*place));
         let members = node.map(DdsVariable::members).unwrap_or_default();
         // A map that other grids have, too, is shown once.
         let is_map = node.is_some_and(|node| matches!(node.kind, DdsKind::Atomic(_)));
