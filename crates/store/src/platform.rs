@@ -1,6 +1,7 @@
 //! All calls that exist on only one platform; each has a portable fallback.
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Seek};
+use std::io::{self, Read, Seek};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Opens a file for reading. On Unix without waiting for the other end of a pipe.
@@ -296,12 +297,26 @@ fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Replaces the bytes of an open file by those of another one.
-pub(crate) fn copy_bytes(from: &Path, mut to: &File) -> io::Result<()> {
-    let mut source = File::open(from)?;
-    to.set_len(0)?;
-    to.seek(io::SeekFrom::Start(0))?;
-    io::copy(&mut source, &mut to).map(|_| ())
+/// Replaces the bytes of an open file by those of another one. What needs room is written first: if there is none, the old bytes are whole.
+pub(crate) fn copy_bytes(from: &Path, to: &File) -> io::Result<()> {
+    let source = File::open(from)?;
+    let (old, new) = (to.metadata()?.len(), source.metadata()?.len());
+    if let Err(error) = copy_range(&source, to, old..new) {
+        to.set_len(old)?;
+        return Err(error);
+    }
+    copy_range(&source, to, 0..old.min(new))?;
+    to.set_len(new)
+}
+
+/// Copies bytes to the same place in another file.
+fn copy_range(mut from: &File, mut to: &File, range: Range<u64>) -> io::Result<()> {
+    if range.is_empty() {
+        return Ok(());
+    }
+    from.seek(io::SeekFrom::Start(range.start))?;
+    to.seek(io::SeekFrom::Start(range.start))?;
+    io::copy(&mut from.take(range.end - range.start), &mut to).map(|_| ())
 }
 
 /// Whether a handle still refers to the file of that name.

@@ -312,6 +312,24 @@ fn a_file_that_is_held_for_reading_is_read_as_it_was_opened() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_that_is_rewritten_keeps_its_other_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("x.nc"), folder.path().join("other.nc"));
+    fs::write(&path, "old bytes").unwrap();
+    fs::hard_link(&path, &other).unwrap();
+    let (store, object) = DirectoryStore::of_file(&path).unwrap();
+    for new in [&b"longer than the old bytes"[..], b"short", b"", b"again"] {
+        let copy = store.name_for_copy(&object);
+        store.put(&copy, new, &PutCondition::None).unwrap();
+        store.replace(&copy, &object).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), new);
+        assert_eq!(fs::read(&other).unwrap(), new);
+        assert_eq!(names(&store), ["other.nc", "x.nc"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn a_file_that_is_rewritten_keeps_its_links_and_who_may_read_it() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
