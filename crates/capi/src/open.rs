@@ -44,6 +44,9 @@ fn found(name: &[u8], mode: c_int) -> Outcome<(Arc<FileCore>, Option<PlaceTurn>)
     place_checks::check_address(&url)?;
     let place = LocalPlace::of(&url);
     place_checks::check_folder_name(&url, place.as_ref())?;
+    if mode & WRITE != 0 {
+        place_checks::check_whole_name(&url, place.as_ref())?;
+    }
     if mode & (WRITE | DISKLESS) != 0 {
         place_checks::check_kind(place.as_ref())?;
     }

@@ -104,6 +104,16 @@ pub(crate) fn check_folder_name(path: &str, place: Option<&LocalPlace>) -> Outco
     if path.ends_with('/') && place.is_some_and(is_file) { refused(path, ENOTDIR, false) } else { Ok(()) }
 }
 
+/// Refuses to change the file that is meant by the part of a path before a `#`: as for new files, the sign belongs to the name.
+///
+/// # Errors
+/// `ENOENT`.
+pub(crate) fn check_whole_name(path: &str, place: Option<&LocalPlace>) -> Outcome<()> {
+    let is_path = path.contains('#') && !path.contains("://") && !path.starts_with("file:");
+    let is_absent = place.is_some_and(|place| is_path && !place.path().exists());
+    if is_absent { refused(path, ENOENT, false) } else { Ok(()) }
+}
+
 /// Refuses to create a file under the name of a folder, with a slash at its end.
 ///
 /// # Errors

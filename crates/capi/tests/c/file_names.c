@@ -55,6 +55,7 @@ static void signs_of_addresses(int mode) {
     static const char *const names[] = {"s#mode=nc3.nc", "s#zarr", "s#mode=nczarr,file", "s#dap2", "s#log"};
     printf("signs: %d\n", make_file("s", mode, 7));
     for (int i = 0; i < 5; i++) {
+        printf("%d ", opened(names[i], NC_WRITE));
         printf("%s %d", names[i], make_file(names[i], mode, 10 + i));
         printf(" there %d, value %d, of the other %d", is_there(names[i]), value_of(names[i]), value_of("s"));
         printf(" again %d value %d\n", make_file(names[i], mode, 20 + i), value_of(names[i]));
