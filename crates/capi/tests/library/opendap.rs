@@ -61,7 +61,7 @@ fn variables_that_nobody_asked_for_leave_no_attributes() {
 fn values_of_unsigned_types_are_converted_from_these() {
     let folder = tempfile::tempdir().unwrap();
     let program = compiled(folder.path(), "opendap_unsigned");
-    let path = folder.path().join("unsigned.nc");
+    let path = folder.path().join("unsigned.nc4");
     let dataset = Dataset::create(path.to_str().unwrap()).unwrap();
     let members = [
         ("b", Values::UByte(vec![0, 200, 255, 127])),
