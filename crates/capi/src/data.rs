@@ -13,7 +13,7 @@ use crate::slabs::{Slab, SlabAccess, SlabCall};
 use crate::small_reads;
 use crate::user_calls;
 use crate::user_formats::table_of;
-use ncirrus::{Atomic, TypeRef, Values};
+use ncirrus::{Atomic, TypeRef, Values, VarId};
 use std::ffi::c_int;
 
 /// Reads values as they are: of the variable's own type, in C's layout.
@@ -48,8 +48,11 @@ fn read_native(
 /// Values that become those of another type: of DAP2 in the type that the server sent, which netCDF-3 may not have.
 fn values_to_convert(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<Values> {
     let values = values_of(at, variable, slab)?;
-    let is_unsigned = at.file.core.format.is_dap2() && variable.is_unsigned_at_source();
-    Ok(if is_unsigned { convert::without_sign(values) } else { values })
+    Ok(if is_sent_unsigned(at, variable.id())? { convert::without_sign(values) } else { values })
+}
+
+fn is_sent_unsigned(at: &FileGroup, id: VarId) -> Outcome<bool> {
+    Ok(at.file.core.format.is_dap2() && at.settled()?.variable_by_id(id).is_unsigned_at_source())
 }
 
 fn values_of(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<Values> {
@@ -127,8 +130,7 @@ pub(crate) fn get(
     let access = slab_checks::access(handle.group()?, varid, &call)?;
     read(&access, memory, out)?;
     // What is remembered is converted from the variable's own type.
-    let is_dap2 = access.at.file.core.format.is_dap2();
-    if !is_dap2 || !access.at.settled()?.variable_by_id(access.id).is_unsigned_at_source() {
+    if !is_sent_unsigned(&access.at, access.id)? {
         small_reads::remember(ncid, varid, &access, memory, stamp);
     }
     Ok(())

@@ -332,24 +332,18 @@ fn move_bytes(local: &dyn LocalStore, object: &ObjectId, (from, to, len): (u64, 
 fn rewrite(local: &dyn LocalStore, puts: Vec<StorePut>, barrier: impl Fn() -> Result<()>) -> Result<()> {
     let Some(object) = puts.iter().find_map(|put| target_of(put).cloned()) else { return Ok(()) };
     let copy = local.name_for_copy(&object);
-    match local.delete(&copy).and_then(|()| copy_object(local, &object, &copy)) {
-        Ok(()) => {}
+    let copied = local.delete(&copy).and_then(|()| copy_object(local, &object, &copy));
+    if copied.as_ref().is_err_and(|error| error.kind() == ErrorKind::Denied) {
         // The file may be changed, but its folder may not: there is no place for a copy.
-        Err(error) if error.kind() == ErrorKind::Denied => {
-            return puts.into_iter().try_for_each(|put| put_locally(local, put)).and_then(|()| barrier());
-        }
-        Err(error) => {
-            let _ = local.delete(&copy);
-            return Err(error);
-        }
+        return puts.into_iter().try_for_each(|put| put_locally(local, put)).and_then(|()| barrier());
     }
-    let done = (|| {
+    let done = copied.and_then(|()| {
         for put in puts {
             put_locally(local, retarget(put, &object, &copy)?)?;
         }
         barrier()?;
         local.replace(&copy, &object)
-    })();
+    });
     if done.is_err() {
         // The copy is useless now; the error to report is why it could not be completed.
         let _ = local.delete(&copy);
