@@ -1,16 +1,31 @@
 //! Open files: their slots and handles, and the groups that ids refer to.
-use crate::codes::{self, Code, NC_EBADID, NC_ECANTWRITE, NC_EGLOBAL, NC_ENOTVAR, Outcome};
-use crate::faults::{self, FaultPlace};
-use crate::file_edit::FileEdit;
-use crate::file_state::FileCore;
-pub(crate) use crate::handles::OpenFile;
-use crate::handles::RunningCall;
-use crate::members::FileMembers;
-use crate::modes::{INMEMORY, SHARE};
-pub(crate) use crate::numbers::{member, number, size};
+
+pub(crate) mod ahead_window;
+pub(crate) mod broken;
+pub(crate) mod file_edit;
+pub(crate) mod file_format;
+pub(crate) mod file_state;
+pub(crate) mod followed;
+pub(crate) mod handles;
+pub(crate) mod members;
+pub(crate) mod opened_blocks;
+pub(crate) mod put_run;
+pub(crate) mod slots;
+pub(crate) mod user_file;
+pub(crate) mod waiting_puts;
+
+use crate::c_types::codes::{self, Code, NC_EBADID, NC_ECANTWRITE, NC_EGLOBAL, NC_ENOTVAR, Outcome};
+use crate::c_types::modes::{INMEMORY, SHARE};
+pub(crate) use crate::c_types::numbers::{member, number, size};
+use crate::files::file_edit::FileEdit;
+use crate::files::file_state::FileCore;
+pub(crate) use crate::files::handles::OpenFile;
+use crate::files::handles::RunningCall;
+use crate::files::members::FileMembers;
+use crate::files::slots::SlotFile;
+use crate::files::user_file::UserFile;
+use crate::process::faults::{self, FaultPlace};
 pub(crate) use crate::process::{end_session, session};
-use crate::slots::{self, SlotFile};
-use crate::user_file::UserFile;
 use ncirrus::{Attributes, Dataset, GroupId, Model, NodeId, VarId, model};
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +49,7 @@ pub(crate) struct FileGroup {
 /// Closes what is open when the program ends: asked for once.
 pub(crate) fn close_at_exit() {
     static ASKED: Once = Once::new();
-    ASKED.call_once(|| crate::memory::at_exit(close_all));
+    ASKED.call_once(|| crate::c_types::memory::at_exit(close_all));
 }
 
 /// Closes every file that is written.

@@ -1,5 +1,12 @@
 //! What the process has once: the session.
-use crate::local_place::{LocalPlace, is_classic};
+
+pub(crate) mod faults;
+pub(crate) mod last_error;
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) mod last_thread;
+pub(crate) mod local_place;
+
+use crate::process::local_place::{LocalPlace, is_classic};
 use ncirrus::store::Url;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
 use ncirrus::{Dataset, OpenOptions, Session, SessionBuilder};

@@ -7,7 +7,7 @@ const DIFFERENCES: [&str; 2] = [include_str!("wrong_exceptions.tsv"), include_st
 
 const BEGIN: &str = "# The functions of the C library
 
-Made from the table of the library (`crates/capi/src/functions`) by `cargo run --workspace --example page`; a test compares.
+Made from the table of the library (`crates/capi/src/abi/functions`) by `cargo run --workspace --example page`; a test compares.
 
 Every function answers what Debian's netCDF-C 4.9.0 answers for the same call, also for arguments that are wrong or null: tests make the
 calls on both. Where one answers something else, its line tells why; `docs/c-library.md` has what differs beyond single calls.

@@ -1,0 +1,79 @@
+//! Functions that tables of user-defined formats refer to: those of netCDF-C for netCDF-4 files, and what stands in the places
+//! for steps and maps.
+use crate::abi::table::c_functions;
+use crate::c_types::codes::Outcome;
+use crate::c_types::memory::{Bytes, BytesOut, CText, In, NameOut, Out};
+use crate::{
+    definitions::inquiry, definitions::types, rules::equality, support::refusals, values::attributes,
+    values::default_slabs, values::netcdf4_calls,
+};
+use std::ffi::c_int;
+
+c_functions! {
+    ROWS, "";
+    /// How many dimensions, variables and attributes a group has, and its unlimited dimension.
+    fn NC4_inq(ncid: c_int, ndimsp: Out<c_int>, nvarsp: Out<c_int>, nattsp: Out<c_int>, unlimdimidp: Out<c_int>) -> Outcome<()> = inquiry::inq;
+    /// The unlimited dimension.
+    fn NC4_inq_unlimdim(ncid: c_int, unlimdimidp: Out<c_int>) -> Outcome<()> = inquiry::unlimited_dim;
+    /// All unlimited dimensions.
+    fn NC4_inq_unlimdims(ncid: c_int, nunlimdimsp: Out<c_int>, unlimdimidsp: Out<c_int>) -> Outcome<()> = inquiry::unlimited_dims;
+    /// The number of a dimension.
+    fn NC4_inq_dimid(ncid: c_int, name: CText, idp: Out<c_int>) -> Outcome<()> = inquiry::dim_id;
+    /// Name and length of a dimension.
+    fn HDF5_inq_dim(ncid: c_int, dimid: c_int, name: NameOut, lenp: Out<usize>) -> Outcome<()> = inquiry::dim;
+    /// The dimensions of a group.
+    fn NC4_inq_dimids(ncid: c_int, ndims: Out<c_int>, dimids: Out<c_int>, include_parents: c_int) -> Outcome<()> = inquiry::dim_ids;
+    /// The variables of a group.
+    fn NC4_inq_varids(ncid: c_int, nvars: Out<c_int>, varids: Out<c_int>) -> Outcome<()> = inquiry::var_ids;
+    /// The number of a variable.
+    fn NC4_inq_varid(ncid: c_int, name: CText, varidp: Out<c_int>) -> Outcome<()> = inquiry::var_id;
+    /// Everything about a variable but its filters.
+    fn NC4_inq_var_all(
+        ncid: c_int, varid: c_int, name: NameOut, xtypep: Out<c_int>, ndimsp: Out<c_int>, dimidsp: Out<c_int>, nattsp: Out<c_int>,
+        shufflep: Out<c_int>, deflatep: Out<c_int>, deflate_levelp: Out<c_int>, fletcher32p: Out<c_int>, contiguousp: Out<c_int>,
+        chunksizesp: Out<usize>, no_fill: Out<c_int>, fill_valuep: BytesOut, endiannessp: Out<c_int>, idp: Out<u32>,
+        nparamsp: Out<usize>, params: Out<u32>,
+    ) -> Outcome<()> = netcdf4_calls::var_all;
+    /// Type and length of an attribute.
+    fn NC4_inq_att(ncid: c_int, varid: c_int, name: CText, xtypep: Out<c_int>, lenp: Out<usize>) -> Outcome<()> = attributes::inq;
+    /// The number of an attribute.
+    fn NC4_inq_attid(ncid: c_int, varid: c_int, name: CText, idp: Out<c_int>) -> Outcome<()> = attributes::inq_id;
+    /// The name of an attribute.
+    fn NC4_inq_attname(ncid: c_int, varid: c_int, attnum: c_int, name: NameOut) -> Outcome<()> = attributes::inq_name;
+    /// The values of an attribute, as a type of memory.
+    fn NC4_get_att(ncid: c_int, varid: c_int, name: CText, value: BytesOut, memtype: c_int) -> Outcome<()> = netcdf4_calls::get_att;
+    /// The groups in a group.
+    fn NC4_inq_grps(ncid: c_int, numgrps: Out<c_int>, ncids: Out<c_int>) -> Outcome<()> = inquiry::groups;
+    /// The name of a group.
+    fn NC4_inq_grpname(ncid: c_int, name: NameOut) -> Outcome<()> = inquiry::group_name;
+    /// The path of a group.
+    fn NC4_inq_grpname_full(ncid: c_int, lenp: Out<usize>, full_name: NameOut) -> Outcome<()> = inquiry::group_full_name;
+    /// The group that has a group.
+    fn NC4_inq_grp_parent(ncid: c_int, parent_ncid: Out<c_int>) -> Outcome<()> = inquiry::group_parent;
+    /// The group of a path.
+    fn NC4_inq_grp_full_ncid(ncid: c_int, full_name: CText, grp_ncid: Out<c_int>) -> Outcome<()> = inquiry::group_by_path;
+    /// The group of a name.
+    fn NC4_inq_ncid(ncid: c_int, name: CText, grp_ncid: Out<c_int>) -> Outcome<()> = inquiry::subgroup;
+    /// Name and size of a type.
+    fn NC4_inq_type(ncid: c_int, xtype: c_int, name: NameOut, size: Out<usize>) -> Outcome<()> = types::inq;
+    /// The number of a type.
+    fn NC4_inq_typeid(ncid: c_int, name: CText, typeidp: Out<c_int>) -> Outcome<()> = types::inq_id;
+    /// The types of a group.
+    fn NC4_inq_typeids(ncid: c_int, ntypes: Out<c_int>, typeids: Out<c_int>) -> Outcome<()> = inquiry::type_ids;
+    /// Whether two types are equal.
+    fn NC4_inq_type_equal(ncid1: c_int, typeid1: c_int, ncid2: c_int, typeid2: c_int, equal: Out<c_int>) -> Outcome<()> = equality::inq;
+    /// Everything about a user-defined type.
+    fn NC4_inq_user_type(ncid: c_int, xtype: c_int, name: NameOut, size: Out<usize>, base_nc_typep: Out<c_int>, nfieldsp: Out<usize>, classp: Out<c_int>) -> Outcome<()> = types::inq_user;
+    /// Logs definitions; nothing is logged.
+    fn NC4_show_metadata(ncid: c_int) -> Outcome<()> = refusals::show;
+    /// Reads a slab with steps.
+    fn NC4_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> = default_slabs::get_steps;
+    /// Reads a slab with steps by the calls for boxes that a table has.
+    fn NCDEFAULT_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> = default_slabs::get_steps;
+    /// Writes a slab with steps by the calls for boxes that a table has.
+    fn NCDEFAULT_put_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> = default_slabs::put_steps;
+    /// Reads a slab whose elements have distances of their own in memory, by the calls for boxes that a table has.
+    fn NCDEFAULT_get_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> = default_slabs::get_mapped;
+    /// Writes a slab whose elements have distances of their own in memory, by the calls for boxes that a table has.
+    fn NCDEFAULT_put_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> = default_slabs::put_mapped;
+}

@@ -1,0 +1,77 @@
+//! What versions of netCDF-C after 4.9.0 added, and buffers of bytes and names that its own programs import.
+use crate::abi::table::c_functions;
+use crate::c_types::codes::Outcome;
+use crate::c_types::memory::{
+    AddressOut, ByteBuffer, Bytes, BytesOut, CText, Char, KeptPointer, NameOut, NoAnswer, Out, TextList,
+    TextListIn, TextOut, TextsOut,
+};
+use crate::{
+    definitions::auxiliary, definitions::types, opening::create, support::netcdf_tools, support::plugin_paths,
+};
+use std::ffi::c_int;
+
+c_functions! {
+    ROWS, "netcdf.h";
+    /// Chooses the size of blocks of metadata of new netCDF-4 files, which are packed whatever it is.
+    fn nc_set_meta_block_size(size: usize) -> Outcome<()> = create::set_meta_block;
+    /// The size of blocks of metadata that was chosen.
+    fn nc_get_meta_block_size(sizep: Out<usize>) -> Outcome<()> = create::meta_block;
+    /// How many folders are searched for plugins.
+    fn nc_plugin_path_ndirs(ndirsp: Out<usize>) -> Outcome<()> = plugin_paths::count;
+    /// The folders that are searched for plugins.
+    fn nc_plugin_path_get(dirs: TextList) -> Outcome<()> = plugin_paths::folders;
+    /// Chooses the folders that are searched for plugins, for what is opened from now on.
+    fn nc_plugin_path_set(dirs: TextListIn) -> Outcome<()> = plugin_paths::set_folders;
+}
+
+c_functions! {
+    AUXILIARY, "netcdf_aux.h";
+    /// A copy of values in memory of the program.
+    fn ncaux_copy_data(ncid: c_int, xtype: c_int, memory: Bytes, count: usize, copy: BytesOut) -> Outcome<()> = types::copy;
+    /// A copy of values in memory of its own.
+    fn ncaux_copy_data_all(ncid: c_int, xtype: c_int, memory: Bytes, count: usize, copyp: AddressOut) -> Outcome<()> = auxiliary::copy_all;
+    /// Everything about a type of any class.
+    fn ncaux_inq_any_type(ncid: c_int, xtype: c_int, name: NameOut, sizep: Out<usize>, basetypep: Out<c_int>, nfieldsp: Out<usize>, classp: Out<c_int>) -> Outcome<()> = types::inq_any;
+    /// Keys and values of the attribute `_NCProperties`, and two null pointers after them.
+    fn ncaux_parse_provenance(ncprop: CText, pairsp: TextsOut) -> Outcome<()> = auxiliary::parse_provenance;
+    /// Folders in a text.
+    fn ncaux_plugin_path_parse(pathlist: CText, sep: Char, dirs: TextList) -> Outcome<()> = plugin_paths::parse;
+    /// Folders in a text of a given length.
+    fn ncaux_plugin_path_parsen(pathlen: usize, pathlist: CText, sep: Char, dirs: TextList) -> Outcome<()> = plugin_paths::parse_part;
+    /// Folders as one text.
+    fn ncaux_plugin_path_tostring(dirs: TextListIn, sep: Char, catp: TextOut) -> Outcome<()> = plugin_paths::joined;
+    /// Frees what is in a list of folders.
+    fn ncaux_plugin_path_clear(dirs: TextList) -> Outcome<()> = plugin_paths::clear;
+    /// Frees a list of folders.
+    fn ncaux_plugin_path_reclaim(dirs: TextList) -> Outcome<()> = plugin_paths::reclaim;
+    /// Adds a folder at the end.
+    fn ncaux_plugin_path_append(dirs: TextList, dir: CText) -> Outcome<()> = plugin_paths::append;
+    /// Adds a folder at the start.
+    fn ncaux_plugin_path_prepend(dirs: TextList, dir: CText) -> Outcome<()> = plugin_paths::prepend;
+    /// Bytes of the folders that are searched for plugins, as one text.
+    fn ncaux_plugin_path_stringlen() -> c_int = plugin_paths::text_len;
+    /// The folders that are searched for plugins, as one text with semicolons.
+    fn ncaux_plugin_path_stringget(pathlen: c_int, path: NameOut) -> Outcome<()> = plugin_paths::text;
+    /// Chooses the folders that are searched for plugins, from one text with semicolons.
+    fn ncaux_plugin_path_stringset(pathlen: c_int, path: CText) -> Outcome<()> = plugin_paths::set_text;
+}
+
+c_functions! {
+    PROGRAMS, "";
+    /// Whether text is UTF-8.
+    fn nc_utf8_validate(name: CText) -> Outcome<()> = netcdf_tools::validate_utf8;
+    /// UTF-8 in normalization form C.
+    fn nc_utf8_normalize(utf8: CText, normalp: TextOut) -> Outcome<()> = netcdf_tools::normalize_utf8;
+    /// A new buffer.
+    fn ncbytesnew() -> ByteBuffer = netcdf_tools::buffer_new;
+    /// Takes the bytes out of a buffer.
+    fn ncbytesextract(buffer: ByteBuffer) -> KeptPointer = netcdf_tools::buffer_take;
+    /// Frees a buffer.
+    fn ncbytesfree(buffer: ByteBuffer) -> NoAnswer = netcdf_tools::buffer_free;
+    /// Appends the bytes of a file to a buffer.
+    fn NC_readfile(filename: CText, content: ByteBuffer) -> Outcome<()> = auxiliary::append_file;
+    /// The version of the HDF5 that the process has besides, or of the one with which netCDF-C 4.9.0 was built.
+    fn H5get_libversion(majnum: Out<u32>, minnum: Out<u32>, relnum: Out<u32>) -> Outcome<()> = netcdf_tools::hdf5_version;
+    /// Makes a file of bytes.
+    fn NC_writefile(filename: CText, size: usize, content: BytesOut) -> Outcome<()> = auxiliary::write_file;
+}

@@ -1,0 +1,128 @@
+//! `netcdf.h`: files that are created, definitions, and attributes that are written.
+use crate::abi::table::c_functions;
+use crate::c_types::codes::Outcome;
+use crate::c_types::memory::UserTable;
+use crate::c_types::memory::{Bytes, BytesOut, CText, In, Out};
+use crate::programs::user_calls;
+use crate::programs::user_formats;
+use crate::{
+    definitions::define, definitions::define_storage, definitions::define_types, definitions::storage,
+    opening::chunk_caches, opening::create, opening::open, rules::equality, values::put_attributes,
+};
+use std::ffi::c_int;
+
+c_functions! {
+    ROWS, "netcdf.h";
+    /// Creates a dataset.
+    fn nc_create(path: CText, cmode: c_int, ncidp: Out<c_int>) -> Outcome<()> = create::create;
+    /// Creates a dataset, with hints of sizes.
+    fn nc__create(path: CText, cmode: c_int, initialsz: usize, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = create::create_sized;
+    /// Creates a dataset, with hints of sizes.
+    fn nc__create_mp(path: CText, cmode: c_int, initialsz: usize, basepe: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = create::create_on_processor;
+    /// Opens a dataset, with a hint of sizes.
+    fn nc__open(path: CText, mode: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = open::open_sized;
+    /// Opens a dataset, with a hint of sizes.
+    fn nc__open_mp(path: CText, mode: c_int, basepe: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = open::open_on_processor;
+    /// Removes a dataset.
+    fn nc_delete(path: CText) -> Outcome<()> = create::delete;
+    /// Removes a dataset.
+    fn nc_delete_mp(path: CText, basepe: c_int) -> Outcome<()> = create::delete_on_processor;
+    /// The format of new datasets for which no flag says it.
+    fn nc_set_default_format(format: c_int, old_formatp: Out<c_int>) -> Outcome<()> = create::set_default_format;
+    /// How objects of new netCDF-4 files are aligned.
+    fn nc_set_alignment(threshold: c_int, alignment: c_int) -> Outcome<()> = create::set_alignment;
+    /// How objects of new netCDF-4 files are aligned.
+    fn nc_get_alignment(thresholdp: Out<c_int>, alignmentp: Out<c_int>) -> Outcome<()> = create::alignment;
+    /// Makes permanent what was written.
+    fn nc_sync(ncid: c_int) -> Outcome<()> = open::sync, or UserTable::sync;
+    /// Closes a dataset without its latest definitions.
+    fn nc_abort(ncid: c_int) -> Outcome<()> = open::abort, or user_formats::abort;
+    /// Prepares the library; each call does it where needed.
+    fn nc_initialize() -> Outcome<()> = open::initialize;
+    /// Enters define mode.
+    fn nc_redef(ncid: c_int) -> Outcome<()> = define::redef, or UserTable::redef;
+    /// Leaves define mode.
+    fn nc_enddef(ncid: c_int) -> Outcome<()> = define::enddef, or user_calls::enddef;
+    /// Leaves define mode, with room for later definitions.
+    fn nc__enddef(ncid: c_int, h_minfree: usize, v_align: usize, v_minfree: usize, r_align: usize) -> Outcome<()> = define::enddef_padded, or UserTable::_enddef;
+    /// Whether new variables have fill values.
+    fn nc_set_fill(ncid: c_int, fillmode: c_int, old_modep: Out<c_int>) -> Outcome<()> = define::set_fill, or UserTable::set_fill;
+    /// Defines a dimension.
+    fn nc_def_dim(ncid: c_int, name: CText, len: usize, idp: Out<c_int>) -> Outcome<()> = define::def_dim, or UserTable::def_dim;
+    /// Renames a dimension.
+    fn nc_rename_dim(ncid: c_int, dimid: c_int, name: CText) -> Outcome<()> = define::rename_dim, or UserTable::rename_dim;
+    /// Defines a variable.
+    fn nc_def_var(ncid: c_int, name: CText, xtype: c_int, ndims: c_int, dimidsp: In<c_int>, varidp: Out<c_int>) -> Outcome<()> = define::def_var, or UserTable::def_var;
+    /// Renames a variable.
+    fn nc_rename_var(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> = define::rename_var, or UserTable::rename_var;
+    /// Defines a group.
+    fn nc_def_grp(parent_ncid: c_int, name: CText, new_ncid: Out<c_int>) -> Outcome<()> = define::def_grp, or UserTable::def_grp;
+    /// Renames a group.
+    fn nc_rename_grp(grpid: c_int, name: CText) -> Outcome<()> = define::rename_grp, or UserTable::rename_grp;
+    /// Writes an attribute.
+    fn nc_put_att(ncid: c_int, varid: c_int, name: CText, xtype: c_int, len: usize, op: Bytes) -> Outcome<()> = put_attributes::put, or user_calls::put_own_att;
+    /// Removes an attribute.
+    fn nc_del_att(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> = put_attributes::del, or UserTable::del_att;
+    /// Renames an attribute.
+    fn nc_rename_att(ncid: c_int, varid: c_int, name: CText, newname: CText) -> Outcome<()> = put_attributes::rename, or UserTable::rename_att;
+    /// Copies an attribute.
+    fn nc_copy_att(ncid_in: c_int, varid_in: c_int, name: CText, ncid_out: c_int, varid_out: c_int) -> Outcome<()> = put_attributes::copy;
+    /// Chooses chunks.
+    fn nc_def_var_chunking(ncid: c_int, varid: c_int, storage: c_int, chunksizesp: In<usize>) -> Outcome<()> = define_storage::chunking, or UserTable::def_var_chunking;
+    /// Chooses shuffle and deflate.
+    fn nc_def_var_deflate(ncid: c_int, varid: c_int, shuffle: c_int, deflate: c_int, deflate_level: c_int) -> Outcome<()> = define_storage::deflate, or UserTable::def_var_deflate;
+    /// Chooses a checksum.
+    fn nc_def_var_fletcher32(ncid: c_int, varid: c_int, fletcher32: c_int) -> Outcome<()> = define_storage::fletcher32, or UserTable::def_var_fletcher32;
+    /// Chooses szip.
+    fn nc_def_var_szip(ncid: c_int, varid: c_int, options_mask: c_int, pixels_per_block: c_int) -> Outcome<()> = define_storage::szip, or user_calls::def_szip;
+    /// Chooses a filter by its number.
+    fn nc_def_var_filter(ncid: c_int, varid: c_int, id: u32, nparams: usize, parms: In<u32>) -> Outcome<()> = define_storage::filter, or user_calls::def_filter;
+    /// Chooses the byte order.
+    fn nc_def_var_endian(ncid: c_int, varid: c_int, endian: c_int) -> Outcome<()> = define_storage::endian, or UserTable::def_var_endian;
+    /// Chooses how values are rounded.
+    fn nc_def_var_quantize(ncid: c_int, varid: c_int, quantize_mode: c_int, nsd: c_int) -> Outcome<()> = define_storage::quantize, or UserTable::def_var_quantize;
+    /// Chooses the fill value.
+    fn nc_def_var_fill(ncid: c_int, varid: c_int, no_fill: c_int, fill_value: Bytes) -> Outcome<()> = define_storage::fill, or UserTable::def_var_fill;
+    /// How much is cached of variables of new files.
+    fn nc_set_chunk_cache(size: usize, nelems: usize, preemption: f32) -> Outcome<()> = chunk_caches::set_cache;
+    /// How much is cached of variables of new files.
+    fn nc_get_chunk_cache(sizep: Out<usize>, nelemsp: Out<usize>, preemptionp: Out<f32>) -> Outcome<()> = chunk_caches::cache;
+    /// How much is cached of a variable.
+    fn nc_set_var_chunk_cache(ncid: c_int, varid: c_int, size: usize, nelems: usize, preemption: f32) -> Outcome<()> = chunk_caches::set_variable_cache, or UserTable::set_var_chunk_cache;
+    /// How much is cached of a variable.
+    fn nc_get_var_chunk_cache(ncid: c_int, varid: c_int, sizep: Out<usize>, nelemsp: Out<usize>, preemptionp: Out<f32>) -> Outcome<()> = chunk_caches::variable_cache, or UserTable::get_var_chunk_cache;
+    /// Defines a compound, without fields.
+    fn nc_def_compound(ncid: c_int, size: usize, name: CText, typeidp: Out<c_int>) -> Outcome<()> = define_types::compound, or UserTable::def_compound;
+    /// Adds a field to a compound.
+    fn nc_insert_compound(ncid: c_int, xtype: c_int, name: CText, offset: usize, field_typeid: c_int) -> Outcome<()> = define_types::insert_field, or UserTable::insert_compound;
+    /// Adds a field with dimensions to a compound.
+    fn nc_insert_array_compound(ncid: c_int, xtype: c_int, name: CText, offset: usize, field_typeid: c_int, ndims: c_int, dim_sizes: In<c_int>) -> Outcome<()> = define_types::insert_array, or UserTable::insert_array_compound;
+    /// Defines a vlen.
+    fn nc_def_vlen(ncid: c_int, name: CText, base_typeid: c_int, xtypep: Out<c_int>) -> Outcome<()> = define_types::vlen, or UserTable::def_vlen;
+    /// Defines an opaque type.
+    fn nc_def_opaque(ncid: c_int, size: usize, name: CText, xtypep: Out<c_int>) -> Outcome<()> = define_types::opaque, or UserTable::def_opaque;
+    /// Defines an enum, without members.
+    fn nc_def_enum(ncid: c_int, base_typeid: c_int, name: CText, typeidp: Out<c_int>) -> Outcome<()> = define_types::enumeration, or UserTable::def_enum;
+    /// Adds a member to an enum.
+    fn nc_insert_enum(ncid: c_int, xtype: c_int, name: CText, value: Bytes) -> Outcome<()> = define_types::insert_member, or UserTable::insert_enum;
+    /// Makes a vlen of values.
+    fn nc_put_vlen_element(ncid: c_int, typeid1: c_int, vlen_element: BytesOut, len: usize, data: Bytes) -> Outcome<()> = define_types::put_vlen, or UserTable::put_vlen_element;
+    /// Whether two types are the same.
+    fn nc_inq_type_equal(ncid1: c_int, typeid1: c_int, ncid2: c_int, typeid2: c_int, equal: Out<c_int>) -> Outcome<()> = equality::inq, or UserTable::inq_type_equal;
+}
+
+c_functions! {
+    FILTERS, "netcdf_filter.h";
+    /// Chooses bzip2.
+    fn nc_def_var_bzip2(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> = define_storage::bzip2;
+    /// Whether bzip2 is chosen.
+    fn nc_inq_var_bzip2(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, levelp: Out<c_int>) -> Outcome<()> = storage::bzip2;
+    /// Chooses zstd.
+    fn nc_def_var_zstandard(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> = define_storage::zstandard;
+    /// Whether zstd is chosen.
+    fn nc_inq_var_zstandard(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, levelp: Out<c_int>) -> Outcome<()> = storage::zstandard;
+    /// Chooses blosc.
+    fn nc_def_var_blosc(ncid: c_int, varid: c_int, subcompressor: u32, level: u32, blocksize: u32, addshuffle: u32) -> Outcome<()> = define_storage::blosc;
+    /// Whether blosc is chosen.
+    fn nc_inq_var_blosc(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, subcompressorp: Out<u32>, levelp: Out<u32>, blocksizep: Out<u32>, addshufflep: Out<u32>) -> Outcome<()> = storage::blosc;
+}

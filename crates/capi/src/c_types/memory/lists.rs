@@ -1,0 +1,385 @@
+//! Structures of the library that programs hold by pointer: lists of pointers, whose fields the macros of programs read, and
+//! addresses of datasets in parts, which they only pass back.
+use super::blocks::{address_in, allocated, free_address};
+use super::{Bytes, CArgument, CReturn, free_address as free_block};
+use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
+use crate::c_types::compound_draft::CompoundDraft;
+use crate::c_types::uri::UriParts;
+use std::ffi::c_void;
+
+/// A list of pointers as programs see it.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct CList {
+    capacity: usize,
+    len: usize,
+    /// The address of `capacity` addresses.
+    items: usize,
+}
+
+/// A list that the program holds; null is no list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListHandle(*mut CList);
+
+impl CArgument for ListHandle {
+    type Raw = *mut CList;
+    fn c_type() -> String {
+        "NClist *".to_owned()
+    }
+    unsafe fn from_raw(raw: *mut CList) -> Self {
+        Self(raw)
+    }
+}
+
+impl CReturn for ListHandle {
+    type Raw = *mut CList;
+    fn c_type() -> String {
+        "NClist *".to_owned()
+    }
+    fn into_raw(self) -> *mut CList {
+        self.0
+    }
+    fn panicked() -> Self {
+        Self(std::ptr::null_mut())
+    }
+}
+
+impl ListHandle {
+    /// A new, empty list; null if there is no memory.
+    pub(crate) fn empty() -> Self {
+        let image = [0; size_of::<CList>()];
+        let address = allocated(&image).unwrap_or(0);
+        Self(std::ptr::with_exposed_provenance_mut(address))
+    }
+
+    /// The items; `None` for a null list.
+    pub(crate) fn items(self) -> Option<Vec<usize>> {
+        // SAFETY: null, or a list that `empty` made and the program passes back.
+        let list = unsafe { self.0.as_ref() }?;
+        let pointer: *const c_void = std::ptr::with_exposed_provenance(list.items);
+        // SAFETY: the list's own block, which holds `capacity` addresses, at least `len`.
+        let bytes = unsafe { Bytes::from_raw(pointer) };
+        let bytes = bytes.read(list.len.checked_mul(size_of::<usize>())?).ok()?;
+        Some(bytes.chunks_exact(size_of::<usize>()).map(address_in).collect())
+    }
+
+    /// Replaces the items; false for a null list and if there is no memory.
+    pub(crate) fn replace(self, items: &[usize]) -> bool {
+        // SAFETY: null, or a list that `empty` made, and nobody else uses it during the call.
+        let Some(list) = (unsafe { self.0.as_mut() }) else { return false };
+        let image: Vec<u8> = items.iter().flat_map(|item| item.to_ne_bytes()).collect();
+        let Ok(block) = allocated(&image) else { return false };
+        free_address(list.items);
+        (list.items, list.len, list.capacity) = (block, items.len(), items.len());
+        true
+    }
+
+    /// Frees the list, not what its items refer to.
+    pub(crate) fn free(self) {
+        self.replace(&[]);
+        free_block(self.0.expose_provenance());
+    }
+}
+
+/// A pointer of the program that is only kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeptPointer(pub(crate) usize);
+
+impl CArgument for KeptPointer {
+    type Raw = *mut c_void;
+    fn c_type() -> String {
+        "void *".to_owned()
+    }
+    unsafe fn from_raw(raw: *mut c_void) -> Self {
+        Self(raw.expose_provenance())
+    }
+}
+
+impl super::CPassed for KeptPointer {
+    fn raw(self) -> *mut c_void {
+        std::ptr::with_exposed_provenance_mut(self.0)
+    }
+}
+
+impl CReturn for KeptPointer {
+    type Raw = *mut c_void;
+    fn c_type() -> String {
+        "void *".to_owned()
+    }
+    fn into_raw(self) -> *mut c_void {
+        std::ptr::with_exposed_provenance_mut(self.0)
+    }
+    fn panicked() -> Self {
+        Self(0)
+    }
+}
+
+/// A parsed address that the program holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UriHandle(*mut UriParts);
+
+/// Memory of the program for a parsed address.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UriOut(*mut *mut UriParts);
+
+impl CArgument for UriHandle {
+    type Raw = *mut UriParts;
+    fn c_type() -> String {
+        "NCURI *".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl CArgument for UriOut {
+    type Raw = *mut *mut UriParts;
+    fn c_type() -> String {
+        "NCURI **".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl UriHandle {
+    /// The parts, to be read or changed.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn parts(&mut self) -> Outcome<&mut UriParts> {
+        // SAFETY: null, or what `UriOut::set` handed out and `free` has not ended; nobody else uses it during the call.
+        unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))
+    }
+
+    /// Ends it.
+    pub(crate) fn free(self) {
+        if !self.0.is_null() {
+            // SAFETY: what `UriOut::set` handed out; the program passes it here once.
+            drop(unsafe { Box::from_raw(self.0) });
+        }
+    }
+}
+
+impl UriOut {
+    /// Hands out the parts, or null for none.
+    pub(crate) fn set(self, parts: Option<UriParts>) {
+        if !self.0.is_null() {
+            let pointer = parts.map_or(std::ptr::null_mut(), |parts| Box::into_raw(Box::new(parts)));
+            // SAFETY: not null, so it has room for a pointer.
+            unsafe { self.0.write(pointer) };
+        }
+    }
+}
+
+/// Memory of the program for an address that the library hands out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AddressOut(*mut *mut c_void);
+
+impl CArgument for AddressOut {
+    type Raw = *mut *mut c_void;
+    fn c_type() -> String {
+        "void **".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl AddressOut {
+    /// Whether nobody wants the address.
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The first `len` addresses of an array of the program.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn addresses(self, len: usize) -> Outcome<Vec<usize>> {
+        // SAFETY: null, or an array of pointers, which is borrowed during the call.
+        let bytes = unsafe { Bytes::from_raw(self.0.cast()) };
+        let bytes = bytes.read(len.checked_mul(size_of::<usize>()).ok_or(Code(NC_EINVAL))?)?;
+        Ok(bytes.chunks_exact(size_of::<usize>()).map(address_in).collect())
+    }
+
+    /// Stores an address, unless the caller does not want it.
+    pub(crate) fn set(self, address: usize) {
+        if !self.0.is_null() {
+            // SAFETY: not null, so it has room for a pointer.
+            unsafe { self.0.write(std::ptr::with_exposed_provenance_mut(address)) };
+        }
+    }
+}
+
+/// As [`AddressOut`], where C names what is at the address.
+macro_rules! typed_address {
+    ($(#[$doc:meta])* $role:ident, $c:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) struct $role(AddressOut);
+
+        impl CArgument for $role {
+            type Raw = *mut *mut c_void;
+            fn c_type() -> String {
+                $c.to_owned()
+            }
+            unsafe fn from_raw(raw: Self::Raw) -> Self {
+                Self(AddressOut(raw))
+            }
+        }
+
+        impl $role {
+            /// The memory, whatever is at the address.
+            pub(crate) fn untyped(self) -> AddressOut {
+                self.0
+            }
+        }
+    };
+}
+
+typed_address!(
+    /// Memory of the program for the address of numbers.
+    WordsOut, "unsigned int **"
+);
+typed_address!(
+    /// Memory of the program for the address of a list of filters.
+    FilterListOut, "struct NC_H5_Filterspec ***"
+);
+
+typed_address!(
+    /// Addresses of starts or counts that the program passes.
+    StartsIn, "const size_t *const *"
+);
+
+typed_address!(
+    /// Addresses that the program passes.
+    AddressesIn, "void *const *"
+);
+
+typed_address!(
+    /// Memory of the program for the address of texts.
+    TextsOut, "char ***"
+);
+
+typed_address!(
+    /// Memory of the program for the address of UTF-16.
+    ShortsOut, "unsigned short **"
+);
+
+/// Bytes of a file in the program's memory, and whether the library may replace them: `NC_memio`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CMemoryFile {
+    pub(crate) len: usize,
+    pub(crate) address: usize,
+    pub(crate) flags: std::ffi::c_int,
+}
+
+/// Such a structure of the program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MemoryFile(*mut CMemoryFile);
+
+impl CArgument for MemoryFile {
+    type Raw = *mut CMemoryFile;
+    fn c_type() -> String {
+        "NC_memio *".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl MemoryFile {
+    /// What it says; `None` for a null pointer.
+    pub(crate) fn read(self) -> Option<CMemoryFile> {
+        // SAFETY: null, or a structure of the program.
+        unsafe { self.0.as_ref() }.copied()
+    }
+
+    /// Tells the program where bytes are that it frees; its flags stay, if none are told.
+    pub(crate) fn set(self, len: usize, address: usize, flags: Option<std::ffi::c_int>) {
+        // SAFETY: null, or a structure of the program, which nobody else uses during the call.
+        if let Some(file) = unsafe { self.0.as_mut() } {
+            *file = CMemoryFile { len, address, flags: flags.unwrap_or(file.flags) };
+        }
+    }
+}
+
+/// A filter that the library handed out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FilterSpecHandle(*mut c_void);
+
+impl CArgument for FilterSpecHandle {
+    type Raw = *mut c_void;
+    fn c_type() -> String {
+        "struct NC_H5_Filterspec *".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl FilterSpecHandle {
+    /// The address of its parameters, the last word of the structure; `None` for a null pointer.
+    pub(crate) fn parameters(self, len: usize) -> Option<usize> {
+        if self.0.is_null() {
+            return None;
+        }
+        // SAFETY: not null, so it is a structure that `ncaux_h5filterspec_parselist` made, of this length.
+        let bytes = unsafe { Bytes::from_raw(self.0) };
+        let image = bytes.read(len).ok()?;
+        image.get(len - size_of::<usize>()..).map(address_in)
+    }
+
+    pub(crate) fn address(self) -> usize {
+        self.0.expose_provenance()
+    }
+}
+
+/// A compound that a program makes field by field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CompoundHandle(*mut CompoundDraft);
+
+impl CArgument for CompoundHandle {
+    type Raw = *mut c_void;
+    fn c_type() -> String {
+        "void *".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw.cast())
+    }
+}
+
+impl CompoundHandle {
+    /// Whether it is none.
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The address under which a program holds it.
+    pub(crate) fn lent(draft: CompoundDraft) -> usize {
+        Box::into_raw(Box::new(draft)).expose_provenance()
+    }
+
+    /// What was gathered so far.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn draft(&mut self) -> Outcome<&mut CompoundDraft> {
+        // SAFETY: null, or what `lent` handed out and `taken` has not ended; nobody else uses it during the call.
+        unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))
+    }
+
+    /// All that was gathered; the handle ends.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn taken(self) -> Outcome<CompoundDraft> {
+        if self.0.is_null() {
+            return Err(Code(NC_EINVAL));
+        }
+        // SAFETY: what `lent` handed out; the program passes it here once.
+        Ok(*unsafe { Box::from_raw(self.0) })
+    }
+}

@@ -1,0 +1,520 @@
+//! The roles of arguments and answers.
+use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
+use std::ffi::{CStr, c_char, c_int, c_long, c_void};
+
+/// What an argument of a C function is.
+pub(crate) trait CArgument: Sized {
+    /// How C passes it.
+    type Raw;
+    /// Its type in C.
+    fn c_type() -> String;
+    /// The role of what was passed.
+    ///
+    /// # Safety
+    /// As the functions of the table say; the role must not outlive the call.
+    unsafe fn from_raw(raw: Self::Raw) -> Self;
+}
+
+/// A role that is passed on to a function of the program.
+pub(crate) trait CPassed: CArgument {
+    /// As C passes it.
+    fn raw(self) -> Self::Raw;
+}
+
+/// A number type of C that arrays consist of.
+pub(crate) trait CNumber: Copy {
+    /// Its name in C.
+    const NAME: &'static str;
+}
+
+/// C's `long`.
+#[repr(transparent)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Long(pub c_long);
+
+/// C's `char` as a byte of text.
+#[repr(transparent)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Char(pub u8);
+
+/// The address of a text: C's `char *` as an element of an array.
+#[repr(transparent)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextAddress(pub usize);
+
+impl CNumber for TextAddress {
+    const NAME: &'static str = "char *";
+}
+
+macro_rules! numbers {
+    ($($rust:ty => $name:literal),* $(,)?) => {$(
+        impl CNumber for $rust {
+            const NAME: &'static str = $name;
+        }
+
+        impl CArgument for $rust {
+            type Raw = Self;
+            fn c_type() -> String {
+                $name.to_owned()
+            }
+            unsafe fn from_raw(raw: Self) -> Self {
+                raw
+            }
+        }
+
+        impl CPassed for $rust {
+            fn raw(self) -> Self {
+                self
+            }
+        }
+    )*};
+}
+
+numbers! {
+    i8 => "signed char", u8 => "unsigned char", i16 => "short", u16 => "unsigned short", c_int => "int",
+    u32 => "unsigned int", i64 => "long long", u64 => "unsigned long long", f32 => "float", f64 => "double",
+    usize => "size_t", isize => "ptrdiff_t", Long => "long", Char => "char",
+}
+
+macro_rules! pointer_role {
+    ($(#[$doc:meta])* $role:ident, $raw:ty, $c:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) struct $role($raw);
+
+        impl CArgument for $role {
+            type Raw = $raw;
+            fn c_type() -> String {
+                $c.to_owned()
+            }
+            unsafe fn from_raw(raw: $raw) -> Self {
+                Self(raw)
+            }
+        }
+
+        impl CPassed for $role {
+            fn raw(self) -> $raw {
+                self.0
+            }
+        }
+
+        impl $role {
+
+            /// Whether the caller passed a null pointer.
+            pub(crate) fn is_null(self) -> bool {
+                self.0.is_null()
+            }
+        }
+    };
+}
+
+pointer_role!(
+    /// Text that the caller passes.
+    CText, *const c_char, "const char *"
+);
+pointer_role!(
+    /// Memory of the caller for a name, `NC_MAX_NAME + 1` bytes; optional.
+    NameOut, *mut c_char, "char *"
+);
+pointer_role!(
+    /// Values of any type that the caller passes.
+    Bytes, *const c_void, "const void *"
+);
+pointer_role!(
+    /// Memory of the caller for values of any type.
+    BytesOut, *mut c_void, "void *"
+);
+
+pointer_role!(
+    /// Vlens that the program passes.
+    Vlens, *mut c_void, "nc_vlen_t *"
+);
+
+impl Vlens {
+    /// The addresses of the elements of `count` vlens.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn addresses(self, count: usize) -> Outcome<Vec<usize>> {
+        const WORD: usize = size_of::<usize>();
+        if self.is_null() {
+            return Err(Code(NC_EINVAL));
+        }
+        let bytes = Bytes(self.0);
+        let bytes = bytes.read(count.checked_mul(2 * WORD).ok_or(Code(NC_EINVAL))?)?;
+        let pointers = bytes.chunks_exact(2 * WORD).filter_map(|vlen| vlen.get(WORD..));
+        Ok(pointers.map(super::blocks::address_in).collect())
+    }
+}
+
+impl CText {
+    /// Text of this library, for calls within it.
+    pub(crate) fn of(text: &CStr) -> Self {
+        Self(text.as_ptr())
+    }
+
+    /// The bytes before the NUL.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn bytes(&self) -> Outcome<&[u8]> {
+        if self.is_null() {
+            return Err(Code(NC_EINVAL));
+        }
+        // SAFETY: not null, so it is a text that ends with a NUL (see the module); it is borrowed from the role, which does not
+        // outlive the call.
+        Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes())
+    }
+
+    /// The text, invalid UTF-8 replaced.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub(crate) fn text(&self) -> Outcome<String> {
+        Ok(String::from_utf8_lossy(self.bytes()?).into_owned())
+    }
+}
+
+/// Text that the caller passes as `char *`; it is not changed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CTextMut(CText);
+
+impl CArgument for CTextMut {
+    type Raw = *mut c_char;
+    fn c_type() -> String {
+        "char *".to_owned()
+    }
+    unsafe fn from_raw(raw: *mut c_char) -> Self {
+        Self(CText(raw))
+    }
+}
+
+impl CTextMut {
+    /// As [`CText::bytes`].
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn bytes(&self) -> Outcome<&[u8]> {
+        self.0.bytes()
+    }
+
+    /// As [`CText::text`].
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn text(&self) -> Outcome<String> {
+        self.0.text()
+    }
+}
+
+impl NameOut {
+    /// Nobody wants the name.
+    pub(crate) fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
+    /// Stores a name and a NUL, unless the caller does not want it; what is beyond `NC_MAX_NAME` bytes is left out.
+    pub(crate) fn set(self, name: &str) {
+        self.set_whole(&name.as_bytes()[..name.len().min(NAME_MAX)]);
+    }
+
+    /// Stores text of any length and a NUL: for arguments whose length the caller asked for before.
+    pub(crate) fn set_whole(self, text: &[u8]) {
+        if self.is_null() {
+            return;
+        }
+        // SAFETY: not null, so it has room for the text and its NUL (see the module); source and target cannot overlap, because the
+        // source is memory of this library.
+        unsafe {
+            std::ptr::copy_nonoverlapping(text.as_ptr(), self.0.cast(), text.len());
+            self.0.add(text.len()).write(0);
+        }
+    }
+}
+
+/// Bytes of a name without its NUL.
+const NAME_MAX: usize = 256;
+
+impl Bytes {
+    /// Memory of this library, for calls within it.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self(bytes.as_ptr().cast())
+    }
+
+    /// The address, for structures of programs.
+    pub(crate) fn address(self) -> usize {
+        self.0.expose_provenance()
+    }
+
+    /// The memory from some bytes after or before the start on; what is null stays null.
+    pub(crate) fn at(self, place: isize) -> Self {
+        if self.is_null() { self } else { self.moved(place) }
+    }
+
+    /// The memory from some bytes after or before the start on.
+    pub(crate) fn moved(self, bytes: isize) -> Self {
+        Self(self.0.wrapping_byte_offset(bytes))
+    }
+
+    /// The first `len` bytes.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn read(&self, len: usize) -> Outcome<&[u8]> {
+        match (self.is_null(), len) {
+            (_, 0) => Ok(&[]),
+            (true, _) => Err(Code(NC_EINVAL)),
+            _ if !can_be_memory(len, 1) => Err(Code(NC_EINVAL)),
+            // SAFETY: the caller passed as many bytes as the reference says (see the module); they are borrowed from the role, which
+            // does not outlive the call.
+            _ => Ok(unsafe { std::slice::from_raw_parts(self.0.cast(), len) }),
+        }
+    }
+}
+
+impl BytesOut {
+    /// Memory of this library, for calls within it.
+    pub(crate) fn of(bytes: &mut [u8]) -> Self {
+        Self(bytes.as_mut_ptr().cast())
+    }
+
+    /// Memory whose address a structure of the program holds.
+    pub(crate) fn at_address(address: usize) -> Self {
+        Self(std::ptr::with_exposed_provenance_mut(address))
+    }
+
+    /// Nobody wants the values.
+    pub(crate) fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
+    /// The memory from some bytes after or before the start on.
+    pub(crate) fn moved(self, bytes: isize) -> Self {
+        Self(self.0.wrapping_byte_offset(bytes))
+    }
+
+    /// As [`moved`](Self::moved), but what is null stays null.
+    pub(crate) fn at(self, place: isize) -> Self {
+        if self.is_null() { self } else { self.moved(place) }
+    }
+
+    /// Stores bytes from the start on.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn write(self, bytes: &[u8]) -> Outcome<()> {
+        match (self.is_null(), bytes.len()) {
+            (_, 0) => Ok(()),
+            (true, _) => Err(Code(NC_EINVAL)),
+            _ => {
+                // SAFETY: the caller has room for as many bytes as the reference says (see the module); the source is memory of this
+                // library and cannot overlap.
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0.cast(), bytes.len()) };
+                Ok(())
+            }
+        }
+    }
+
+    /// Stores bytes some way from the start.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn write_at(self, offset: usize, bytes: &[u8]) -> Outcome<()> {
+        if self.is_null() {
+            return Err(Code(NC_EINVAL));
+        }
+        Self(self.0.wrapping_byte_add(offset)).write(bytes)
+    }
+
+    /// The first `len` bytes, to be filled in place.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn slice(&mut self, len: usize) -> Outcome<&mut [u8]> {
+        match (self.is_null(), len) {
+            (_, 0) => Ok(&mut []),
+            (true, _) => Err(Code(NC_EINVAL)),
+            _ if !can_be_memory(len, 1) => Err(Code(NC_EINVAL)),
+            // SAFETY: the caller has room for as many bytes as the reference says (see the module), and uses them for nothing else
+            // during the call; whatever bytes of C's memory hold is a valid `u8`.
+            _ => Ok(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), len) }),
+        }
+    }
+
+    /// The memory as bytes that are read.
+    pub(crate) fn as_bytes(self) -> Bytes {
+        Bytes(self.0)
+    }
+
+    /// The address, for structures of this library.
+    pub(crate) fn address(self) -> usize {
+        self.0.expose_provenance()
+    }
+}
+
+/// An array that the caller passes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct In<T>(*const T);
+
+/// Memory of the caller for one number or an array; optional.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Out<T>(*mut T);
+
+impl<T: CNumber> CArgument for In<T> {
+    type Raw = *const T;
+    fn c_type() -> String {
+        format!("const {} *", T::NAME)
+    }
+    unsafe fn from_raw(raw: *const T) -> Self {
+        Self(raw)
+    }
+}
+
+impl<T: CNumber> CArgument for Out<T> {
+    type Raw = *mut T;
+    fn c_type() -> String {
+        let blank = if T::NAME.ends_with('*') { "" } else { " " };
+        format!("{}{blank}*", T::NAME)
+    }
+    unsafe fn from_raw(raw: *mut T) -> Self {
+        Self(raw)
+    }
+}
+
+impl<T: CNumber> CPassed for In<T> {
+    fn raw(self) -> *const T {
+        self.0
+    }
+}
+
+impl<T: CNumber> CPassed for Out<T> {
+    fn raw(self) -> *mut T {
+        self.0
+    }
+}
+
+impl<T: CNumber> In<T> {
+    /// An array of this library, for calls within it.
+    pub(crate) fn of(numbers: &[T]) -> Self {
+        Self(numbers.as_ptr())
+    }
+
+    /// No array.
+    pub(crate) fn none() -> Self {
+        Self(std::ptr::null())
+    }
+
+    /// An array whose address a structure of the program holds.
+    pub(crate) fn at_address(address: usize) -> Self {
+        Self(std::ptr::with_exposed_provenance(address))
+    }
+
+    /// The memory as bytes.
+    pub(crate) fn as_bytes(self) -> Bytes {
+        Bytes(self.0.cast())
+    }
+
+    /// Whether the caller passed a null pointer.
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The first `len` numbers.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn read(&self, len: usize) -> Outcome<&[T]> {
+        match (self.is_null(), len) {
+            (_, 0) => Ok(&[]),
+            (true, _) => Err(Code(NC_EINVAL)),
+            _ if !can_be_memory(len, size_of::<T>()) => Err(Code(NC_EINVAL)),
+            // SAFETY: as in `Bytes::read`; C's arrays are aligned for their type.
+            _ => Ok(unsafe { std::slice::from_raw_parts(self.0, len) }),
+        }
+    }
+}
+
+/// Whether as many elements can be anywhere.
+fn can_be_memory(len: usize, element: usize) -> bool {
+    len.checked_mul(element).is_some_and(|bytes| isize::try_from(bytes).is_ok())
+}
+
+impl<T: CNumber> Out<T> {
+    /// No number.
+    pub(crate) fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
+    /// A number of this library, for calls within it.
+    pub(crate) fn of(number: &mut T) -> Self {
+        Self(number)
+    }
+
+    /// An array of this library, for calls within it.
+    pub(crate) fn of_all(numbers: &mut [T]) -> Self {
+        Self(numbers.as_mut_ptr())
+    }
+
+    /// Whether the caller passed a null pointer.
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Stores a number, unless the caller does not want it.
+    pub(crate) fn set(self, number: T) {
+        self.set_all(&[number]);
+    }
+
+    /// Stores numbers, unless the caller does not want them.
+    pub(crate) fn set_all(self, numbers: &[T]) {
+        if !self.is_null() {
+            // SAFETY: as in `BytesOut::write`; C's arrays are aligned for their type.
+            unsafe { std::ptr::copy_nonoverlapping(numbers.as_ptr(), self.0, numbers.len()) };
+        }
+    }
+
+    /// The memory as bytes.
+    pub(crate) fn as_bytes(self) -> BytesOut {
+        BytesOut(self.0.cast())
+    }
+}
+
+/// Memory of the caller for the address of a text that it frees.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextOut(*mut *mut c_char);
+
+impl CArgument for TextOut {
+    type Raw = *mut *mut c_char;
+    fn c_type() -> String {
+        "char **".to_owned()
+    }
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl TextOut {
+    /// Stores the address of a copy of the text, or null, unless the caller does not want it.
+    ///
+    /// # Errors
+    /// `NC_ENOMEM`.
+    pub(crate) fn set(self, text: Option<&[u8]>) -> Outcome<()> {
+        if self.0.is_null() {
+            return Ok(());
+        }
+        let address = text.map(super::allocated_text).transpose()?.unwrap_or(0);
+        // SAFETY: not null, so it has room for a pointer (see the module).
+        unsafe { self.0.write(std::ptr::with_exposed_provenance_mut(address)) };
+        Ok(())
+    }
+
+    /// The addresses of `len` texts.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a null pointer.
+    pub(crate) fn addresses(self, len: usize) -> Outcome<Vec<usize>> {
+        let bytes = Bytes(self.0.cast());
+        let bytes = bytes.read(len.checked_mul(size_of::<usize>()).ok_or(Code(NC_EINVAL))?)?;
+        Ok(bytes.chunks_exact(size_of::<usize>()).map(super::blocks::address_in).collect())
+    }
+}

@@ -1,0 +1,422 @@
+//! How variables are to be stored: chunks, filters, byte order, fill value, rounding.
+use crate::c_types::codes::{
+    Code, NC_EBADCHUNK, NC_EFILTER, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_ELATEDEF, NC_ENOFILTER,
+    NC_ENOTINDEFINE, NC_ENOTNC4, Outcome,
+};
+use crate::c_types::memory::{Bytes, In};
+use crate::definitions::define::{default_chunks, set_no_fill, type_of, variable_id};
+use crate::definitions::layouts;
+use crate::definitions::storage::{DEFLATE, FLETCHER32, SHUFFLE, SZIP};
+use crate::files::file_edit::FileEdit;
+use crate::files::{check_not_global, edit, group_of, session};
+use ncirrus::convert::Quantize;
+use ncirrus::model::Variable;
+use ncirrus::{Atomic, Attribute, CodecSpec, Endianness, FillValue, Storage, TypeRef, VarId};
+use std::ffi::c_int;
+
+const CHUNKED: c_int = 0;
+const CONTIGUOUS: c_int = 1;
+const COMPACT: c_int = 2;
+/// Registered numbers of filters.
+const BZIP2: u32 = 307;
+const BLOSC: u32 = 32001;
+const ZSTD: u32 = 32015;
+/// The largest number of a filter.
+const MOST_ID: u32 = 0xffff;
+/// The most bytes of a chunk.
+const CHUNK_BYTES: u64 = 0xffff_ffff;
+/// Bytes of values in a header.
+const COMPACT_BYTES: u64 = 65536;
+
+/// A variable whose storage is chosen: before it is there, and in define mode.
+fn open_for_storage(edit: &mut FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
+    if edit.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    edit.check_writable()?;
+    let var = variable_id(edit, varid)?;
+    if edit.state.stored.contains(&var) {
+        return Err(Code(NC_ELATEDEF));
+    }
+    if !edit.state.is_defining {
+        edit.enter_define_mode().map_err(|_| Code(NC_ENOTINDEFINE))?;
+    }
+    Ok(var)
+}
+
+/// A variable that gets a filter: its elements have a length, and it has dimensions.
+fn open_for_filters(edit: &FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
+    let var = variable_id(edit, varid)?;
+    if edit.model().packed_len(type_of(edit, var)?).is_none() {
+        return Err(Code(NC_EFILTER));
+    }
+    if edit.is_classic() {
+        return Err(Code(NC_ENOTNC4));
+    }
+    if !edit.state.is_defining {
+        return Err(Code(NC_EINDEFINE));
+    }
+    if variable(edit, var)?.rank() == 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    if edit.state.stored.contains(&var) { Err(Code(NC_ELATEDEF)) } else { Ok(var) }
+}
+
+fn variable<'a>(edit: &'a FileEdit<'_>, var: VarId) -> Outcome<&'a Variable> {
+    edit.model().variable(var).ok_or(Code(crate::c_types::codes::NC_ENOTVAR))
+}
+
+fn change(edit: &mut FileEdit<'_>, var: VarId, change: impl FnOnce(&mut Variable)) {
+    if let Some(variable) = edit.model_mut().variable_mut(var) {
+        change(variable);
+    }
+}
+
+/// `nc_def_var_chunking`.
+pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: c_int, lens: In<usize>) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        let known = variable(edit, var)?;
+        let rank = known.rank();
+        let is_bound = !known.filters.is_empty() || edit.model().growing(var).contains(&true);
+        let chosen = match storage {
+            CONTIGUOUS | COMPACT if is_bound => return Err(Code(NC_EINVAL)),
+            COMPACT => {
+                if byte_len(edit, var)? > COMPACT_BYTES {
+                    return Err(Code(crate::c_types::codes::NC_EVARSIZE));
+                }
+                Storage::Compact
+            }
+            CONTIGUOUS => Storage::Contiguous,
+            // Without dimensions there is nothing to cut.
+            CHUNKED if rank == 0 => return Err(Code(NC_EINVAL)),
+            CHUNKED if lens.is_null() => Storage::Chunked(default_chunks(edit, known)),
+            CHUNKED => Storage::Chunked(checked_chunks(edit, var, lens.read(rank)?)?),
+            _ => return Err(Code(NC_EINVAL)),
+        };
+        change(edit, var, |variable| variable.storage = chosen);
+        Ok(())
+    })
+}
+
+fn byte_len(edit: &FileEdit<'_>, var: VarId) -> Outcome<u64> {
+    let element = layouts::size_of_type(edit.members(), type_of(edit, var)?)?.len as u64;
+    Ok(edit.model().shape(var).iter().fold(element, |len, axis| len.saturating_mul(*axis)))
+}
+
+/// Chunks that fit the dimensions, and memory.
+fn checked_chunks(edit: &FileEdit<'_>, var: VarId, lens: &[usize]) -> Outcome<Vec<u64>> {
+    let element = layouts::size_of_type(edit.members(), type_of(edit, var)?)?.len as u64;
+    let (shape, growing) = (edit.model().shape(var), edit.model().growing(var));
+    // A length of 0 leaves it to the library: all of them, if it is the first one's.
+    let defaults = default_chunks(edit, variable(edit, var)?);
+    if lens.first() == Some(&0) {
+        return Ok(defaults);
+    }
+    let chosen =
+        lens.iter().zip(defaults).map(|(len, default)| if *len == 0 { default } else { *len as u64 });
+    let lens: Vec<u64> = chosen.collect();
+    let bytes = lens.iter().try_fold(element, |bytes, len| bytes.checked_mul(*len));
+    if bytes.is_none_or(|bytes| bytes > CHUNK_BYTES) {
+        return Err(Code(NC_EBADCHUNK));
+    }
+    let too_long = |((len, axis), grows): ((&u64, &u64), &bool)| !grows && len > axis;
+    if lens.iter().zip(&shape).zip(&growing).any(too_long) {
+        return Err(Code(NC_EBADCHUNK));
+    }
+    Ok(lens)
+}
+
+/// Puts variables with filters into chunks.
+fn ensure_chunks(edit: &mut FileEdit<'_>, var: VarId) -> Outcome<()> {
+    let known = variable(edit, var)?;
+    if known.rank() > 0 && !matches!(known.storage, Storage::Chunked(_)) {
+        let chunks = default_chunks(edit, known);
+        change(edit, var, |variable| variable.storage = Storage::Chunked(chunks));
+    }
+    Ok(())
+}
+
+/// Numbers of filters, with places: as by the reference, the checksum is first, then shuffle.
+fn rank_of(id: u32) -> u8 {
+    match id {
+        FLETCHER32 => 0,
+        SHUFFLE => 1,
+        _ => 2,
+    }
+}
+
+fn id_of(spec: &CodecSpec) -> u32 {
+    if let CodecSpec::Hdf5 { id, .. } = spec { *id } else { 0 }
+}
+
+/// Adds a filter, or replaces its parameters.
+fn add_filter(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) {
+    let spec =
+        CodecSpec::Hdf5 { id, parameters: parameters.to_vec(), optional: id == SHUFFLE || id == DEFLATE };
+    change(edit, var, |variable| {
+        if let Some(old) = variable.filters.iter_mut().find(|old| id_of(old) == id) {
+            *old = spec;
+            return;
+        }
+        let place = variable.filters.iter().position(|other| rank_of(id_of(other)) > rank_of(id));
+        variable.filters.insert(place.unwrap_or(variable.filters.len()), spec);
+    });
+}
+
+/// `nc_def_var_deflate`. What an earlier call chose stays: as by the reference, nothing is taken back, and level 0 stands for no
+/// compression.
+pub(crate) fn deflate(
+    ncid: c_int,
+    varid: c_int,
+    shuffle: c_int,
+    deflate: c_int,
+    level: c_int,
+) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        if shuffle != 0 {
+            // Without dimensions that is told before all else of a filter.
+            if variable(edit, var)?.rank() == 0 {
+                return Err(Code(NC_EINVAL));
+            }
+            open_for_filters(edit, varid)?;
+            add(edit, var, SHUFFLE, &[])?;
+        }
+        if deflate == 0 || level == 0 {
+            return Ok(());
+        }
+        // What was chosen before the level was looked at stays.
+        open_for_filters(edit, varid)?;
+        add(edit, var, DEFLATE, &[level.cast_unsigned()])
+    })
+}
+
+/// `nc_def_var_fletcher32`: a checksum that was chosen stays.
+pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: c_int) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        if is_set != 0 && variable(edit, var)?.rank() == 0 {
+            return Err(Code(NC_EINVAL));
+        }
+        open_for_filters(edit, varid)?;
+        if is_set == 0 { Ok(()) } else { add(edit, var, FLETCHER32, &[]) }
+    })
+}
+
+/// `nc_def_var_filter`.
+pub(crate) fn filter(ncid: c_int, varid: c_int, id: u32, count: usize, parameters: In<u32>) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_filters(edit, varid)?;
+        add(edit, var, id, if count == 0 { &[] } else { parameters.read(count)? })
+    })
+}
+
+/// Adds a filter to a variable that may get one ([`open_for_filters`]).
+fn add(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) -> Outcome<()> {
+    if id > MOST_ID {
+        return Err(Code(NC_EHDFERR));
+    }
+    if session()?.registry().entry(&CodecSpec::hdf5(id, &[])).is_none() {
+        return Err(Code(NC_ENOFILTER));
+    }
+    match id {
+        DEFLATE if parameters.len() != 1 => return Err(Code(NC_EFILTER)),
+        DEFLATE if parameters.first().is_some_and(|level| *level > 9) => return Err(Code(NC_EINVAL)),
+        DEFLATE => check_without(edit, var, SZIP)?,
+        SZIP => {
+            check_szip(edit, var, parameters)?;
+            check_without(edit, var, DEFLATE)?;
+        }
+        _ => {}
+    }
+    ensure_chunks(edit, var)?;
+    add_filter(edit, var, id, parameters);
+    Ok(())
+}
+
+/// Deflate and szip exclude each other.
+fn check_without(edit: &FileEdit<'_>, var: VarId, other: u32) -> Outcome<()> {
+    let is_other = |filter: &CodecSpec| id_of(filter) == other;
+    if variable(edit, var)?.filters.iter().any(is_other) { Err(Code(NC_EINVAL)) } else { Ok(()) }
+}
+
+/// Blocks of szip are even, of at most 32 values, and not longer than a chunk.
+fn check_szip(edit: &FileEdit<'_>, var: VarId, parameters: &[u32]) -> Outcome<()> {
+    let [mask, pixels] = parameters else { return Err(Code(NC_EFILTER)) };
+    if *mask & (4 | 32) == 0 || *pixels == 0 || *pixels > 32 || pixels % 2 != 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    let chunk = match &variable(edit, var)?.storage {
+        Storage::Chunked(chunks) => chunks.clone(),
+        _ => edit.model().shape(var),
+    };
+    let elements = chunk.iter().fold(1u64, |product, len| product.saturating_mul(*len));
+    if !chunk.is_empty() && elements < u64::from(*pixels) { Err(Code(NC_EINVAL)) } else { Ok(()) }
+}
+
+/// `nc_def_var_szip`.
+pub(crate) fn szip(ncid: c_int, varid: c_int, mask: c_int, pixels: c_int) -> Outcome<()> {
+    let parameters = [mask.cast_unsigned(), pixels.cast_unsigned()];
+    filter(ncid, varid, SZIP, 2, In::of(&parameters))
+}
+
+/// `nc_def_var_bzip2`.
+pub(crate) fn bzip2(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> {
+    available(ncid, BZIP2)?;
+    if !(1..=9).contains(&level) {
+        return Err(Code(NC_EINVAL));
+    }
+    filter(ncid, varid, BZIP2, 1, In::of(&[level.cast_unsigned()]))
+}
+
+/// `nc_def_var_zstandard`.
+pub(crate) fn zstandard(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> {
+    available(ncid, ZSTD)?;
+    if !(-131_072..=22).contains(&level) {
+        return Err(Code(NC_EINVAL));
+    }
+    filter(ncid, varid, ZSTD, 1, In::of(&[level.cast_unsigned()]))
+}
+
+/// `nc_def_var_blosc`: the codec in it, the level, bytes of a block, and whether bytes or bits are shuffled.
+pub(crate) fn blosc(
+    ncid: c_int,
+    varid: c_int,
+    codec: u32,
+    level: u32,
+    block: u32,
+    shuffle: u32,
+) -> Outcome<()> {
+    available(ncid, BLOSC)?;
+    if codec > 5 || level > 9 || shuffle > 2 {
+        return Err(Code(NC_EINVAL));
+    }
+    filter(ncid, varid, BLOSC, 7, In::of(&[0, 0, 0, block, level, shuffle, codec]))
+}
+
+/// Whether a filter can be used in the file.
+fn available(ncid: c_int, id: u32) -> Outcome<()> {
+    crate::definitions::storage::filter_avail(ncid, id)
+}
+
+/// `nc_def_var_endian`.
+pub(crate) fn endian(ncid: c_int, varid: c_int, order: c_int) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        let order = match order {
+            0 => Endianness::Native,
+            2 => Endianness::Big,
+            // The reference takes any other number for this one.
+            _ => Endianness::Little,
+        };
+        // Only numbers have an order of bytes.
+        match variable(edit, var)?.ty {
+            TypeRef::Atomic(atomic) if atomic.is_numeric() => {}
+            _ => return Err(Code(NC_EINVAL)),
+        }
+        change(edit, var, |variable| variable.endianness = order);
+        Ok(())
+    })
+}
+
+/// `nc_def_var_quantize`.
+pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: c_int, kept: c_int) -> Outcome<()> {
+    check_not_global(ncid, varid)?;
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        let ty = type_of(edit, var)?;
+        let kept = u32::try_from(kept).unwrap_or(0);
+        let how = match mode {
+            0 => None,
+            1 => Some(Quantize::BitGroom(kept)),
+            2 => Some(Quantize::GranularBitRound(kept)),
+            3 => Some(Quantize::BitRound(kept)),
+            _ => return Err(Code(NC_EINVAL)),
+        };
+        let is_fraction =
+            matches!(ty, TypeRef::Atomic(atomic) if atomic.is_numeric() && !atomic.is_integer());
+        if how.is_some() && !is_fraction {
+            return Err(Code(NC_EINVAL));
+        }
+        if let Some(how) = how {
+            how.check(ty).map_err(|_| Code(NC_EINVAL))?;
+        }
+        change(edit, var, |variable| {
+            let list = variable.attributes.known_mut();
+            if let Some(old) = Quantize::recorded(list) {
+                list.remove(old.attribute_name());
+            }
+            if let Some(how) = how {
+                list.put(how.attribute());
+            }
+        });
+        Ok(())
+    })
+}
+
+/// `nc_def_var_fill`.
+pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> Outcome<()> {
+    check_not_global(ncid, varid)?;
+    edit(ncid, |edit| {
+        edit.check_writable()?;
+        if edit.is_classic() && !edit.state.is_defining {
+            return Err(Code(NC_ENOTINDEFINE));
+        }
+        let var = variable_id(edit, varid)?;
+        let is_late = edit.state.stored.contains(&var);
+        if is_late && !edit.is_classic() {
+            return Err(Code(NC_ELATEDEF));
+        }
+        if !edit.is_classic() {
+            edit.enter_define_mode()?;
+        }
+        if is_late {
+            edit.state.told_no_fill.insert(var, no_fill != 0);
+        }
+        if no_fill != 0 {
+            if type_of(edit, var)? == TypeRef::Atomic(Atomic::String) {
+                return Err(Code(NC_EINVAL));
+            }
+            if !is_late {
+                if !edit.is_classic() {
+                    change(edit, var, |variable| _ = variable.attributes.known_mut().remove("_FillValue"));
+                }
+                set_no_fill(edit, var, true);
+            }
+            return Ok(());
+        }
+        if !is_late {
+            set_no_fill(edit, var, false);
+        }
+        if value.is_null() {
+            return Ok(());
+        }
+        let ty = type_of(edit, var)?;
+        let len = layouts::size_of_type(edit.members(), ty)?.len;
+        let values = layouts::values(edit.members(), ty, value.read(len)?)?;
+        edit.state.keep_fill(var)?;
+        change(edit, var, |variable| {
+            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values: values.clone() };
+            // It becomes the last one.
+            let list = variable.attributes.known_mut();
+            list.remove("_FillValue");
+            list.put(attribute);
+            if !is_late {
+                variable.fill = FillValue::Own(values);
+            }
+        });
+        Ok(())
+    })
+}
+
+/// `nc_def_var_chunking_ints`.
+pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: c_int, lens: In<c_int>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let rank = at.variable(varid).map_err(|_| Code(crate::c_types::codes::NC_ENOTVAR))?.rank();
+    if kind != CHUNKED || lens.is_null() {
+        return chunking(ncid, varid, kind, In::none());
+    }
+    let lens = lens.read(rank)?.iter().map(|len| usize::try_from(*len).map_err(|_| Code(NC_EBADCHUNK)));
+    chunking(ncid, varid, kind, In::of(&lens.collect::<Outcome<Vec<_>>>()?))
+}

@@ -1,0 +1,74 @@
+//! Whether types of two files are the same.
+use crate::c_types::codes::{Code, NC_EBADTYPE, NC_EHDFERR, NC_EINVAL, Outcome};
+use crate::c_types::memory::Out;
+use crate::files::members::{FIRST_USER_TYPE, FileMembers};
+use crate::files::{FileGroup, group_of, handle_of};
+use ncirrus::{Field, TypeRef, UserKind};
+use std::ffi::c_int;
+
+/// Deepest nesting of types.
+const DEPTH: u32 = 32;
+/// The largest number of an atomic type.
+const LAST_ATOMIC: c_int = 12;
+
+/// `nc_inq_type_equal`.
+pub(crate) fn inq(ncid: c_int, ty: c_int, other: c_int, other_type: c_int, equal: Out<c_int>) -> Outcome<()> {
+    let handle = handle_of(ncid)?;
+    if ty <= 0 || other_type <= 0 {
+        return Err(Code(NC_EINVAL));
+    }
+    if handle.file.is_classic() {
+        handle.group()?;
+    }
+    if ty <= LAST_ATOMIC || other_type <= LAST_ATOMIC {
+        equal.set(c_int::from(ty == other_type));
+        return Ok(());
+    }
+    let (ours, theirs) = (group_of(ncid)?, group_of(other)?);
+    let (one, two) = (ours.members.ty(ty)?, theirs.members.ty(other_type)?);
+    let are_settled = is_settled(&ours, one) && is_settled(&theirs, two);
+    if !equal.is_null() && !are_settled {
+        return Err(Code(NC_EHDFERR));
+    }
+    equal.set(c_int::from(are_equal((&ours.members, one), (&theirs.members, two), DEPTH)));
+    Ok(())
+}
+
+/// Whether a type is in the file: types of HDF5 are compared there.
+fn is_settled(at: &FileGroup, ty: TypeRef) -> bool {
+    let index = usize::try_from(at.members.number_of_type(ty).saturating_sub(FIRST_USER_TYPE));
+    at.file.core.look(|state| index.is_ok_and(|index| index < state.stored_types))
+}
+
+/// The number in another file of the type that equals one.
+///
+/// # Errors
+/// `NC_EBADTYPE` if there is none.
+pub(crate) fn same_type(at: &FileGroup, ty: TypeRef, other: c_int) -> Outcome<c_int> {
+    let there = group_of(other)?;
+    let groups = there.model().walk().into_iter().filter_map(|id| there.model().group(id));
+    let mut types = groups.flat_map(|group| group.types.iter().copied()).map(TypeRef::User);
+    let found = types.find(|other| are_equal((&at.members, ty), (&there.members, *other), DEPTH));
+    Ok(there.members.number_of_type(found.ok_or(Code(NC_EBADTYPE))?))
+}
+
+/// Whether two types have the same name and structure.
+fn are_equal(one: (&FileMembers, TypeRef), two: (&FileMembers, TypeRef), depth: u32) -> bool {
+    let ((ours, one), (theirs, two)) = (one, two);
+    let (TypeRef::User(one), TypeRef::User(two)) = (one, two) else { return one == two };
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let (Some(one), Some(two)) = (ours.model.user_type(one), theirs.model.user_type(two)) else {
+        return false;
+    };
+    let alike = |one: TypeRef, two: TypeRef| are_equal((ours, one), (theirs, two), depth);
+    let same_field =
+        |(one, two): (&Field, &Field)| one.name == two.name && one.dims == two.dims && alike(one.ty, two.ty);
+    one.name == two.name
+        && match (&one.kind, &two.kind) {
+            (UserKind::Compound(one), UserKind::Compound(two)) => {
+                one.len() == two.len() && one.iter().zip(two).all(same_field)
+            }
+            (UserKind::Vlen(one), UserKind::Vlen(two)) => alike(*one, *two),
+            (one, two) => one == two,
+        }
+}

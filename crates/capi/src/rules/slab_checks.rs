@@ -1,0 +1,313 @@
+//! The checks of elements that are read or written, in the order of the reference. It has three kinds of calls: boxes, which each
+//! format checks for itself; boxes with strides, which are boxes of netCDF-4, but are checked and then done element by element for
+//! netCDF-3; and boxes with distances in memory, which are checked and then done part by part for all formats. Of what is done
+//! in parts, the last one decides about ends that only strides reach.
+use crate::c_types::codes::{
+    Code, NC_EEDGE, NC_EGLOBAL, NC_EHDFERR, NC_EINDEFINE, NC_EINVALCOORDS, NC_EMAPTYPE, NC_EPERM, NC_ESTRIDE,
+    Outcome,
+};
+use crate::c_types::memory::In;
+use crate::definitions::inquiry::first_unlimited;
+use crate::files::{FileGroup, GLOBAL, size};
+use crate::rules::slabs::{Slab, SlabAccess, SlabCall, check_mode, check_text, check_types};
+use ncirrus::{AxisSelection, Selection, TypeRef, VarId};
+use std::ffi::c_int;
+
+/// The last record of a classic file.
+const LAST_RECORD: u64 = 0xffff_ffff;
+
+/// The stride from which on calls that go in parts refuse it.
+const TOO_FAR: isize = 0x7fff_ffff;
+
+/// What a call asks for along an axis.
+#[derive(Debug, Clone, Copy)]
+struct AskedAxis {
+    len: u64,
+    /// Whether it is of an unlimited dimension.
+    grows: bool,
+    start: u64,
+    count: u64,
+    stride: isize,
+}
+
+/// A call as it is checked.
+#[derive(Debug)]
+struct SlabCheck<'a> {
+    at: &'a FileGroup,
+    call: &'a SlabCall,
+    id: VarId,
+    ty: TypeRef,
+    growing: Vec<bool>,
+    axes: Vec<AskedAxis>,
+}
+
+impl AskedAxis {
+    /// A start at the end is right for no elements.
+    fn starts_outside(&self) -> bool {
+        self.start > self.len || self.start == self.len && self.count > 0
+    }
+
+    /// Whether the elements, one after the other, end outside.
+    fn ends_outside(&self) -> bool {
+        self.start.checked_add(self.count).is_none_or(|end| end > self.len)
+    }
+
+    /// The last element; none if no number counts it.
+    fn last(&self) -> Option<u64> {
+        let steps = self.stride.unsigned_abs() as u64;
+        self.count.saturating_sub(1).checked_mul(steps).and_then(|far| far.checked_add(self.start))
+    }
+
+    fn check_start(&self) -> Outcome<()> {
+        if self.starts_outside() { Err(Code(NC_EINVALCOORDS)) } else { Ok(()) }
+    }
+
+    fn check_start_and_end(&self) -> Outcome<()> {
+        self.check_start()?;
+        if self.ends_outside() { Err(Code(NC_EEDGE)) } else { Ok(()) }
+    }
+
+    fn check_stride(&self) -> Outcome<()> {
+        if self.stride <= 0 || self.stride >= TOO_FAR { Err(Code(NC_ESTRIDE)) } else { Ok(()) }
+    }
+}
+
+/// Checks a call: the file, the variable, the types, the mode and the elements, in the order of the reference.
+///
+/// # Errors
+/// As the reference, by the kind of file: `NC_EBADID`, `NC_ENOTVAR`, `NC_EGLOBAL`, `NC_EPERM`, `NC_EINDEFINE`, `NC_ECHAR`,
+/// `NC_EBADTYPE`, `NC_EMAPTYPE`, `NC_EINVALCOORDS`, `NC_EEDGE`, `NC_ESTRIDE`.
+pub(crate) fn access(at: FileGroup, varid: c_int, call: &SlabCall) -> Outcome<SlabAccess> {
+    if call.has_null() {
+        check_null_start(&at, varid, call)?;
+    }
+    if at.file.is_classic() && call.is_box() && call.slab.is_some() {
+        if call.memory.is_none() && call.slab.is_some_and(|slab| slab.count.is_some()) {
+            // Its own type is looked up before the mode.
+            at.variable_id(varid)?;
+        }
+        check_mode(&at, call)?;
+        if varid == GLOBAL {
+            return Err(Code(NC_EGLOBAL));
+        }
+    }
+    let (id, ty) = (at.variable_id(varid)?, at.variable(varid)?.ty);
+    let check = SlabCheck::of(&at, (id, ty), call)?;
+    let mut is_nothing = check.check_parts()?;
+    if !is_nothing {
+        check.check()?;
+        is_nothing = at.file.is_classic() && check.has_none();
+    }
+    let (slab, growing) = (check.slab()?, check.growing);
+    Ok(SlabAccess { at, id, ty, growing, slab, is_nothing })
+}
+
+/// Where anything is left to the library, the variable is looked up before all else; if it has dimensions, there is a start.
+fn check_null_start(at: &FileGroup, varid: c_int, call: &SlabCall) -> Outcome<()> {
+    at.variable_id(varid)?;
+    let rank = at.variable(varid)?.rank();
+    let has_start = call.slab.is_none_or(|slab| !slab.start.is_null());
+    if rank == 0 || has_start { Ok(()) } else { Err(Code(NC_EINVALCOORDS)) }
+}
+
+impl<'a> SlabCheck<'a> {
+    /// What a call asks of a variable.
+    ///
+    /// # Errors
+    /// `NC_ENOMEM` for more elements than memory has.
+    fn of(at: &'a FileGroup, (id, ty): (VarId, TypeRef), call: &'a SlabCall) -> Outcome<SlabCheck<'a>> {
+        let (shape, growing) = (at.model().shape(id), at.model().growing(id));
+        let rank = shape.len();
+        let slab = call.slab.as_ref();
+        let start = slab.map(|slab| slab.start).filter(|start| !start.is_null());
+        let count = slab.and_then(|slab| slab.count).filter(|count| !count.is_null());
+        let stride = slab.and_then(|slab| slab.stride).filter(|stride| !stride.is_null());
+        let start = start.as_ref().map(|start| start.read(rank)).transpose()?;
+        let count = count.as_ref().map(|count| count.read(rank)).transpose()?;
+        let stride = stride.as_ref().map(|stride| stride.read(rank)).transpose()?;
+        let is_one = slab.is_some_and(|slab| slab.count.is_none());
+        let axis = |(axis, (len, grows)): (usize, (&u64, &bool))| AskedAxis {
+            len: *len,
+            grows: *grows,
+            start: start.and_then(|start| start.get(axis)).map_or(0, |start| *start as u64),
+            count: match count.and_then(|count| count.get(axis)) {
+                Some(count) => *count as u64,
+                None if is_one => 1,
+                None => *len,
+            },
+            stride: stride.and_then(|stride| stride.get(axis)).map_or(1, |stride| *stride),
+        };
+        let axes = shape.iter().zip(&growing).enumerate().map(axis).collect();
+        Ok(SlabCheck { at, call, id, ty, growing, axes })
+    }
+
+    /// The elements.
+    ///
+    /// # Errors
+    /// `NC_ENOMEM`.
+    fn slab(&self) -> Outcome<Slab> {
+        let slice = |axis: &AskedAxis| AxisSelection::Slice {
+            start: if axis.count == 0 { 0 } else { axis.start },
+            count: axis.count,
+            stride: axis.stride.unsigned_abs() as u64,
+        };
+        let counts = self.axes.iter().map(|axis| size(axis.count)).collect::<Outcome<_>>()?;
+        let selection = match self.call.slab {
+            Some(_) => Selection::new(self.axes.iter().map(slice).collect()),
+            None => Selection::all(&self.axes.iter().map(|axis| axis.len).collect::<Vec<_>>()),
+        };
+        Ok(Slab { selection, counts })
+    }
+
+    /// The checks that calls which go in parts make first, whatever the mode of the file; whether they then have nothing to do.
+    ///
+    /// # Errors
+    /// As of [`access`].
+    fn check_parts(&self) -> Outcome<bool> {
+        if self.call.map.is_some() {
+            self.check_mapped()
+        } else if self.call.has_strides() && self.at.file.is_classic() {
+            self.check_strided()
+        } else {
+            Ok(false)
+        }
+    }
+
+    fn check_mapped(&self) -> Outcome<bool> {
+        if matches!(self.ty, TypeRef::User(_)) {
+            return Err(Code(NC_EMAPTYPE));
+        }
+        check_text(self.ty, self.call)?;
+        if self.axes.is_empty() {
+            return Ok(false);
+        }
+        self.axes.iter().try_for_each(AskedAxis::check_stride)?;
+        if self.is_one_box() {
+            return Ok(false);
+        }
+        if self.call.writes {
+            let skipped = usize::from(self.has_records()?);
+            self.axes.iter().skip(skipped).try_for_each(AskedAxis::check_start_and_end)?;
+        } else {
+            self.axes.iter().rev().try_for_each(AskedAxis::check_start_and_end)?;
+        }
+        Ok(self.has_none())
+    }
+
+    fn check_strided(&self) -> Outcome<bool> {
+        check_text(self.ty, self.call)?;
+        for axis in &self.axes {
+            if !(self.call.writes && axis.grows) {
+                axis.check_start_and_end()?;
+            }
+            axis.check_stride()?;
+        }
+        Ok(self.has_none() && !(self.call.writes && self.is_one_box()))
+    }
+
+    /// Whether the first dimension is the one that the file calls its unlimited one.
+    fn has_records(&self) -> Outcome<bool> {
+        let first = self.at.model().variable(self.id).and_then(|variable| variable.dims.first().copied());
+        Ok(first.is_some() && first == first_unlimited(self.at)?)
+    }
+
+    /// Whether no element is asked for.
+    fn has_none(&self) -> bool {
+        self.axes.iter().any(|axis| axis.count == 0)
+    }
+
+    /// Whether the call is one for a box: it takes no steps, neither in the file nor in memory.
+    fn is_one_box(&self) -> bool {
+        self.axes.iter().all(|axis| axis.stride == 1) && self.call.map.is_none_or(In::is_null)
+    }
+
+    /// The checks of the file's format.
+    ///
+    /// # Errors
+    /// As of [`access`].
+    fn check(&self) -> Outcome<()> {
+        let is_classic = self.at.file.is_classic();
+        let is_in_parts = self.call.map.is_some() || self.call.has_strides() && is_classic;
+        let last: Vec<AskedAxis>;
+        let axes = if is_in_parts && !self.is_one_box() {
+            last = self.axes.iter().map(last_part).collect();
+            &last
+        } else {
+            &self.axes
+        };
+        if is_classic { self.check_classic(axes) } else { self.check_netcdf4(axes) }
+    }
+
+    fn check_classic(&self, axes: &[AskedAxis]) -> Outcome<()> {
+        check_mode(self.at, self.call)?;
+        check_text(self.ty, self.call)?;
+        let writable = self.at.file.writes;
+        let (records, fixed) = match axes.split_first() {
+            Some((first, rest)) if first.grows => (Some(first), rest),
+            _ => (None, axes),
+        };
+        let is_wrong = |axis: &AskedAxis| axis.start > LAST_RECORD || !writable && axis.start > axis.len;
+        if records.is_some_and(is_wrong) || fixed.iter().any(|axis| axis.start > axis.len) {
+            return Err(Code(NC_EINVALCOORDS));
+        }
+        if let Some(records) = records.filter(|_| !writable) {
+            records.check_start()?;
+        }
+        fixed.iter().try_for_each(AskedAxis::check_start_and_end)?;
+        if records.is_some_and(|records| !self.call.writes && records.ends_outside()) {
+            return Err(Code(NC_EEDGE));
+        }
+        if self.has_none() && !self.is_converted_at_once() { Ok(()) } else { check_types(self.ty, self.call) }
+    }
+
+    /// Whether the reference converts what it reads or writes in one piece, and looks at the types then, though there is nothing: the
+    /// elements of a fixed variable that is asked for in whole rows of its first axis, and those of the only record variable, if it
+    /// has no other axis.
+    fn is_converted_at_once(&self) -> bool {
+        let Some((first, rest)) = self.axes.split_first() else { return true };
+        if !first.grows {
+            return rest.iter().all(|axis| axis.count == axis.len);
+        }
+        let model = self.at.model();
+        let records = model.variables().into_iter().filter(|var| model.growing(*var).first() == Some(&true));
+        rest.is_empty() && records.count() == 1
+    }
+
+    fn check_netcdf4(&self, axes: &[AskedAxis]) -> Outcome<()> {
+        let (call, core) = (self.call, &self.at.file.core);
+        check_text(self.ty, call)?;
+        if core.format.is_strict() && core.look(|state| state.is_defining) {
+            return Err(Code(NC_EINDEFINE));
+        }
+        core.enter_data_mode()?;
+        if axes.iter().any(|axis| axis.stride <= 0) {
+            return Err(Code(NC_ESTRIDE));
+        }
+        let has_none = self.has_none();
+        for axis in axes.iter().filter(|axis| !(call.writes && axis.grows)) {
+            axis.check_start()?;
+            let is_asked = if call.writes { !has_none } else { axis.count > 0 };
+            if is_asked && axis.last().is_none_or(|last| last >= axis.len) {
+                return Err(Code(NC_EEDGE));
+            }
+        }
+        if !has_none && axes.iter().any(|axis| axis.last().is_none_or(|last| last == u64::MAX)) {
+            // HDF5 is the one who refuses records that no number counts.
+            return Err(Code(NC_EHDFERR));
+        }
+        if call.writes {
+            core.note_use(self.id);
+        }
+        check_types(self.ty, call)?;
+        if call.writes && !self.at.file.writes {
+            // HDF5 is the one who refuses.
+            return Err(Code(if self.at.file.is_hdf5() { NC_EHDFERR } else { NC_EPERM }));
+        }
+        Ok(())
+    }
+}
+
+/// The last element of a call that goes in parts, as a box of its own; one that no number counts is outside.
+fn last_part(axis: &AskedAxis) -> AskedAxis {
+    AskedAxis { start: axis.last().unwrap_or(u64::MAX), count: 1, stride: 1, ..*axis }
+}

@@ -1,0 +1,36 @@
+//! The log of netCDF-C's own programs, which they use for some of their errors: messages on standard error.
+use crate::c_types::memory::CText;
+use std::ffi::c_int;
+use std::io::Write;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// What the tag of an error is; the first line of one turns the log on.
+const ERROR: c_int = 2;
+
+/// What tags are called.
+const TAGS: [&str; 4] = ["Note", "Warning", "Error", "Debug"];
+
+/// Whether there is a log, as the program said it; from the beginning if the environment has `NCLOGGING`.
+static IS_ON: LazyLock<AtomicI32> =
+    LazyLock::new(|| AtomicI32::new(i32::from(std::env::var_os("NCLOGGING").is_some())));
+
+/// `ncsetlogging`: answers what was set before.
+pub(crate) fn set_logging(is_on: c_int) -> c_int {
+    IS_ON.swap(is_on, Ordering::AcqRel)
+}
+
+/// `nclog`: a line of the log. The message may name arguments as `printf` has them, which stay as they are there.
+pub(crate) fn log(tag: c_int, message: CText) -> c_int {
+    let Ok(message) = message.bytes() else { return 0 };
+    if tag == ERROR {
+        set_logging(1);
+    }
+    if IS_ON.load(Ordering::Acquire) != 0 {
+        let name = usize::try_from(tag).ok().and_then(|tag| TAGS.get(tag)).unwrap_or(&"unknown");
+        let line = [name.as_bytes(), b":", message, b"\n"].concat();
+        // Where nobody can be told, nobody is.
+        let _ = std::io::stderr().write_all(&line);
+    }
+    0
+}

@@ -1,0 +1,317 @@
+//! What netCDF's own programs import besides the library's calls: lists, addresses in parts, paths, times.
+use crate::c_types::codes::{Code, NC_EBADNAME, NC_EINVAL, NC_EURL, Outcome};
+use crate::c_types::memory::{
+    ByteBuffer, BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, ShortsOut,
+    TextOut, UriHandle, UriOut, allocated, other_hdf5_version,
+};
+use crate::c_types::uri::UriParts;
+use ncirrus::cf::ncdump::{CdlCalendar, CdlTimeUnit, moment_at, parse_units};
+use ncirrus::model::normalize_name;
+use std::ffi::{CStr, c_int};
+
+/// Parses an address; what is a path is an error.
+pub(crate) fn uri_parse(text: CText, out: UriOut) -> Outcome<()> {
+    let parts = UriParts::parse(&text.text()?);
+    let is_address = parts.is_some();
+    out.set(parts);
+    if is_address { Ok(()) } else { Err(Code(NC_EURL)) }
+}
+
+/// Frees a parsed address.
+pub(crate) fn uri_free(uri: UriHandle) -> NoAnswer {
+    uri.free();
+    NoAnswer
+}
+
+/// The address as text; the parts that flags name are always all.
+pub(crate) fn uri_build(mut uri: UriHandle, prefix: CText, suffix: CText, _flags: c_int) -> OwnedText {
+    let around = |text: CText| text.text().unwrap_or_default();
+    let text = uri.parts().map(|parts| format!("{}{}{}", around(prefix), parts.build(), around(suffix)));
+    OwnedText(text.ok().map(String::into_bytes))
+}
+
+/// Adds a key to the part after `#`; a value is joined to the one that the key has.
+pub(crate) fn uri_append_key(mut uri: UriHandle, key: CText, value: CText) -> Outcome<()> {
+    let (key, value) = (key.text()?, value.text().ok());
+    let parts = uri.parts()?;
+    match (parts.fragment.iter_mut().find(|(known, _)| *known == key), value) {
+        (Some((_, old)), Some(value)) => {
+            *old = Some(old.as_ref().map_or_else(|| value.clone(), |old| format!("{old},{value}")));
+        }
+        (Some(_), None) => {}
+        (None, value) => parts.fragment.push((key, value)),
+    }
+    Ok(())
+}
+
+/// Whether a path is an address, and the last part of its name without the extension.
+pub(crate) fn test_url(path: CText, name: TextOut) -> c_int {
+    let Some(parts) = path.text().ok().and_then(|text| UriParts::parse(&text)) else { return 0 };
+    let before = parts.before.split('?').next().unwrap_or_default();
+    let last = before.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
+    c_int::from(name.set(Some(stem.as_bytes())).is_ok())
+}
+
+/// The path as this system writes it.
+pub(crate) fn canonical_path(path: CText, out: TextOut) -> Outcome<()> {
+    out.set(path.bytes().ok())
+}
+
+/// The text without backslashes before characters that a shell treats specially.
+pub(crate) fn shell_unescape(text: CText) -> OwnedText {
+    let Ok(text) = text.bytes() else { return OwnedText(None) };
+    let mut plain = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        match (byte, bytes.peek()) {
+            (b'\\', Some(next @ (b'#' | b'\\' | b'&' | b'?' | b'=' | b' ' | b'"' | b'\''))) => {
+                plain.push(*next);
+                bytes.next();
+            }
+            _ => plain.push(byte),
+        }
+    }
+    OwnedText(Some(plain))
+}
+
+/// Appends text to that in a buffer of a given length; answers the length that was wanted.
+pub(crate) fn append_text(mut buffer: BytesOut, text: CText, len: usize) -> usize {
+    let Ok(added) = text.bytes() else { return 0 };
+    let Ok(buffer) = buffer.slice(len) else { return added.len() };
+    let Ok(before) = CStr::from_bytes_until_nul(buffer) else {
+        return len.saturating_add(added.len());
+    };
+    let start = before.count_bytes();
+    let room = len - start - 1;
+    let part = added.get(..room.min(added.len())).unwrap_or_default();
+    buffer[start..start + part.len()].copy_from_slice(part);
+    buffer[start + part.len()] = 0;
+    start + added.len()
+}
+
+pub(crate) fn list_new() -> ListHandle {
+    ListHandle::empty()
+}
+
+pub(crate) fn list_free(list: ListHandle) -> c_int {
+    if list.items().is_some() {
+        list.free();
+    }
+    1
+}
+
+pub(crate) fn list_push(list: ListHandle, item: KeptPointer) -> c_int {
+    let Some(mut items) = list.items() else { return 0 };
+    items.push(item.0);
+    c_int::from(list.replace(&items))
+}
+
+/// Removes and answers an item; null if there is none.
+pub(crate) fn list_remove(list: ListHandle, index: usize) -> KeptPointer {
+    let mut items = list.items().unwrap_or_default();
+    if index >= items.len() {
+        return KeptPointer(0);
+    }
+    let item = items.remove(index);
+    list.replace(&items);
+    KeptPointer(item)
+}
+
+/// How errors of times are reported: never, whatever is asked for. Answers what was set before.
+pub(crate) fn set_time_errors(_options: c_int) -> c_int {
+    0
+}
+
+/// The calendar by netCDF's numbers (`cdCalenType`).
+fn calendar_of(number: c_int) -> CdlCalendar {
+    match number {
+        0x1111 => CdlCalendar::Gregorian,
+        0x1_1111 => CdlCalendar::Julian,
+        0x1011 => CdlCalendar::NoLeap,
+        0x11 => CdlCalendar::Days360,
+        0x2011 => CdlCalendar::AllLeap,
+        0x1000 | 0x1100 | 0 => CdlCalendar::Climatology,
+        _ => CdlCalendar::Mixed,
+    }
+}
+
+/// The unit by netCDF's numbers (`cdUnitTime`).
+fn unit_number(unit: CdlTimeUnit) -> c_int {
+    match unit {
+        CdlTimeUnit::Hours { times, .. } if times > 100.0 => 4,
+        CdlTimeUnit::Hours { times, .. } if times > 1.0 => 3,
+        CdlTimeUnit::Hours { per, .. } if per > 100.0 => 8,
+        CdlTimeUnit::Hours { per, .. } if per > 1.0 => 1,
+        CdlTimeUnit::Hours { .. } => 2,
+        CdlTimeUnit::Months(each) if each > 10.0 => 7,
+        CdlTimeUnit::Months(each) if each > 1.0 => 6,
+        CdlTimeUnit::Months(_) => 5,
+    }
+}
+
+/// The unit of "X since Y", and the date Y: year, month, day, hours; 1 for what is none.
+pub(crate) fn parse_time_units(calendar: c_int, units: NameIn, unit: Out<c_int>, base: BytesOut) -> c_int {
+    let parsed = units.text().ok().and_then(|units| parse_units(&units, calendar_of(calendar)));
+    let Some((of, date)) = parsed else { return 1 };
+    unit.set(unit_number(of));
+    let short = |number: i64| i16::try_from(number).unwrap_or(1).to_ne_bytes();
+    // A `long`, two `short`s, and a `double` at its alignment.
+    let mut image = date.year.to_ne_bytes().to_vec();
+    image.extend(short(date.month));
+    image.extend(short(date.day));
+    image.extend([0; 4]);
+    image.extend(date.hour.to_ne_bytes());
+    c_int::from(base.write(&image).is_err())
+}
+
+/// The date of a number of units, with a separator before the time.
+pub(crate) fn time_text(
+    calendar: c_int,
+    units: NameIn,
+    separator: c_int,
+    number: f64,
+    out: NameOut,
+) -> NoAnswer {
+    let calendar = calendar_of(calendar);
+    let parsed = units.text().ok().and_then(|units| parse_units(&units, calendar));
+    let moment = parsed.and_then(|(unit, base)| moment_at(unit, &base, calendar, number));
+    let mut text = Vec::new();
+    if let Some(moment) = moment {
+        let separator = u8::try_from(separator).map_or(' ', char::from);
+        moment.write(&mut text, calendar, separator);
+    }
+    text.truncate(TIME_TEXT);
+    out.set_whole(&text);
+    NoAnswer
+}
+
+/// Text that is passed as `char *` but not changed.
+pub(crate) type NameIn = crate::c_types::memory::CTextMut;
+
+/// Bytes of a date without its NUL that programs have room for.
+const TIME_TEXT: usize = 47;
+
+/// `nc_set_log_level`: accepted.
+pub(crate) fn set_log_level(_level: c_int) -> Outcome<()> {
+    Ok(())
+}
+
+/// `nc_utf8_to_utf16`: a block that the program frees.
+pub(crate) fn utf8_to_utf16(text: CText, out: ShortsOut, len: Out<usize>) -> Outcome<()> {
+    let text = std::str::from_utf8(text.bytes()?).map_err(|_| Code(NC_EINVAL))?;
+    let mut words: Vec<u16> = text.encode_utf16().collect();
+    len.set(words.len());
+    words.push(0);
+    out.untyped().set(allocated(&words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())?);
+    Ok(())
+}
+
+/// `nc_utf8_validate`.
+///
+/// # Errors
+/// `NC_EBADNAME` for what is not UTF-8.
+pub(crate) fn validate_utf8(text: CText) -> Outcome<()> {
+    std::str::from_utf8(text.bytes()?).map(|_| ()).map_err(|_| Code(NC_EBADNAME))
+}
+
+/// `nc_utf8_normalize`: a text that the program frees.
+///
+/// # Errors
+/// `NC_EBADNAME` for what is not UTF-8.
+pub(crate) fn normalize_utf8(text: CText, normal: TextOut) -> Outcome<()> {
+    let text = std::str::from_utf8(text.bytes()?).map_err(|_| Code(NC_EBADNAME))?;
+    normal.set(Some(normalize_name(text).as_bytes()))
+}
+
+pub(crate) fn buffer_new() -> ByteBuffer {
+    ByteBuffer::empty()
+}
+
+/// The bytes of a buffer, which the program frees.
+pub(crate) fn buffer_take(buffer: ByteBuffer) -> KeptPointer {
+    KeptPointer(buffer.take())
+}
+
+pub(crate) fn buffer_free(buffer: ByteBuffer) -> NoAnswer {
+    buffer.free();
+    NoAnswer
+}
+
+/// Bits of the numbers of calendars.
+const STANDARD: c_int = 0x1000;
+const HAS_LEAP: c_int = 0x100;
+const IS_365: c_int = 0x1000;
+const IS_JULIAN: c_int = 0x1_0000;
+
+/// `cdChar2Comp`: `YEAR-MONTH-DAY HOUR:MINUTE:SECOND`, from the left; what is missing is the first there is.
+pub(crate) fn parse_date(calendar: c_int, text: NameIn, out: BytesOut) -> NoAnswer {
+    let text = text.text().unwrap_or_default();
+    let mut parts = text.split(['-', ' ', ':']).map(|part| part.trim().parse::<f64>().ok());
+    let year = if calendar & STANDARD == 0 { Some(0.0) } else { parts.next().flatten() };
+    let mut next = |first: f64| parts.next().flatten().unwrap_or(first);
+    let (month, day) = (next(1.0), next(1.0));
+    let hour = next(0.0) + next(0.0) / 60.0 + next(0.0) / 3600.0;
+    let mut image = whole(year.unwrap_or(0.0)).to_ne_bytes().to_vec();
+    for part in [month, day] {
+        image.extend(i16::try_from(whole(part)).unwrap_or(1).to_ne_bytes());
+    }
+    image.extend([0; 4]);
+    image.extend(hour.to_ne_bytes());
+    // A program without room for the date asked for nothing.
+    let _ = out.write(&image);
+    NoAnswer
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "parts of dates are small whole numbers")]
+fn whole(number: f64) -> i64 {
+    number as i64
+}
+
+/// Days of a year before each month.
+const DAYS_BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+
+/// `Cdh2e`: hours of a date since the beginning of its base year, by its calendar: year, month, day, hour, base year and
+/// calendar one after the other.
+pub(crate) fn hours_of(date: BytesOut, hours: Out<f64>) -> NoAnswer {
+    let bytes = date.as_bytes();
+    let Ok(image) = bytes.read(36) else { return NoAnswer };
+    let long =
+        |at: usize| image.get(at..at + 8).and_then(|part| part.try_into().ok()).map_or(0, i64::from_ne_bytes);
+    let short =
+        |at: usize| image.get(at..at + 2).and_then(|part| part.try_into().ok()).map_or(1, i16::from_ne_bytes);
+    let hour = image.get(16..24).and_then(|part| part.try_into().ok()).map_or(0.0, f64::from_ne_bytes);
+    let calendar = image.get(32..36).and_then(|part| part.try_into().ok()).map_or(0, c_int::from_ne_bytes);
+    let (year, base) = (long(0), long(24));
+    let month = i64::from(short(8)).clamp(1, 12);
+    let day = i64::from(short(10)).max(1);
+    let is_leap = |year: i64| {
+        calendar & HAS_LEAP != 0
+            && year % 4 == 0
+            && (calendar & IS_JULIAN != 0 || year % 100 != 0 || year % 400 == 0)
+    };
+    let of_year = |year: i64| if calendar & IS_365 == 0 { 360 } else { 365 + i64::from(is_leap(year)) };
+    let mut days: i64 =
+        if year >= base { (base..year).map(of_year).sum() } else { -(year..base).map(of_year).sum::<i64>() };
+    let before = usize::try_from(month - 1).ok().and_then(|at| DAYS_BEFORE.get(at)).copied().unwrap_or(0);
+    days += if calendar & IS_365 == 0 {
+        (month - 1) * 30
+    } else {
+        before + i64::from(month > 2 && is_leap(year))
+    };
+    days += day - 1;
+    #[expect(clippy::cast_precision_loss, reason = "days of dates are far below 2^53")]
+    hours.set(days as f64 * 24.0 + hour);
+    NoAnswer
+}
+
+/// The HDF5 with which Debian built netCDF-C 4.9.0.
+const HDF5_VERSION: [u32; 3] = [1, 10, 8];
+
+/// `H5get_libversion`, which Debian's module for Python takes from the library that its netCDF-C brings along: a library of HDF5 that
+/// the process has itself is asked.
+pub(crate) fn hdf5_version(major: Out<u32>, minor: Out<u32>, release: Out<u32>) -> Outcome<()> {
+    let version = other_hdf5_version().unwrap_or(HDF5_VERSION);
+    [major, minor, release].into_iter().zip(version).for_each(|(place, number)| place.set(number));
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! Attributes and values: read, written, copied.
+
+pub(crate) mod attributes;
+pub(crate) mod copy_variable;
+pub(crate) mod data;
+pub(crate) mod data_text;
+pub(crate) mod default_slabs;
+pub(crate) mod netcdf4_calls;
+pub(crate) mod put_attributes;
+pub(crate) mod put_data;
+pub(crate) mod puts_behind;
+pub(crate) mod read_ahead;
+pub(crate) mod records;
+pub(crate) mod small_puts;
+pub(crate) mod small_reads;

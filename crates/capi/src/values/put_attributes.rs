@@ -1,0 +1,454 @@
+//! Attributes that are written, renamed, removed and copied.
+use crate::c_types::codes::{
+    Code, NC_EBADNAME, NC_EBADTYPE, NC_EBADTYPID, NC_ECHAR, NC_EINVAL, NC_ELATEFILL, NC_EMAXNAME,
+    NC_ENAMEINUSE, NC_ENOTATT, NC_ENOTINDEFINE, NC_EPERM, NC_ERANGE, NC_ESTRICTNC3, Outcome,
+};
+use crate::c_types::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};
+use crate::definitions::define::{
+    check_longer, check_sought, is_fill_of, known_name, new_name, set_no_fill, variable_id,
+};
+use crate::definitions::layouts;
+use crate::files::file_edit::FileEdit;
+use crate::files::{GLOBAL, edit, group_of};
+use crate::rules::convert;
+use crate::values::attributes;
+use ncirrus::model::default_fill;
+use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values, VarId};
+use std::ffi::c_int;
+
+/// Attributes that files of netCDF-4 use themselves.
+const HIDDEN: [&str; 13] = [
+    "CLASS",
+    "DIMENSION_LIST",
+    "NAME",
+    "REFERENCE_LIST",
+    "_ARRAY_DIMENSIONS",
+    "_Format",
+    "_Netcdf4Coordinates",
+    "_Netcdf4Dimid",
+    "_nc3_strict",
+    "_nczarr_array",
+    "_nczarr_attr",
+    "_nczarr_group",
+    "_nczarr_superblock",
+];
+/// Lengths of the strings of a variable, and of all variables, in files of Zarr (docs/spec/nczarr.md 3.12).
+const STRING_LENGTHS: [&str; 2] = ["_nczarr_maxstrlen", "_nczarr_default_maxstrlen"];
+/// The most values.
+const MOST: usize = 0x7fff_ffff;
+
+/// What has attributes.
+fn node_of(edit: &FileEdit<'_>, varid: c_int) -> Outcome<NodeId> {
+    if varid == GLOBAL {
+        return Ok(NodeId::Group(edit.group));
+    }
+    Ok(NodeId::Variable(variable_id(edit, varid)?))
+}
+
+fn list<'a>(edit: &'a FileEdit<'_>, node: NodeId) -> Option<&'a Attributes> {
+    edit.model().attributes(node).and_then(|state| state.known())
+}
+
+/// `nc_put_att`: values of the attribute's own type.
+pub(crate) fn put(ncid: c_int, varid: c_int, name: CText, ty: c_int, len: usize, data: Bytes) -> Outcome<()> {
+    put_as(ncid, varid, &name, ty, len, None, data)
+}
+
+/// Values of a type of memory, converted to the attribute's.
+pub(crate) fn put_as(
+    ncid: c_int,
+    varid: c_int,
+    name: &CText,
+    ty: c_int,
+    len: usize,
+    memory: Option<Atomic>,
+    data: Bytes,
+) -> Outcome<()> {
+    if let Some(table) = crate::programs::user_formats::table_of(ncid) {
+        let from = memory.map_or(ty, crate::programs::user_calls::number_of);
+        return table.put_att(ncid, varid, *name, ty, len, data, from);
+    }
+    edit(ncid, |edit| {
+        if edit.is_classic() {
+            edit.check_writable()?;
+        }
+        let node = node_of(edit, varid)?;
+        let new = NewAttribute { varid, name, ty, len, memory, data };
+        if edit.is_classic() { new.put_classic(edit, node) } else { new.put(edit, node) }
+    })
+}
+
+/// An attribute as a call passes it.
+struct NewAttribute<'a> {
+    varid: c_int,
+    name: &'a CText,
+    ty: c_int,
+    len: usize,
+    memory: Option<Atomic>,
+    data: Bytes,
+}
+
+impl NewAttribute<'_> {
+    fn put_classic(&self, edit: &mut FileEdit<'_>, node: NodeId) -> Outcome<()> {
+        if self.name.is_null() {
+            return Err(Code(NC_EBADNAME));
+        }
+        edit.check_writable()?;
+        let ty = crate::files::members::atomic_of(self.ty)
+            .filter(|ty| ty.is_classic() || edit.file.core.format.number == 5 && *ty != Atomic::String);
+        let ty = ty.ok_or(Code(NC_EBADTYPE))?;
+        self.check_text(ty)?;
+        if self.len > MOST {
+            return Err(Code(NC_EINVAL));
+        }
+        let known = known_name(self.name);
+        let is_known =
+            known.as_ref().is_ok_and(|known| list(edit, node).is_some_and(|list| list.find(known).is_some()));
+        if !is_known {
+            edit.enter_define_mode()?;
+        }
+        let known = known?;
+        if let Some(old) = list(edit, node).and_then(|list| list.find(&known)) {
+            if !edit.state.is_defining && padded(ty, self.len) > padded_of(old) {
+                return Err(Code(NC_ENOTINDEFINE));
+            }
+        } else {
+            new_name(self.name)?;
+        }
+        self.store(edit, node, known, ty.into())
+    }
+
+    fn put(&self, edit: &mut FileEdit<'_>, node: NodeId) -> Outcome<()> {
+        if self.len > MOST {
+            return Err(Code(NC_EINVAL));
+        }
+        if self.name.is_null() || self.name.bytes()?.len() > 256 {
+            return Err(Code(NC_EBADNAME));
+        }
+        if self.len > 0 && self.data.is_null() {
+            return Err(Code(NC_EINVAL));
+        }
+        edit.check_writable()?;
+        let name = new_name(self.name)?;
+        check_reserved(edit, &name)?;
+        let before = list(edit, node).and_then(|list| list.find(&name));
+        let grows = match before {
+            None => true,
+            Some(old) => {
+                let old_ty = edit.members().number_of_type(old.ty);
+                weight(self.ty, self.len) > weight(old_ty, old.values.len())
+            }
+        };
+        if grows {
+            edit.enter_define_mode()?;
+        }
+        if self.ty <= 0 {
+            return Err(Code(if self.ty == 0 { NC_EBADTYPE } else { NC_EINVAL }));
+        }
+        if let Some(atomic) = crate::files::members::atomic_of(self.ty) {
+            self.check_text(atomic)?;
+        }
+        if edit.is_classic_model() && self.ty > c_int::from(Atomic::Double.number()) {
+            return Err(Code(NC_ESTRICTNC3));
+        }
+        let ty = edit.members().ty(self.ty).map_err(|_| Code(NC_EBADTYPID))?;
+        if matches!(ty, TypeRef::User(_)) && self.memory.is_some() {
+            return Err(Code(NC_EBADTYPE));
+        }
+        if self.varid != GLOBAL && name == "_FillValue" {
+            self.check_fill(edit, node)?;
+        }
+        self.store(edit, node, name, ty)
+    }
+
+    fn check_text(&self, ty: Atomic) -> Outcome<()> {
+        let memory = self.memory.unwrap_or(ty);
+        let of_text = |ty: Atomic| matches!(ty, Atomic::Char | Atomic::String);
+        if memory != ty && (of_text(memory) || of_text(ty)) { Err(Code(NC_ECHAR)) } else { Ok(()) }
+    }
+
+    /// A fill value is one value of the variable's type, and is chosen before the variable is in the file.
+    fn check_fill(&self, edit: &FileEdit<'_>, node: NodeId) -> Outcome<()> {
+        let NodeId::Variable(var) = node else { return Ok(()) };
+        let own = edit.model().variable(var).map(|variable| edit.members().number_of_type(variable.ty));
+        let wrong_type = own != Some(self.ty);
+        let wrong_len = self.len != 1;
+        match (wrong_type, wrong_len) {
+            (_, true) => Err(Code(NC_EINVAL)),
+            _ if edit.state.stored.contains(&var) && !edit.state.unused.contains(&var) => {
+                Err(Code(NC_ELATEFILL))
+            }
+            (true, _) => Err(Code(NC_EBADTYPE)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The values in the attribute's type; whether all fit it.
+    fn values(&self, edit: &FileEdit<'_>, ty: TypeRef) -> Outcome<(Values, Outcome<()>)> {
+        let memory = self.memory.map_or(ty, TypeRef::Atomic);
+        let each = layouts::size_of_type(edit.members(), memory)?.len;
+        let bytes = self.data.read(self.len.checked_mul(each).ok_or(Code(NC_EINVAL))?)?;
+        let values = layouts::values(edit.members(), memory, bytes)?;
+        match (ty, values.atomic()) {
+            (TypeRef::Atomic(to), Some(from)) if from != to => {
+                convert::to_file(edit.file.core.format, &values, to)
+            }
+            _ => Ok((values, Ok(()))),
+        }
+    }
+
+    fn store(&self, edit: &mut FileEdit<'_>, node: NodeId, name: String, ty: TypeRef) -> Outcome<()> {
+        let (values, ended) = self.values(edit, ty)?;
+        store(edit, node, Attribute { name, ty, values })?;
+        ended
+    }
+}
+
+/// Puts an attribute, and the fill value if it is one.
+fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome<()> {
+    check_length(edit, node, &attribute.name, &attribute.values)?;
+    keep_fill(edit, node, &attribute.name)?;
+    let is_stored = |var: VarId| edit.state.stored.contains(&var);
+    // Of a classic file, what is filled later follows the attribute.
+    let is_settled = matches!(node, NodeId::Variable(var) if edit.is_classic() && is_stored(var));
+    let model = edit.model_mut();
+    if let NodeId::Variable(var) = node
+        && attribute.name == "_FillValue"
+        && model.variable(var).is_some_and(|variable| is_fill_of(&attribute, variable.ty))
+        && !is_settled
+        && let Some(variable) = model.variable_mut(var)
+        && variable.fill != FillValue::None
+    {
+        variable.fill = FillValue::Own(attribute.values.clone());
+    }
+    if let Some(state) = model.attributes_mut(node) {
+        state.known_mut().put(attribute);
+    }
+    Ok(())
+}
+
+/// Before an attribute changes that may be a fill value: what nobody wrote is filled with the one of now.
+fn keep_fill(edit: &mut FileEdit<'_>, node: NodeId, name: &str) -> Outcome<()> {
+    match node {
+        NodeId::Variable(var) if name == "_FillValue" => edit.state.keep_fill(var),
+        _ => Ok(()),
+    }
+}
+
+/// By what an attribute of netCDF-4 counts as longer than another one: its bytes; those of a user-defined type have -1 each.
+fn weight(ty: c_int, len: usize) -> usize {
+    let each = crate::files::members::atomic_of(ty)
+        .map_or(usize::MAX, |ty| ty.byte_len().unwrap_or(size_of::<usize>()));
+    len.wrapping_mul(each)
+}
+
+/// Bytes of an attribute in a classic file.
+fn padded(ty: Atomic, len: usize) -> usize {
+    len.saturating_mul(ty.byte_len().unwrap_or(1)).saturating_add(3) / 4 * 4
+}
+
+fn padded_of(attribute: &Attribute) -> usize {
+    attribute.values.atomic().map_or(0, |ty| padded(ty, attribute.values.len()))
+}
+
+/// `nc_del_att`.
+pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
+    edit(ncid, |edit| {
+        if edit.is_classic() {
+            edit.enter_define_mode()?;
+        }
+        if !edit.is_classic() {
+            edit.check_writable()?;
+            edit.enter_define_mode()?;
+        }
+        let node = node_of(edit, varid)?;
+        if name.is_null() && !edit.is_classic() {
+            return Err(Code(NC_EINVAL));
+        }
+        let name = known_name(&name).map_err(|code| match code {
+            Code(NC_EBADNAME) if edit.is_classic() => code,
+            _ => Code(NC_ENOTATT),
+        })?;
+        if list(edit, node).and_then(|list| list.find(&name)).is_none() {
+            return Err(Code(NC_ENOTATT));
+        }
+        keep_fill(edit, node, &name)?;
+        if let Some(state) = edit.model_mut().attributes_mut(node) {
+            state.known_mut().remove(&name);
+        }
+        if name == "_FillValue" {
+            settle_fill(edit, node);
+        }
+        Ok(())
+    })
+}
+
+/// Names of the library itself, whatever has the attribute: nobody would see it once the file is opened again.
+fn check_reserved(edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
+    let is_reserved = attributes::READ_ONLY.contains(&name)
+        || HIDDEN.contains(&name)
+        || is_zarr(edit) && is_reserved_in_zarr(name);
+    if is_reserved { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
+}
+
+fn is_zarr(edit: &FileEdit<'_>) -> bool {
+    !edit.is_classic() && !edit.file.is_hdf5()
+}
+
+/// Names that the writer of Zarr refuses: it would do so only once the file is synced, with all definitions.
+fn is_reserved_in_zarr(name: &str) -> bool {
+    let is_prefixed = name.starts_with("_nczarr_") || name.starts_with("_NCZARR_");
+    name == "_ncirrus" || is_prefixed && !STRING_LENGTHS.contains(&name)
+}
+
+/// Lengths of strings in a file of Zarr are numbers that the writer can use: with others it could not write the file.
+fn check_length(edit: &FileEdit<'_>, node: NodeId, name: &str, values: &Values) -> Outcome<()> {
+    let [own, usual] = STRING_LENGTHS;
+    let is_used = is_zarr(edit)
+        && match node {
+            NodeId::Group(group) => name == usual && group == edit.model().root(),
+            NodeId::Variable(var) => {
+                let ty = edit.model().variable(var).map(|variable| variable.ty);
+                name == own && ty == Some(TypeRef::Atomic(Atomic::String))
+            }
+        };
+    let is_length = values.integer(0).is_some_and(|value| (1..=i128::from(u32::MAX)).contains(&value));
+    if is_used && !is_length { Err(Code(NC_EINVAL)) } else { Ok(()) }
+}
+
+/// `nc_rename_att`.
+pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outcome<()> {
+    edit(ncid, |edit| {
+        if name.is_null() || new.is_null() {
+            return Err(Code(if edit.is_classic() { NC_EBADNAME } else { NC_EINVAL }));
+        }
+        if edit.is_classic() {
+            edit.check_writable()?;
+        }
+        if !edit.is_classic() && new.bytes()?.len() > 256 {
+            return Err(Code(NC_EMAXNAME));
+        }
+        if !edit.is_classic() {
+            edit.check_writable()?;
+            new_name(&new)?;
+        }
+        let node = node_of(edit, varid)?;
+        check_sought(edit.is_classic(), &name)?;
+        let old = match known_name(&name) {
+            // In classic files what is no text is the name of nothing.
+            Err(Code(NC_EBADNAME)) if edit.is_classic() => String::new(),
+            other => other?,
+        };
+        let found = list(edit, node).and_then(|list| list.find(&old)).is_some();
+        let in_use =
+            |edit: &FileEdit<'_>, new: &str| list(edit, node).and_then(|list| list.find(new)).is_some();
+        let to = if edit.is_classic() {
+            // The new name is looked at once the old one is found.
+            let to = new_name(&new)?;
+            if !found {
+                return Err(Code(NC_ENOTATT));
+            }
+            if in_use(edit, &to) {
+                return Err(Code(NC_ENAMEINUSE));
+            }
+            to
+        } else {
+            let to = new_name(&new)?;
+            if in_use(edit, &to) {
+                return Err(Code(NC_ENAMEINUSE));
+            }
+            if !found {
+                return Err(Code(NC_ENOTATT));
+            }
+            check_reserved(edit, &to)?;
+            if let Some(attribute) = list(edit, node).and_then(|list| list.find(&old)) {
+                check_length(edit, node, &to, &attribute.values)?;
+            }
+            to
+        };
+        check_longer(edit, &old, &to)?;
+        keep_fill(edit, node, &old)?;
+        keep_fill(edit, node, &to)?;
+        let state = edit.model_mut().attributes_mut(node).ok_or(Code(NC_ENOTATT))?;
+        state.known_mut().rename(&old, &to).map_err(|_| Code(NC_EBADNAME))?;
+        if [&old, &to].into_iter().any(|name| name == "_FillValue") {
+            settle_fill(edit, node);
+        }
+        Ok(())
+    })
+}
+
+/// After `_FillValue` was removed or renamed, or another attribute got its name: what a file is filled with follows it. In HDF5 only what is
+/// put by that name counts, and it stays.
+fn settle_fill(edit: &mut FileEdit<'_>, node: NodeId) {
+    let NodeId::Variable(var) = node else { return };
+    let Some(variable) = edit.model().variable(var) else { return };
+    if edit.state.stored.contains(&var) || variable.fill == FillValue::None {
+        return;
+    }
+    if !edit.file.is_hdf5() {
+        return set_no_fill(edit, var, false);
+    }
+    let usual = edit.model().base_atomic(variable.ty).filter(|_| variable.fill == FillValue::Default);
+    if let (Some(usual), Some(variable)) = (usual, edit.model_mut().variable_mut(var)) {
+        variable.fill = FillValue::Own(default_fill(usual));
+    }
+}
+
+/// `nc_copy_att`: an attribute of the same type in another place.
+pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Outcome<()> {
+    if [from, to].into_iter().any(|ncid| crate::programs::user_formats::table_of(ncid).is_some()) {
+        return copy_by_calls(from, from_var, name, to, to_var);
+    }
+    let there = group_of(to)?;
+    if from == to && from_var == to_var {
+        return Ok(());
+    }
+    if there.file.core.format.number == 4 {
+        // There the order of attributes is kept: it is looked up first whether one is replaced.
+        match attributes::inq_id(to, to_var, name, Out::none()) {
+            Ok(()) | Err(Code(NC_ENOTATT)) => {}
+            Err(code) => return Err(code),
+        }
+    }
+    let at = group_of(from)?;
+    attributes::inq(from, from_var, name, Out::none(), Out::none())?;
+    let attribute = attributes::stored(&at, from_var, &name)?;
+    there.node(to_var)?;
+    let ty = match attribute.ty {
+        TypeRef::Atomic(atomic) => c_int::from(atomic.number()),
+        TypeRef::User(_) => crate::rules::equality::same_type(&at, attribute.ty, to)?,
+    };
+    let image = layouts::image(&at.members, attribute.ty, &attribute.values)?;
+    let put = put_as(to, to_var, &name, ty, attribute.values.len(), None, Bytes::of(&image));
+    layouts::reclaim(&at.members, attribute.ty, &image)?;
+    match put {
+        // Values of one type cannot be out of its range.
+        Err(Code(NC_ERANGE)) => Ok(()),
+        Err(Code(NC_EPERM)) => Err(Code(NC_EPERM)),
+        other => other,
+    }
+}
+
+/// Copies an attribute of an atomic type by reading and writing it: one of the files is of a format of the program.
+fn copy_by_calls(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Outcome<()> {
+    let (mut number, mut len) = (0, 0);
+    let (ty_out, len_out) = (Out::of(&mut number), Out::of(&mut len));
+    match crate::programs::user_formats::table_of(from) {
+        Some(table) => table.inq_att(from, from_var, name, ty_out, len_out)?,
+        None => attributes::inq(from, from_var, name, ty_out, len_out)?,
+    }
+    let ty = crate::files::members::atomic_of(number).ok_or(Code(NC_EBADTYPE))?;
+    let each = ty.byte_len().unwrap_or(size_of::<usize>());
+    let mut image = vec![0; len.checked_mul(each).filter(|len| *len <= MOST).ok_or(Code(NC_EINVAL))?];
+    let memory = BytesOut::of(&mut image);
+    match crate::programs::user_formats::table_of(from) {
+        Some(table) => crate::programs::user_calls::get_own_att(&table, from, from_var, name, memory)?,
+        None => attributes::get(from, from_var, name, memory)?,
+    }
+    let put = put_as(to, to_var, &name, number, len, None, Bytes::of(&image));
+    if ty == Atomic::String {
+        image.chunks_exact(each).for_each(|text| free_address(CBlock::at(text).address()));
+    }
+    put
+}
