@@ -66,7 +66,7 @@ pub use store::{
 pub use upkeep::{StoreUpkeep, UnfinishedUpload};
 pub use url::{
     BucketUrl, CloudProvider, Scheme, Url, UrlFragment, UrlModes, dataset_name, percent_decoded,
-    percent_encoded,
+    percent_encoded, query_encoded,
 };
 #[cfg(feature = "zip")]
 pub use zip::{ZipStore, ZipWriterStore};
