@@ -61,7 +61,7 @@ pub use schemes::{SchemeRegistry, StoreFactory, StoreOpener};
 pub use scratch_file::ScratchFile;
 pub use store::{
     AnswerPart, AnswerReceiver, BlockingStore, LocalStore, MultipartUpload, ObjectPage, PutCondition, ReadAt,
-    Store, StoreAbilities, StoreExt, StoreFacts,
+    ReadOnlyStore, Store, StoreAbilities, StoreExt, StoreFacts,
 };
 pub use upkeep::{StoreUpkeep, UnfinishedUpload};
 pub use url::{
