@@ -49,9 +49,10 @@ impl QueryRead<'_> {
             return ReadAhead::Companions(companions);
         }
         let whole = self.whole();
-        match is_next && whole != *asked && self.are_kept(std::slice::from_ref(&whole)) {
-            true => ReadAhead::Whole(whole),
-            false => ReadAhead::Nothing,
+        if is_next && whole != *asked && self.are_kept(std::slice::from_ref(&whole)) {
+            ReadAhead::Whole(whole)
+        } else {
+            ReadAhead::Nothing
         }
     }
 
