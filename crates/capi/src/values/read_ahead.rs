@@ -59,7 +59,7 @@ fn followed_read<'a>(
     element: usize,
 ) -> Option<(FollowedRead<'a>, Span)> {
     let core = &at.file.core;
-    if slab.element_count().ok()? <= SMALL || core.is_written() || core.format.protocol.is_some() {
+    if slab.element_count().ok()? <= SMALL || core.is_written() || core.format.is_computed() {
         // A server that computes values has its own way of reading ahead.
         return None;
     }
