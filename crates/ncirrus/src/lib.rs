@@ -127,6 +127,8 @@ mod group;
 #[doc(hidden)]
 pub mod internals;
 mod left_out;
+#[doc(hidden)]
+pub mod pace;
 mod select;
 mod session;
 pub mod store;

@@ -1,6 +1,7 @@
 //! How netCDF-4 files are created: the location of everything in them, and what readers see after every sync.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
+mod deep_groups;
 mod long_attributes;
 
 use crate::far::Far;
