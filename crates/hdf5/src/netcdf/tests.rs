@@ -2,7 +2,9 @@
 use crate::Hdf5Driver;
 use crate::testing::done;
 use ncirrus_layout::{Catalog, Driver, ErrorKind, OpenOptions};
-use ncirrus_model::{Atomic, Attributes, DimId, FaultKind, GroupId, Model, NodeId, TypeRef, Values, VarId};
+use ncirrus_model::{
+    Atomic, Attributes, DimId, FaultKind, Format, GroupId, Model, NodeId, TypeRef, Values, VarId,
+};
 use ncirrus_testkit::corpus::{corpus, peers_python};
 use ncirrus_testkit::{MemoryView, ObjectView};
 use serde_json::{Map, Value, json};
