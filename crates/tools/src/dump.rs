@@ -8,6 +8,7 @@ use ncirrus::{
 use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
 use ncirrus_codec::{DecodedElement, names};
 use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
+use ncirrus_netcdf_view::{RootFacts, names::FORMAT};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -146,27 +147,13 @@ impl PrintedDataset<'_> {
     /// `docs/spec/nczarr.md` 12.5: provenance, superblock version, and the format.
     fn special_of_root(&self) -> Vec<Attribute> {
         let mut special = Vec::new();
-        let facts = self.dataset.facts();
-        let fact = |name: &str| facts.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
         if !is_classic(self.dataset) {
-            let provenance = fact("_NCProperties");
-            special.extend(provenance.map(|text| Attribute::text("_NCProperties", text)));
-            let stored = fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
-            // Only HDF5 files need not be netCDF-4, and have a superblock of their own.
-            let is_netcdf4 = fact("_IsNetcdf4").and_then(|text| text.parse().ok());
-            let version =
-                is_netcdf4.map_or_else(|| superblock_version(stored, provenance.is_some()), |_: i32| stored);
-            special.push(Attribute::atomic("_SuperblockVersion", Values::Int(vec![version])));
-            special.push(Attribute::atomic("_IsNetcdf4", Values::Int(vec![is_netcdf4.unwrap_or(1)])));
+            let facts = self.dataset.facts();
+            special.extend(RootFacts::of(&facts).attributes());
         }
-        special.push(Attribute::text("_Format", self.dataset.kind()));
+        special.push(Attribute::text(FORMAT, self.dataset.kind()));
         special
     }
-}
-
-/// The reference returns 2 for whatever netCDF wrote, also as plain Zarr, and 0 for everything else.
-fn superblock_version(stored: i32, by_netcdf: bool) -> i32 {
-    if stored == 0 && !by_netcdf { 0 } else { stored.max(2) }
 }
 
 /// How a variable is stored, as attributes in the order of docs/spec/nczarr.md 12.5.
@@ -288,13 +275,6 @@ mod tests {
     fn szip_shows_its_method_and_block() {
         assert_eq!(szip_text(&[169, 8, 32, 32]), "4,32,8");
         assert_eq!(szip_text(&[141, 16, 32, 32]), "4,4,16");
-    }
-
-    #[test]
-    fn plain_zarr_has_a_superblock_version_when_netcdf_wrote_it() {
-        assert_eq!(superblock_version(0, false), 0);
-        assert_eq!(superblock_version(0, true), 2);
-        assert_eq!((superblock_version(1, true), superblock_version(3, true)), (2, 3));
     }
 
     #[test]

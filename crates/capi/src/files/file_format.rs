@@ -116,11 +116,6 @@ fn is_refusal(error: &ncirrus::Error) -> bool {
     error.kind() == ErrorKind::Unsupported && error.detail().is_none()
 }
 
-/// A fact about the storage of a dataset.
-pub(crate) fn fact(dataset: &Dataset, name: &str) -> Option<String> {
-    value_of(&dataset.facts(), name).map(str::to_owned)
-}
-
 fn value_of<'a>(facts: &'a [(&str, String)], name: &str) -> Option<&'a str> {
     facts.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
 }

@@ -4,7 +4,7 @@
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
 use crate::c_types::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::files::broken::{FileHealth, MarkedGuard};
-pub(crate) use crate::files::file_format::{FileFormat, fact};
+pub(crate) use crate::files::file_format::FileFormat;
 use crate::files::followed::ReadAhead;
 use crate::files::members::FileMembers;
 use crate::files::put_run::CollectedPuts;
