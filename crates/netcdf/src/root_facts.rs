@@ -1,6 +1,6 @@
 //! Attributes of the root group that netCDF-C shows and no file stores as such (docs/spec/nczarr.md 12.5).
 use crate::names::{IS_NETCDF4, PROPERTIES, SUPERBLOCK_VERSION, is_of_root};
-use ncirrus_model::{Attribute, Values};
+use ncirrus_model::{Attribute, StorageFacts, Values};
 
 /// What is known of the storage of a netCDF-4 dataset, for the attributes that its root group has without storing them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,14 +14,12 @@ pub struct RootFacts<'a> {
 }
 
 impl<'a> RootFacts<'a> {
-    /// Those among the facts of a dataset, which have the names of the attributes.
-    pub fn of(facts: &'a [(&str, String)]) -> Self {
-        let fact = |name: &str| facts.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
-        let integer = |name| fact(name).and_then(|text| text.parse::<i32>().ok());
+    /// Those among the facts about the storage of a dataset.
+    pub fn of(facts: &'a StorageFacts) -> Self {
         Self {
-            provenance: fact(PROPERTIES),
-            superblock: integer(SUPERBLOCK_VERSION),
-            is_netcdf4: integer(IS_NETCDF4).map(|value| value != 0),
+            provenance: facts.provenance.as_deref(),
+            superblock: facts.superblock_version.map(i32::from),
+            is_netcdf4: facts.is_netcdf4,
         }
     }
 
@@ -117,14 +115,6 @@ mod tests {
         assert_eq!(RootFacts { is_netcdf4: None, ..known }.by_newer_netcdf_c().is_netcdf4, None);
         let new = RootFacts::of_new_hdf5("version=2", false);
         assert_eq!((new.superblock, new.is_netcdf4), (Some(2), Some(false)));
-    }
-
-    #[test]
-    fn facts_have_the_names_of_the_attributes() {
-        let facts = [("other", "x"), (IS_NETCDF4, "1"), (SUPERBLOCK_VERSION, "3"), (PROPERTIES, "p")]
-            .map(|(name, value)| (name, value.to_owned()));
-        let expected = RootFacts { provenance: Some("p"), superblock: Some(3), is_netcdf4: Some(true) };
-        assert_eq!(RootFacts::of(&facts), expected);
     }
 
     #[test]

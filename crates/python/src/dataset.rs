@@ -104,7 +104,7 @@ impl Dataset {
     }
 
     fn kind(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(self.open.dataset(py)?.kind())
+        Ok(self.open.dataset(py)?.kind().format.as_str())
     }
 
     fn name(&self, py: Python<'_>) -> PyResult<String> {
@@ -112,7 +112,7 @@ impl Dataset {
     }
 
     fn facts(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String)>> {
-        Ok(self.open.dataset(py)?.facts())
+        Ok(self.open.dataset(py)?.facts().pairs())
     }
 
     /// An attribute of the root group that the file does not store as one.

@@ -39,7 +39,7 @@ pub(crate) fn root_attribute(dataset: &Dataset, name: &str, is_new: bool) -> Opt
     let facts = dataset.facts();
     let provenance = format!("version=2,ncirrus={}", ncirrus::VERSION);
     let known = if is_new {
-        RootFacts::of_new_hdf5(&provenance, dataset.kind() == "netCDF-4 classic model")
+        RootFacts::of_new_hdf5(&provenance, dataset.kind().format.has_classic_model())
     } else {
         RootFacts::of(&facts).by_newer_netcdf_c()
     };

@@ -118,7 +118,7 @@ fn protocol_of(url: &str) -> Option<DapProtocol> {
 /// Those of opening; that nothing can be written there.
 fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
     let read = FileCore::reopened(url.as_bytes(), None)?;
-    if read.format.protocol.is_some() {
+    if read.format.is_computed() {
         return Ok(read);
     }
     let updated = process::updated(url, None)?;
