@@ -22,6 +22,7 @@ mod object;
 mod placer;
 mod query;
 mod request;
+pub mod sequence;
 mod source;
 mod step;
 mod stored;
