@@ -12,7 +12,7 @@ use crate::files::members::atomic_of;
 use crate::files::{GLOBAL, edit, number};
 use ncirrus::model::{Dimension, Stored, Variable, check_name, normalize_name};
 use ncirrus::{
-    Atomic, Attribute, DefaultChunks, DimId, DimensionLen, FillValue, Model, Storage, TypeRef, VarId,
+    Atomic, Attribute, DefaultChunks, DimId, DimensionLen, FillValue, Format, Model, Storage, TypeRef, VarId,
 };
 use std::ffi::c_int;
 
@@ -111,10 +111,10 @@ fn check_sizes(edit: &FileEdit<'_>) -> Outcome<()> {
     const CDF1_BYTES: u64 = 0x7fff_ffff - 3;
     const CDF2_BYTES: u64 = 0xffff_ffff - 3;
     const CDF5_BYTES: u64 = i64::MAX as u64 - 3;
-    let limit = match edit.file.core.format.number {
-        1 => CDF1_BYTES,
-        2 => CDF2_BYTES,
-        _ => CDF5_BYTES,
+    let limit = match edit.file.core.format.format() {
+        Format::Classic => CDF1_BYTES,
+        Format::Offset64 => CDF2_BYTES,
+        Format::Data64 | Format::NetCdf4 | Format::NetCdf4Classic => CDF5_BYTES,
     };
     let model = edit.model();
     let (records, fixed): (Vec<VarId>, Vec<VarId>) =
@@ -125,7 +125,7 @@ fn check_sizes(edit: &FileEdit<'_>) -> Outcome<()> {
         let ends_large = list.last().is_some_and(is_large);
         // Only the last of the fixed ones may be larger, if there are no records, and only one record variable.
         let may_be = ends_large
-            && edit.file.core.format.number != 5
+            && edit.file.core.format.format() != Format::Data64
             && (records.is_empty() || std::ptr::eq(list, &records));
         if large > usize::from(may_be) {
             return Err(Code(NC_EVARSIZE));
@@ -152,7 +152,7 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
         let name = if edit.is_classic() {
             edit.enter_define_mode()?;
             let name = new_name(&name)?;
-            check_dim_len(edit.file.core.format.number, len)?;
+            check_dim_len(edit.file.core.format.format(), len)?;
             if len == 0 && has_unlimited {
                 return Err(Code(NC_EUNLIMIT));
             }
@@ -166,7 +166,7 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
                 edit.enter_define_mode()?;
             }
             let name = new_name(&name)?;
-            check_dim_len(edit.file.core.format.number, len)?;
+            check_dim_len(edit.file.core.format.format(), len)?;
             edit.enter_define_mode()?;
             name
         };
@@ -184,13 +184,13 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
 }
 
 /// Lengths that a classic format or model can hold.
-fn check_dim_len(format: c_int, len: usize) -> Outcome<()> {
+fn check_dim_len(format: Format, len: usize) -> Outcome<()> {
     let limit = match format {
-        1 => 0x7fff_ffff - 3,
-        2 => 0xffff_ffff - 3,
-        4 => 0xffff_ffff,
-        5 => i64::MAX as u64,
-        _ => u64::MAX,
+        Format::Classic => 0x7fff_ffff - 3,
+        Format::Offset64 => 0xffff_ffff - 3,
+        Format::NetCdf4Classic => 0xffff_ffff,
+        Format::Data64 => i64::MAX as u64,
+        Format::NetCdf4 => u64::MAX,
     };
     if len as u64 > limit { Err(Code(NC_EDIMSIZE)) } else { Ok(()) }
 }
@@ -273,9 +273,7 @@ fn check_fill_values(edit: &FileEdit<'_>) -> Outcome<()> {
 
 /// A type that a classic format has.
 fn classic_type(edit: &FileEdit<'_>, ty: c_int) -> Outcome<c_int> {
-    let known = atomic_of(ty).filter(|atomic| {
-        atomic.is_classic() || edit.file.core.format.number == 5 && *atomic != Atomic::String
-    });
+    let known = atomic_of(ty).filter(|atomic| edit.file.core.format.format().holds(*atomic));
     known.map(|_| ty).ok_or(Code(NC_EBADTYPE))
 }
 

@@ -6,8 +6,6 @@ use std::ffi::c_int;
 /// What kind of file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileFormat {
-    /// `NC_FORMAT_*`.
-    pub(crate) number: c_int,
     kind: DatasetKind,
 }
 
@@ -20,15 +18,7 @@ const FORMATX_ZARR: c_int = 10;
 impl FileFormat {
     /// The format of a dataset.
     pub(crate) fn of(dataset: &Dataset) -> Self {
-        let kind = dataset.kind();
-        let number = match kind.format {
-            Format::Classic => 1,
-            Format::Offset64 => 2,
-            Format::NetCdf4 => 3,
-            Format::NetCdf4Classic => 4,
-            Format::Data64 => 5,
-        };
-        Self { number, kind }
+        Self { kind: dataset.kind() }
     }
 
     /// The format of a dataset that is opened.
@@ -42,6 +32,22 @@ impl FileFormat {
                 format!("the file is cut off: {missing} bytes are missing"),
             )),
             None => Ok(Self::of(dataset)),
+        }
+    }
+
+    /// The format as netCDF sees it.
+    pub(crate) fn format(self) -> Format {
+        self.kind.format
+    }
+
+    /// `NC_FORMAT_*`.
+    pub(crate) fn number(self) -> c_int {
+        match self.kind.format {
+            Format::Classic => 1,
+            Format::Offset64 => 2,
+            Format::NetCdf4 => 3,
+            Format::NetCdf4Classic => 4,
+            Format::Data64 => 5,
         }
     }
 

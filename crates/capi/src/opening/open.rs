@@ -17,7 +17,7 @@ use crate::process::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::process::{self, open_options};
 use crate::programs::user_formats;
 use ncirrus::store::Url;
-use ncirrus::{Dataset, ErrorKind};
+use ncirrus::{Dataset, ErrorKind, Format};
 use std::ffi::c_int;
 use std::fs::File;
 use std::sync::Arc;
@@ -363,22 +363,18 @@ pub(crate) fn finalize() -> Outcome<()> {
 
 /// `NC_FORMAT_*`.
 pub(crate) fn format(ncid: c_int, format: Out<c_int>) -> Outcome<()> {
-    format.set(format_of(&group_of(ncid)?.file));
+    format.set(group_of(ncid)?.file.core.format.number());
     Ok(())
-}
-
-fn format_of(file: &OpenFile) -> c_int {
-    file.core.format.number
 }
 
 /// `NC_FORMATX_*` and the mode with the bits of the format.
 pub(crate) fn format_extended(ncid: c_int, format: Out<c_int>, mode: Out<c_int>) -> Outcome<()> {
     let file = group_of(ncid)?.file;
-    let bits = match format_of(&file) {
-        1 => 0,
-        2 => OFFSET_64BIT,
-        5 => DATA_64BIT,
-        _ => NETCDF4,
+    let bits = match file.core.format.format() {
+        Format::Classic => 0,
+        Format::Offset64 => OFFSET_64BIT,
+        Format::Data64 => DATA_64BIT,
+        Format::NetCdf4 | Format::NetCdf4Classic => NETCDF4,
     };
     format.set(file.core.format.extended());
     mode.set(file.mode | bits);

@@ -3,7 +3,7 @@ use crate::c_types::codes::{Code, NC_EBADTYPE, NC_ECHAR, NC_ERANGE, Outcome};
 use crate::files::OpenFile;
 use crate::files::file_state::FileFormat;
 use ncirrus::convert::{ByteRule, CastRules, RangeExcess, cast_with};
-use ncirrus::{Atomic, Values};
+use ncirrus::{Atomic, Format, Values};
 
 /// The values as another type, by the rules of a format, and whether all were in its range: the program gets them, or the
 /// file, in either case.
@@ -13,7 +13,10 @@ use ncirrus::{Atomic, Values};
 pub(crate) fn with_rules(format: FileFormat, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
     check(values.atomic().ok_or(Code(NC_EBADTYPE))?, to)?;
     // CDF-1, CDF-2 and netCDF-4 of the classic model have one type of bytes.
-    let bytes = if matches!(format.number, 1 | 2 | 4) { ByteRule::Classic } else { ByteRule::Typed };
+    let bytes = match format.format() {
+        Format::Classic | Format::Offset64 | Format::NetCdf4Classic => ByteRule::Classic,
+        Format::Data64 | Format::NetCdf4 => ByteRule::Typed,
+    };
     let rules = CastRules { excess: RangeExcess::Wrap, bytes };
     let (converted, report) = cast_with(values, to, rules)?;
     let is_clean = report.is_clean() || is_next_to_uint(format, values, to);

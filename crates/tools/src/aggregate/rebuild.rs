@@ -5,7 +5,6 @@ use super::each::each;
 use super::list::list;
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::{folder_of, join};
-use super::parts::format_name;
 use super::split::{FragmentNames, place};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Selection, Session};
@@ -95,7 +94,7 @@ impl MasterBuilder<'_> {
             Ok((
                 model.variable_path(var),
                 model.shape(var),
-                format_name(dataset.kind().format),
+                dataset.kind().format.data_model(),
                 (*place).clone(),
             ))
         })?;

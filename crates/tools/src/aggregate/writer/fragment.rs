@@ -1,5 +1,4 @@
 //! Fragments that are created and changed part by part.
-use super::super::parts::format_name;
 use super::super::shape::known;
 use super::related::RelatedVariables;
 use super::{FragmentStorage, WrittenFragment};
@@ -43,7 +42,7 @@ pub(super) struct FragmentHome<'a> {
 
 /// Format as S3netCDF4 names it.
 pub(super) fn format(kind: Kind) -> &'static str {
-    format_name(DatasetKind::from(kind).format)
+    DatasetKind::from(kind).format.data_model()
 }
 
 /// Which dimensions of a fragment grow: in netCDF-3 only the first one can.
