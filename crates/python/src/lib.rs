@@ -46,6 +46,7 @@ fn _ncirrus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(codecs::parse_filters, module)?)?;
     module.add_function(wrap_pyfunction!(netcdf_view::reserved_attributes, module)?)?;
     module.add_function(wrap_pyfunction!(netcdf_view::is_reserved_attribute, module)?)?;
+    module.add_function(wrap_pyfunction!(netcdf_view::format_name, module)?)?;
     module.add_function(wrap_pyfunction!(netcdf_view::default_chunks, module)?)?;
     tools::add_to(module)?;
     module.add_function(wrap_pyfunction!(bridge::check_store, module)?)?;

@@ -1,5 +1,5 @@
 //! netCDF-C's rules for `ncirrus.netCDF4` (`ncirrus::netcdf`).
-use ncirrus::netcdf::{AttributeSpace, DefaultChunks, RootFacts};
+use ncirrus::netcdf::{AttributeSpace, DefaultChunks, RootFacts, formats};
 use ncirrus::{Attribute, Dataset, DimensionLen, Values};
 use pyo3::prelude::*;
 
@@ -21,6 +21,12 @@ pub(crate) fn reserved_attributes() -> Vec<&'static str> {
 pub(crate) fn is_reserved_attribute(name: &str, is_hdf5: bool) -> bool {
     let space = if is_hdf5 { AttributeSpace::Hdf5 } else { AttributeSpace::Zarr };
     space.is_reserved(name)
+}
+
+/// The name of a format in netCDF4-python (`NETCDF4_CLASSIC`), by its name in `ncdump -k`; none for other texts.
+#[pyfunction]
+pub(crate) fn format_name(kind: &str) -> Option<&'static str> {
+    kind.parse().ok().map(formats::name)
 }
 
 /// netCDF-C's chunks of a variable: the length of each axis, whether it grows, and the bytes of an element.

@@ -77,8 +77,8 @@ impl NewAttribute<'_> {
             return Err(Code(NC_EBADNAME));
         }
         edit.check_writable()?;
-        let ty = crate::files::members::atomic_of(self.ty)
-            .filter(|ty| ty.is_classic() || edit.file.core.format.number == 5 && *ty != Atomic::String);
+        let ty =
+            crate::files::members::atomic_of(self.ty).filter(|ty| edit.file.core.format.netcdf().holds(*ty));
         let ty = ty.ok_or(Code(NC_EBADTYPE))?;
         self.check_text(ty)?;
         if self.len > MOST {

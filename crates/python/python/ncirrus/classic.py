@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncirrus._ncirrus import format_name
 from ncirrus.errors import UnsupportedError
 
 _TYPES = frozenset(["byte", "char", "short", "int", "float", "double"])
@@ -12,7 +13,7 @@ _HINT_BEYOND_CDF5 = 'choose a richer kind: kind="nc4" or "nczarr"'
 
 def check_type(kind: str, type_name: str, what: str, path: str, url: str) -> None:
     """Refuses types that the kind does not have."""
-    if kind == "netCDF-4" or type_name in (_CDF5_TYPES if kind == "cdf5" else _TYPES):
+    if kind == "netCDF-4" or type_name in (_CDF5_TYPES if format_name(kind) == "NETCDF3_64BIT_DATA" else _TYPES):
         return
     hint = _HINT if type_name in _CDF5_TYPES else _HINT_BEYOND_CDF5
     raise UnsupportedError(f"{what} of type {type_name}, which kind {kind} does not have", path=path, object=url, hint=hint)

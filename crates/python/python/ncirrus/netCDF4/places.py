@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import ncirrus
-from ncirrus._ncirrus import is_reserved_attribute
+from ncirrus._ncirrus import format_name, is_reserved_attribute
 from ncirrus.errors import Error, NotFoundError
 from ncirrus.netCDF4 import failures
 from ncirrus.netCDF4.settings import get_alignment, session_at
@@ -24,13 +24,6 @@ KINDS = {
     "NCZARR": "nczarr",
     "ZARR2": "zarr2",
     "ZARR3": "zarr3",
-}
-_MODELS = {
-    "classic": "NETCDF3_CLASSIC",
-    "64-bit offset": "NETCDF3_64BIT_OFFSET",
-    "cdf5": "NETCDF3_64BIT_DATA",
-    "netCDF-4": "NETCDF4",
-    "netCDF-4 classic model": "NETCDF4_CLASSIC",
 }
 # The default modes, with the letter that asks for writes that others see at once.
 MODES = {"r": "r", "rs": "r", "w": "w", "ws": "w", "x": "x", "a": "a", "as": "a", "r+": "r+", "r+s": "r+"}
@@ -58,7 +51,7 @@ class Place:
             self.dataset: ncirrus.Dataset = self._opened(words, memory)
         except Error as error:
             failures.on_opening(error, name)
-        self.model: str = _MODELS[self.dataset.kind]
+        self.model: str = format_name(self.dataset.kind) or ""
         self.is_hdf5: bool = self.dataset.format == "netcdf4"
         if self.mode != "r":
             _writing.add(self)

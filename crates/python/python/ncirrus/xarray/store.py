@@ -18,6 +18,7 @@ from xarray.coding.strings import CharacterArrayCoder, EncodedStringCoder
 from xarray.core.utils import FrozenDict
 
 import ncirrus
+from ncirrus._ncirrus import format_name
 from ncirrus.xarray import defining, reading
 
 # What `to_netcdf(format=...)` calls the kinds.
@@ -30,13 +31,6 @@ FORMATS = {
     "NETCDF4": "nc4",
 }
 _CLASSIC_KINDS = frozenset({"nc3", "nc5", "nc6", "nc4c"})
-_CLASSIC_NAMES = {
-    "classic": "nc3",
-    "64-bit offset": "nc6",
-    "cdf5": "nc5",
-    "64-bit data": "nc5",
-    "netCDF-4 classic model": "nc4c",
-}
 
 
 class SharedHandle:
@@ -283,7 +277,8 @@ class NcirrusStore(WritableCFDataStore):
     def is_classic(self) -> bool:
         """Whether the dataset keeps to the classic model: no groups, no strings, few types."""
         if self.kind is None:
-            self.kind = _CLASSIC_NAMES.get(self._handle.dataset.dataset.kind, "")
+            name = format_name(self._handle.dataset.dataset.kind)
+            self.kind = FORMATS[name] if name else ""
         return self.kind in _CLASSIC_KINDS
 
     def _format_name(self) -> str:
