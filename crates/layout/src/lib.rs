@@ -8,6 +8,7 @@
 pub mod base64;
 mod boxes;
 mod cover;
+mod dataset_view;
 mod driver;
 mod error;
 mod fragment;
@@ -28,6 +29,7 @@ mod view;
 
 pub use boxes::BoxTree;
 pub use cover::{split_region, uncovered};
+pub use dataset_view::DatasetView;
 pub use driver::{Catalog, Confidence, Consolidated, Driver, Members, OpenOptions, Overlay};
 pub use error::{Error, ErrorKind, ErrorPlace, Result};
 pub use fragment::{

@@ -119,18 +119,6 @@ impl Format {
         }
     }
 
-    /// The name in netCDF4-python, xarray and the descriptions of S3netCDF4.
-    #[must_use]
-    pub fn data_model(self) -> &'static str {
-        match self {
-            Self::Classic => "NETCDF3_CLASSIC",
-            Self::Offset64 => "NETCDF3_64BIT_OFFSET",
-            Self::Data64 => "NETCDF3_64BIT_DATA",
-            Self::NetCdf4 => "NETCDF4",
-            Self::NetCdf4Classic => "NETCDF4_CLASSIC",
-        }
-    }
-
     /// Whether it is netCDF-3.
     #[must_use]
     pub fn is_classic(self) -> bool {

@@ -1,4 +1,5 @@
 //! What a dataset is, in words for Python.
+use ncirrus::netcdf::formats;
 use ncirrus::{Atomic, Format, Stored};
 use pyo3::prelude::*;
 
@@ -23,7 +24,7 @@ impl DatasetKind {
     /// The format as netCDF4-python names it.
     #[getter]
     fn data_model(&self) -> &'static str {
-        self.0.format.data_model()
+        formats::name(self.0.format)
     }
 
     /// The storage in one word.

@@ -7,9 +7,8 @@ use ncirrus::{
 };
 use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
 use ncirrus_codec::{DecodedElement, names};
-use ncirrus_model::{
-    AttributeState, CodecSpace, Fault, FaultKind, Format, Storage, Stored, TypeRef, VarId, Variable,
-};
+use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
+use ncirrus_netcdf_view::{RootFacts, formats, names::FORMAT};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -63,18 +62,8 @@ pub fn is_classic_model(dataset: &Dataset) -> bool {
 }
 
 /// The kind, with the mode that `nc_open` reports for it, as `ncdump -K` prints it.
-pub fn extended_kind(dataset: &Dataset) -> &'static str {
-    let kind = dataset.kind();
-    match (kind.format, kind.stored) {
-        (Format::Classic, _) => "classic mode=00000000",
-        (Format::Offset64, _) => "64-bit offset mode=00000200",
-        (Format::Data64, _) => "64-bit data mode=00000020",
-        (Format::NetCdf4 | Format::NetCdf4Classic, Stored::Hdf5) => "HDF5 mode=00001000",
-        (
-            Format::NetCdf4 | Format::NetCdf4Classic,
-            Stored::Classic | Stored::Zarr(_) | Stored::Dap2 | Stored::Dap4,
-        ) => "NCZarr mode=00001000",
-    }
+pub fn extended_kind(dataset: &Dataset) -> String {
+    formats::kind_with_mode(dataset.kind())
 }
 
 /// Whether the dataset is stored in a classic format.
@@ -151,28 +140,13 @@ impl PrintedDataset<'_> {
     /// `docs/spec/nczarr.md` 12.5: provenance, superblock version, and the format.
     fn special_of_root(&self) -> Vec<Attribute> {
         let mut special = Vec::new();
-        let facts = self.dataset.facts();
         if !is_classic(self.dataset) {
-            let provenance = facts.provenance.as_deref();
-            special.extend(provenance.map(|text| Attribute::text("_NCProperties", text)));
-            let stored = facts.superblock_version.map_or(2, i32::from);
-            // Only HDF5 files need not be netCDF-4, and have a superblock of their own.
-            let version = match facts.is_netcdf4 {
-                Some(_) => stored,
-                None => superblock_version(stored, provenance.is_some()),
-            };
-            special.push(Attribute::atomic("_SuperblockVersion", Values::Int(vec![version])));
-            let is_netcdf4 = i32::from(facts.is_netcdf4.unwrap_or(true));
-            special.push(Attribute::atomic("_IsNetcdf4", Values::Int(vec![is_netcdf4])));
+            let facts = self.dataset.facts();
+            special.extend(RootFacts::of(&facts).attributes());
         }
-        special.push(Attribute::text("_Format", self.dataset.kind().format.as_str()));
+        special.push(Attribute::text(FORMAT, self.dataset.kind().format.as_str()));
         special
     }
-}
-
-/// The reference returns 2 for whatever netCDF wrote, also as plain Zarr, and 0 for everything else.
-fn superblock_version(stored: i32, by_netcdf: bool) -> i32 {
-    if stored == 0 && !by_netcdf { 0 } else { stored.max(2) }
 }
 
 /// How a variable is stored, as attributes in the order of docs/spec/nczarr.md 12.5.
@@ -294,13 +268,6 @@ mod tests {
     fn szip_shows_its_method_and_block() {
         assert_eq!(szip_text(&[169, 8, 32, 32]), "4,32,8");
         assert_eq!(szip_text(&[141, 16, 32, 32]), "4,4,16");
-    }
-
-    #[test]
-    fn plain_zarr_has_a_superblock_version_when_netcdf_wrote_it() {
-        assert_eq!(superblock_version(0, false), 0);
-        assert_eq!(superblock_version(0, true), 2);
-        assert_eq!((superblock_version(1, true), superblock_version(3, true)), (2, 3));
     }
 
     #[test]

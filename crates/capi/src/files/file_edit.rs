@@ -41,7 +41,7 @@ impl FileEdit<'_> {
 
     /// Whether it follows the classic model, as netCDF-4.
     pub(crate) fn is_classic_model(&self) -> bool {
-        self.file.core.format.format() == Format::NetCdf4Classic
+        self.file.core.format.netcdf() == Format::NetCdf4Classic
     }
 
     /// Whether this handle may change the file.

@@ -1,5 +1,6 @@
 //! What kind of file it is, and the codes of errors that depend on it.
 use crate::c_types::codes::{self, Code, NC_EFILTER, NC_EHDFERR, NC_ENCZARR, NC_EVARSIZE, cause_of};
+use ncirrus::netcdf::formats;
 use ncirrus::{Dataset, DatasetKind, ErrorKind, Format, Stored, codec::CodecError};
 use std::ffi::c_int;
 
@@ -8,12 +9,6 @@ use std::ffi::c_int;
 pub(crate) struct FileFormat {
     kind: DatasetKind,
 }
-
-const FORMATX_NC3: c_int = 1;
-const FORMATX_HDF5: c_int = 2;
-const FORMATX_DAP2: c_int = 5;
-const FORMATX_DAP4: c_int = 6;
-const FORMATX_ZARR: c_int = 10;
 
 impl FileFormat {
     /// The format of a dataset.
@@ -35,31 +30,19 @@ impl FileFormat {
         }
     }
 
-    /// The format as netCDF sees it.
-    pub(crate) fn format(self) -> Format {
-        self.kind.format
-    }
-
     /// `NC_FORMAT_*`.
     pub(crate) fn number(self) -> c_int {
-        match self.kind.format {
-            Format::Classic => 1,
-            Format::Offset64 => 2,
-            Format::NetCdf4 => 3,
-            Format::NetCdf4Classic => 4,
-            Format::Data64 => 5,
-        }
+        formats::number(self.kind.format)
     }
 
     /// `NC_FORMATX_*`.
     pub(crate) fn extended(self) -> c_int {
-        match self.kind.stored {
-            Stored::Classic => FORMATX_NC3,
-            Stored::Hdf5 => FORMATX_HDF5,
-            Stored::Zarr(_) => FORMATX_ZARR,
-            Stored::Dap2 => FORMATX_DAP2,
-            Stored::Dap4 => FORMATX_DAP4,
-        }
+        formats::extended_number(self.kind.stored)
+    }
+
+    /// The format of netCDF.
+    pub(crate) fn netcdf(self) -> Format {
+        self.kind.format
     }
 
     /// How it is stored.
@@ -89,7 +72,7 @@ impl FileFormat {
 
     /// Whether define and data mode are told apart: in netCDF-3, and in netCDF-4 of the classic model.
     pub(crate) fn is_strict(self) -> bool {
-        self.kind.format.has_classic_model()
+        formats::has_modes(self.kind.format)
     }
 
     /// The code of an error of writing: what HDF5 has no place for is its error.

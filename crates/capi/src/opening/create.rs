@@ -42,7 +42,7 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let (core, _turn) = created(name, mode).inspect_err(|_| last_error::about(name))?;
     replace_others(&core);
     // What the default says stands in the mode, too.
-    let mode = if core.format.format() == Format::NetCdf4Classic { mode | CLASSIC_MODEL } else { mode };
+    let mode = if core.format.netcdf() == Format::NetCdf4Classic { mode | CLASSIC_MODEL } else { mode };
     let id = files::insert(OpenFile::new(Arc::new(core), mode, name.to_vec(), true))?;
     ncid.set(id);
     Ok(())

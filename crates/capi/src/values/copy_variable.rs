@@ -27,7 +27,7 @@ pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
         dims.push(target.members.number_of_dim(there));
     }
     let is_new = !matches!(variable.ty, TypeRef::Atomic(ty) if ty.number() <= Atomic::Double.number());
-    if is_new && target.file.is_classic() && at.file.core.format.format() == Format::NetCdf4 {
+    if is_new && target.file.is_classic() && at.file.core.format.netcdf() == Format::NetCdf4 {
         return Err(Code(NC_ENOTNC4));
     }
     let ty = match variable.ty {

@@ -85,7 +85,11 @@ fn a_new_dataset_is_what_it_is_when_it_is_opened_again() {
         dataset.close().unwrap();
         let opened = Dataset::open_with(path.to_str().unwrap(), &Default::default(), &session).unwrap();
         assert_eq!(opened.kind(), new, "{kind:?}, {dialect:?}");
-        assert_eq!((new.to_string().as_str(), new.stored.as_str()), (format, stored), "{kind:?}, {dialect:?}");
+        assert_eq!(
+            (new.to_string().as_str(), new.stored.as_str()),
+            (format, stored),
+            "{kind:?}, {dialect:?}"
+        );
         if dialect.is_none() {
             assert_eq!((Kind::like(new), DatasetKind::from(kind)), (kind, new));
         }

@@ -7,6 +7,7 @@ use ncirrus::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
 use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
+use ncirrus_netcdf_view::formats;
 use ncirrus_store::Url;
 use ncirrus_units::UnitConversion;
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +86,7 @@ impl FilePart {
 
     fn look(&mut self, dataset: &Dataset, template: &FirstFile) -> Result<()> {
         let model = dataset.model()?;
-        self.format = dataset.kind().format.data_model();
+        self.format = formats::name(dataset.kind().format);
         let root = known(&model, NodeId::Group(model.root()));
         self.conventions = root.find("Conventions").and_then(Attribute::as_text).unwrap_or_default();
         self.compare_groups(&model, template);

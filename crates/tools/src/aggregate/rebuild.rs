@@ -10,6 +10,7 @@ use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Selection, Session};
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, GroupId, Model, NodeId, VarId};
+use ncirrus_netcdf_view::formats;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Recreates a lost master from the fragments in a folder: their names contain their positions in the array, and they
@@ -94,7 +95,7 @@ impl MasterBuilder<'_> {
             Ok((
                 model.variable_path(var),
                 model.shape(var),
-                dataset.kind().format.data_model(),
+                formats::name(dataset.kind().format),
                 (*place).clone(),
             ))
         })?;

@@ -5,6 +5,7 @@ use super::super::relocate::{single_file_kind, terms, texts};
 use ncirrus::{Dataset, Error, Kind, OpenOptions, Result, Session};
 use ncirrus_aggregate::write::Convention;
 use ncirrus_model::{Format, GroupId, Model, VarId};
+use ncirrus_netcdf_view::formats;
 use ncirrus_store::Url;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -53,8 +54,11 @@ impl FragmentMarks {
     pub(super) fn format(&self, number: usize, count: usize, name: &str) -> &'static str {
         let listed = self.formats.get(number).filter(|_| self.formats.len() == count);
         let said = listed.or_else(|| self.formats_by_name.get(name));
-        let mut known = Format::ALL.into_iter().map(Format::data_model).chain(["netCDF"]);
-        said.and_then(|said| known.find(|name| name == said)).unwrap_or(Format::NetCdf4.data_model())
+        match said.map(|said| (&**said, formats::named(said))) {
+            Some((_, Some(format))) => formats::name(format),
+            Some(("netCDF", None)) => "netCDF",
+            _ => formats::name(Format::NetCdf4),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use ncirrus::{CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Session,
 use ncirrus_aggregate::write::FragmentCell;
 use ncirrus_layout::ErrorKind;
 use ncirrus_model::{DatasetKind, Region};
+use ncirrus_netcdf_view::formats;
 
 /// A box of a variable, and its fragment's address.
 pub(super) struct SplitPiece {
@@ -87,5 +88,5 @@ pub(in crate::aggregate) fn place(mut number: usize, lens: &[usize]) -> Vec<usiz
 /// The entry of a fragment in a master.
 pub(super) fn cell(file: String, path: &str, kind: Option<Kind>) -> Result<Option<FragmentCell>> {
     let kind = DatasetKind::from(kind.ok_or_else(|| Error::internal("fragments are of some kind"))?);
-    Ok(Some(FragmentCell { file: file.into(), variable: path.into(), format: kind.format.data_model() }))
+    Ok(Some(FragmentCell { file: file.into(), variable: path.into(), format: formats::name(kind.format) }))
 }
