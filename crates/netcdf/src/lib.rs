@@ -3,6 +3,7 @@
 //! - [`names`]: attribute names that netCDF-4 and Zarr reserve, hide or compute;
 //! - [`RootFacts`]: the attributes of the root group that no file stores (`_NCProperties`, `_SuperblockVersion`,
 //!   `_IsNetcdf4`);
+//! - [`formats`]: numbers, names, modes and limits of formats;
 //! - [`DefaultChunks`], [`chunks`]: chunk shapes of variables for which the program chose none;
 //! - [`filter_text`]: filters and their parameters as text (`32001,0,0,0,0,5|1,9`);
 //! - [`casts`]: which types convert into each other, and what happens to values outside the range.
@@ -16,6 +17,7 @@
 pub mod casts;
 pub mod chunks;
 pub mod filter_text;
+pub mod formats;
 pub mod names;
 mod root_facts;
 

@@ -2,6 +2,7 @@
 use crate::errors::{exception, wait};
 use crate::group::Group;
 use crate::json;
+use crate::kind::DatasetKind;
 use crate::model::OpenDataset;
 use crate::netcdf_view::{SpecialValue, root_attribute};
 use crate::options::{create_options, open_options};
@@ -103,8 +104,8 @@ impl Dataset {
         Ok(Group { open: Arc::clone(&self.open), id: root })
     }
 
-    fn kind(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(self.open.dataset(py)?.kind().format.as_str())
+    fn kind(&self, py: Python<'_>) -> PyResult<DatasetKind> {
+        Ok(self.open.dataset(py)?.kind().into())
     }
 
     fn name(&self, py: Python<'_>) -> PyResult<String> {

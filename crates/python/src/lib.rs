@@ -20,6 +20,7 @@ mod group;
 mod inspecting;
 mod joint;
 mod json;
+mod kind;
 mod marking;
 mod model;
 mod netcdf_view;
@@ -58,6 +59,7 @@ fn _ncirrus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<joint::JointWriter>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<dataset::Dataset>()?;
+    module.add_class::<kind::DatasetKind>()?;
     module.add_class::<group::Group>()?;
     module.add_class::<pending::Pending>()?;
     module.add_class::<dimension::Dimension>()?;

@@ -7,10 +7,8 @@ use ncirrus::{
 };
 use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
 use ncirrus_codec::{DecodedElement, names};
-use ncirrus_model::{
-    AttributeState, CodecSpace, Fault, FaultKind, Format, Storage, Stored, TypeRef, VarId, Variable,
-};
-use ncirrus_netcdf_view::{RootFacts, names::FORMAT};
+use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
+use ncirrus_netcdf_view::{RootFacts, formats, names::FORMAT};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -64,18 +62,8 @@ pub fn is_classic_model(dataset: &Dataset) -> bool {
 }
 
 /// The kind, with the mode that `nc_open` reports for it, as `ncdump -K` prints it.
-pub fn extended_kind(dataset: &Dataset) -> &'static str {
-    let kind = dataset.kind();
-    match (kind.format, kind.stored) {
-        (Format::Classic, _) => "classic mode=00000000",
-        (Format::Offset64, _) => "64-bit offset mode=00000200",
-        (Format::Data64, _) => "64-bit data mode=00000020",
-        (Format::NetCdf4 | Format::NetCdf4Classic, Stored::Hdf5) => "HDF5 mode=00001000",
-        (
-            Format::NetCdf4 | Format::NetCdf4Classic,
-            Stored::Classic | Stored::Zarr(_) | Stored::Dap2 | Stored::Dap4,
-        ) => "NCZarr mode=00001000",
-    }
+pub fn extended_kind(dataset: &Dataset) -> String {
+    formats::kind_with_mode(dataset.kind())
 }
 
 /// Whether the dataset is stored in a classic format.

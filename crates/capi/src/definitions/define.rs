@@ -10,14 +10,13 @@ use crate::definitions::room::room_of;
 use crate::files::file_edit::FileEdit;
 use crate::files::members::atomic_of;
 use crate::files::{GLOBAL, edit, number};
-use ncirrus::model::{Dimension, Stored, Variable, check_name, normalize_name};
+use ncirrus::model::{Dimension, NAME_MAX_BYTES, Stored, Variable, check_name, normalize_name};
+use ncirrus::netcdf::formats;
 use ncirrus::{
-    Atomic, Attribute, DefaultChunks, DimId, DimensionLen, FillValue, Model, Storage, TypeRef, VarId,
+    Atomic, Attribute, DefaultChunks, DimId, DimensionLen, FillValue, Format, Model, Storage, TypeRef, VarId,
 };
 use std::ffi::c_int;
 
-/// Bytes of a name.
-const NAME_MAX: usize = 256;
 /// Dimensions of a variable of netCDF-4.
 const MOST_DIMS: c_int = 32;
 /// `NC_MAX_VAR_DIMS`.
@@ -31,7 +30,7 @@ const NOFILL: c_int = 0x100;
 /// `NC_EINVAL` for a null pointer, `NC_EMAXNAME`, `NC_EBADNAME`.
 pub(crate) fn new_name(name: &CText) -> Outcome<String> {
     let bytes = name.bytes()?;
-    if bytes.len() > NAME_MAX {
+    if bytes.len() > NAME_MAX_BYTES {
         return Err(Code(NC_EMAXNAME));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| Code(NC_EBADNAME))?;
@@ -52,7 +51,7 @@ pub(crate) fn known_name(name: &CText) -> Outcome<String> {
 /// # Errors
 /// `NC_EMAXNAME` in netCDF-4, where classic files have no such name.
 pub(crate) fn check_sought(is_classic: bool, name: &CText) -> Outcome<()> {
-    let is_too_long = !is_classic && name.bytes().is_ok_and(|bytes| bytes.len() > NAME_MAX);
+    let is_too_long = !is_classic && name.bytes().is_ok_and(|bytes| bytes.len() > NAME_MAX_BYTES);
     if is_too_long { Err(Code(NC_EMAXNAME)) } else { Ok(()) }
 }
 
@@ -108,14 +107,7 @@ pub(crate) fn enddef_padded(
 
 /// Variables that the format has no room for.
 fn check_sizes(edit: &FileEdit<'_>) -> Outcome<()> {
-    const CDF1_BYTES: u64 = 0x7fff_ffff - 3;
-    const CDF2_BYTES: u64 = 0xffff_ffff - 3;
-    const CDF5_BYTES: u64 = i64::MAX as u64 - 3;
-    let limit = match edit.file.core.format.number {
-        1 => CDF1_BYTES,
-        2 => CDF2_BYTES,
-        _ => CDF5_BYTES,
-    };
+    let limit = formats::max_variable_len(edit.file.core.format.netcdf());
     let model = edit.model();
     let (records, fixed): (Vec<VarId>, Vec<VarId>) =
         model.variables().into_iter().partition(|var| model.growing(*var).first() == Some(&true));
@@ -125,7 +117,7 @@ fn check_sizes(edit: &FileEdit<'_>) -> Outcome<()> {
         let ends_large = list.last().is_some_and(is_large);
         // Only the last of the fixed ones may be larger, if there are no records, and only one record variable.
         let may_be = ends_large
-            && edit.file.core.format.number != 5
+            && edit.file.core.format.netcdf() != Format::Data64
             && (records.is_empty() || std::ptr::eq(list, &records));
         if large > usize::from(may_be) {
             return Err(Code(NC_EVARSIZE));
@@ -152,7 +144,7 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
         let name = if edit.is_classic() {
             edit.enter_define_mode()?;
             let name = new_name(&name)?;
-            check_dim_len(edit.file.core.format.number, len)?;
+            check_dim_len(edit, len)?;
             if len == 0 && has_unlimited {
                 return Err(Code(NC_EUNLIMIT));
             }
@@ -166,7 +158,7 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
                 edit.enter_define_mode()?;
             }
             let name = new_name(&name)?;
-            check_dim_len(edit.file.core.format.number, len)?;
+            check_dim_len(edit, len)?;
             edit.enter_define_mode()?;
             name
         };
@@ -183,15 +175,9 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
     })
 }
 
-/// Lengths that a classic format or model can hold.
-fn check_dim_len(format: c_int, len: usize) -> Outcome<()> {
-    let limit = match format {
-        1 => 0x7fff_ffff - 3,
-        2 => 0xffff_ffff - 3,
-        4 => 0xffff_ffff,
-        5 => i64::MAX as u64,
-        _ => u64::MAX,
-    };
+/// Lengths that the format can hold.
+fn check_dim_len(edit: &FileEdit<'_>, len: usize) -> Outcome<()> {
+    let limit = formats::max_dimension_len(edit.file.core.format.netcdf());
     if len as u64 > limit { Err(Code(NC_EDIMSIZE)) } else { Ok(()) }
 }
 
@@ -273,9 +259,7 @@ fn check_fill_values(edit: &FileEdit<'_>) -> Outcome<()> {
 
 /// A type that a classic format has.
 fn classic_type(edit: &FileEdit<'_>, ty: c_int) -> Outcome<c_int> {
-    let known = atomic_of(ty).filter(|atomic| {
-        atomic.is_classic() || edit.file.core.format.number == 5 && *atomic != Atomic::String
-    });
+    let known = atomic_of(ty).filter(|atomic| edit.file.core.format.netcdf().holds(*atomic));
     known.map(|_| ty).ok_or(Code(NC_EBADTYPE))
 }
 

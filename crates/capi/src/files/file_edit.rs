@@ -3,7 +3,7 @@ use crate::c_types::codes::{Code, NC_ENOTINDEFINE, NC_EPERM, Outcome};
 use crate::files::file_state::FileState;
 use crate::files::handles::OpenFile;
 use crate::files::members::FileMembers;
-use ncirrus::{GroupId, Model};
+use ncirrus::{Format, GroupId, Model};
 use std::ffi::c_int;
 
 /// Definitions of a file in an exclusive call.
@@ -41,7 +41,7 @@ impl FileEdit<'_> {
 
     /// Whether it follows the classic model, as netCDF-4.
     pub(crate) fn is_classic_model(&self) -> bool {
-        self.file.core.format.number == 4
+        self.file.core.format.netcdf() == Format::NetCdf4Classic
     }
 
     /// Whether this handle may change the file.

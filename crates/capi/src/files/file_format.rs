@@ -1,34 +1,19 @@
 //! What kind of file it is, and the codes of errors that depend on it.
 use crate::c_types::codes::{self, Code, NC_EFILTER, NC_EHDFERR, NC_ENCZARR, NC_EVARSIZE, cause_of};
+use ncirrus::netcdf::formats;
 use ncirrus::{Dataset, DatasetKind, ErrorKind, Format, Stored, codec::CodecError};
 use std::ffi::c_int;
 
 /// What kind of file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileFormat {
-    /// `NC_FORMAT_*`.
-    pub(crate) number: c_int,
     kind: DatasetKind,
 }
-
-const FORMATX_NC3: c_int = 1;
-const FORMATX_HDF5: c_int = 2;
-const FORMATX_DAP2: c_int = 5;
-const FORMATX_DAP4: c_int = 6;
-const FORMATX_ZARR: c_int = 10;
 
 impl FileFormat {
     /// The format of a dataset.
     pub(crate) fn of(dataset: &Dataset) -> Self {
-        let kind = dataset.kind();
-        let number = match kind.format {
-            Format::Classic => 1,
-            Format::Offset64 => 2,
-            Format::NetCdf4 => 3,
-            Format::NetCdf4Classic => 4,
-            Format::Data64 => 5,
-        };
-        Self { number, kind }
+        Self { kind: dataset.kind() }
     }
 
     /// The format of a dataset that is opened.
@@ -45,15 +30,19 @@ impl FileFormat {
         }
     }
 
+    /// `NC_FORMAT_*`.
+    pub(crate) fn number(self) -> c_int {
+        formats::number(self.kind.format)
+    }
+
     /// `NC_FORMATX_*`.
     pub(crate) fn extended(self) -> c_int {
-        match self.kind.stored {
-            Stored::Classic => FORMATX_NC3,
-            Stored::Hdf5 => FORMATX_HDF5,
-            Stored::Zarr(_) => FORMATX_ZARR,
-            Stored::Dap2 => FORMATX_DAP2,
-            Stored::Dap4 => FORMATX_DAP4,
-        }
+        formats::extended_number(self.kind.stored)
+    }
+
+    /// The format of netCDF.
+    pub(crate) fn netcdf(self) -> Format {
+        self.kind.format
     }
 
     /// How it is stored.
@@ -83,7 +72,7 @@ impl FileFormat {
 
     /// Whether define and data mode are told apart: in netCDF-3, and in netCDF-4 of the classic model.
     pub(crate) fn is_strict(self) -> bool {
-        self.kind.format.has_classic_model()
+        formats::has_modes(self.kind.format)
     }
 
     /// The code of an error of writing: what HDF5 has no place for is its error.

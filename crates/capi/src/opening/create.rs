@@ -12,7 +12,7 @@ use crate::process::faults::{self, FaultPlace};
 use crate::process::last_error;
 use crate::process::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::programs::user_formats;
-use ncirrus::{CreateOptions, Dataset, DefaultChunks, Detail, ErrorKind, Kind};
+use ncirrus::{CreateOptions, Dataset, DefaultChunks, Detail, ErrorKind, Format, Kind};
 use std::ffi::c_int;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
@@ -42,7 +42,7 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let (core, _turn) = created(name, mode).inspect_err(|_| last_error::about(name))?;
     replace_others(&core);
     // What the default says stands in the mode, too.
-    let mode = if core.format.number == 4 { mode | CLASSIC_MODEL } else { mode };
+    let mode = if core.format.netcdf() == Format::NetCdf4Classic { mode | CLASSIC_MODEL } else { mode };
     let id = files::insert(OpenFile::new(Arc::new(core), mode, name.to_vec(), true))?;
     ncid.set(id);
     Ok(())

@@ -3,9 +3,7 @@ use crate::c_types::codes::{
     self, Code, DapProtocol, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome,
 };
 use crate::c_types::memory::{CText, ConstText, MemoryFile, Out};
-use crate::c_types::modes::{
-    DATA_64BIT, DISKLESS, INMEMORY, MMAP, NETCDF4, OFFSET_64BIT, PERSIST, SHARE, WRITE,
-};
+use crate::c_types::modes::{DISKLESS, INMEMORY, MMAP, PERSIST, SHARE, WRITE};
 use crate::files::broken::PanicMark;
 use crate::files::file_state::{self, FileCore, FileFormat, FileOrigin, FileState};
 use crate::files::{self, OpenFile, group_of};
@@ -16,7 +14,7 @@ use crate::process::last_error;
 use crate::process::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::process::{self, open_options};
 use crate::programs::user_formats;
-use ncirrus::netcdf::RootFacts;
+use ncirrus::netcdf::{RootFacts, formats};
 use ncirrus::store::Url;
 use ncirrus::{Dataset, ErrorKind};
 use std::ffi::c_int;
@@ -364,23 +362,14 @@ pub(crate) fn finalize() -> Outcome<()> {
 
 /// `NC_FORMAT_*`.
 pub(crate) fn format(ncid: c_int, format: Out<c_int>) -> Outcome<()> {
-    format.set(format_of(&group_of(ncid)?.file));
+    format.set(group_of(ncid)?.file.core.format.number());
     Ok(())
-}
-
-fn format_of(file: &OpenFile) -> c_int {
-    file.core.format.number
 }
 
 /// `NC_FORMATX_*` and the mode with the bits of the format.
 pub(crate) fn format_extended(ncid: c_int, format: Out<c_int>, mode: Out<c_int>) -> Outcome<()> {
     let file = group_of(ncid)?.file;
-    let bits = match format_of(&file) {
-        1 => 0,
-        2 => OFFSET_64BIT,
-        5 => DATA_64BIT,
-        _ => NETCDF4,
-    };
+    let bits = formats::mode_bits(file.core.format.netcdf());
     format.set(file.core.format.extended());
     mode.set(file.mode | bits);
     Ok(())

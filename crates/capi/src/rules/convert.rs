@@ -4,6 +4,7 @@ use crate::files::OpenFile;
 use crate::files::file_state::FileFormat;
 use ncirrus::convert::{ByteRule, CastRules, RangeExcess, cast_with};
 use ncirrus::netcdf::casts::{self, CastRefusal};
+use ncirrus::netcdf::formats;
 use ncirrus::{Atomic, Values};
 
 /// The values as another type, by the rules of a format, and whether all were in its range: the program gets them, or the
@@ -14,7 +15,8 @@ use ncirrus::{Atomic, Values};
 pub(crate) fn with_rules(format: FileFormat, values: &Values, to: Atomic) -> Outcome<(Values, Outcome<()>)> {
     check(values.atomic().ok_or(Code(NC_EBADTYPE))?, to)?;
     // CDF-1, CDF-2 and netCDF-4 of the classic model have one type of bytes.
-    let bytes = if matches!(format.number, 1 | 2 | 4) { ByteRule::Classic } else { ByteRule::Typed };
+    let bytes =
+        if formats::has_one_type_of_bytes(format.netcdf()) { ByteRule::Classic } else { ByteRule::Typed };
     let rules = CastRules { excess: RangeExcess::Wrap, bytes };
     let (converted, report) = cast_with(values, to, rules)?;
     let is_clean = report.is_clean() || !format.is_classic() && casts::is_next_to_uint(values, to);

@@ -8,11 +8,8 @@ use crate::{
     definitions::define, definitions::layouts, rules::equality, values::attributes, values::data,
     values::put_attributes, values::put_data,
 };
-use ncirrus::{Atomic, Selection, TypeRef};
+use ncirrus::{Atomic, Format, Selection, TypeRef};
 use std::ffi::{CString, c_int};
-
-/// `NC_FORMAT_NETCDF4`.
-const NETCDF4: c_int = 3;
 
 /// Copies a variable to a group with dimensions of the same names, whose file is in data mode then. What of the values has no place
 /// there is told after the others are copied.
@@ -30,7 +27,7 @@ pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
         dims.push(target.members.number_of_dim(there));
     }
     let is_new = !matches!(variable.ty, TypeRef::Atomic(ty) if ty.number() <= Atomic::Double.number());
-    if is_new && target.file.is_classic() && at.file.core.format.number == NETCDF4 {
+    if is_new && target.file.is_classic() && at.file.core.format.netcdf() == Format::NetCdf4 {
         return Err(Code(NC_ENOTNC4));
     }
     let ty = match variable.ty {

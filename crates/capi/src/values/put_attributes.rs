@@ -14,7 +14,7 @@ use crate::rules::convert;
 use crate::values::attributes;
 use ncirrus::model::default_fill;
 use ncirrus::netcdf::{AttributeSpace, names::STRING_LENGTHS};
-use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values, VarId};
+use ncirrus::{Atomic, Attribute, Attributes, FillValue, Format, NodeId, TypeRef, Values, VarId};
 use std::ffi::c_int;
 
 /// The most values.
@@ -77,8 +77,8 @@ impl NewAttribute<'_> {
             return Err(Code(NC_EBADNAME));
         }
         edit.check_writable()?;
-        let ty = crate::files::members::atomic_of(self.ty)
-            .filter(|ty| ty.is_classic() || edit.file.core.format.number == 5 && *ty != Atomic::String);
+        let ty =
+            crate::files::members::atomic_of(self.ty).filter(|ty| edit.file.core.format.netcdf().holds(*ty));
         let ty = ty.ok_or(Code(NC_EBADTYPE))?;
         self.check_text(ty)?;
         if self.len > MOST {
@@ -379,7 +379,7 @@ pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var:
     if from == to && from_var == to_var {
         return Ok(());
     }
-    if there.file.core.format.number == 4 {
+    if there.file.core.format.netcdf() == Format::NetCdf4Classic {
         // There the order of attributes is kept: it is looked up first whether one is replaced.
         match attributes::inq_id(to, to_var, name, Out::none()) {
             Ok(()) | Err(Code(NC_ENOTATT)) => {}

@@ -50,7 +50,7 @@ fn run(line: &ToolLine, session: &Session) -> Result<CommandStatus, ToolFailure>
     let dataset = commands::open_as_netcdf_c(url, session).map_err(|error| unopened(url, error))?;
     if let Some(kind) = line.flags.iter().find(|flag| "kK".contains(flag.letter)) {
         let text = match kind.letter {
-            'k' => dataset.kind().format.as_str(),
+            'k' => dataset.kind().to_string(),
             _ => ncirrus_tools::extended_kind(&dataset),
         };
         let mut out = StandardOutput::new();

@@ -60,3 +60,40 @@ fn a_separator_that_is_none_is_told_with_its_place() {
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.to_string().contains(".ncrc:3"), "{error}");
 }
+
+#[test]
+fn a_new_dataset_is_what_it_is_when_it_is_opened_again() {
+    let (folder, session) =
+        (tempfile::tempdir().unwrap(), Session::builder().durable(false).build().unwrap());
+    let kinds = [
+        (Kind::Nc3, None, "classic", "netcdf3"),
+        (Kind::Nc6, None, "64-bit offset", "netcdf3"),
+        (Kind::Nc5, None, "cdf5", "netcdf3"),
+        (Kind::Nc4, None, "netCDF-4", "netcdf4"),
+        (Kind::Nc4Classic, None, "netCDF-4 classic model", "netcdf4"),
+        (Kind::NcZarr, None, "netCDF-4", "nczarr2"),
+        (Kind::NcZarr, Some(Dialect::Plain), "netCDF-4", "zarr2"),
+        (Kind::Zarr2, None, "netCDF-4", "zarr2"),
+        (Kind::Zarr3, None, "netCDF-4", "nczarr3"),
+        (Kind::Zarr3, Some(Dialect::Plain), "netCDF-4", "zarr3"),
+    ];
+    for (number, (kind, dialect, format, stored)) in kinds.into_iter().enumerate() {
+        let path = folder.path().join(number.to_string());
+        let options = CreateOptions::new().kind(kind).dialect(dialect);
+        let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session).unwrap();
+        let new = dataset.kind();
+        dataset.close().unwrap();
+        let opened = Dataset::open_with(path.to_str().unwrap(), &Default::default(), &session).unwrap();
+        assert_eq!(opened.kind(), new, "{kind:?}, {dialect:?}");
+        assert_eq!(
+            (new.to_string().as_str(), new.stored.as_str()),
+            (format, stored),
+            "{kind:?}, {dialect:?}"
+        );
+        if dialect.is_none() {
+            assert_eq!((Kind::like(new), DatasetKind::from(kind)), (kind, new));
+        }
+    }
+    let computed = DatasetKind { format: Format::Classic, stored: Stored::Dap2 };
+    assert_eq!(Kind::like(computed), Kind::Nc3);
+}

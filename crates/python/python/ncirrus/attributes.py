@@ -102,7 +102,7 @@ def check_types(dataset: Dataset, values: Mapping[str, Any], path: str) -> None:
     """Refuses attributes of types that the dataset's kind does not have."""
     for name, value in values.items():
         if not isinstance(value, bytes):
-            check_type(dataset.kind, value[0], f"an attribute {name!r}", path, dataset.url)
+            check_type(dataset._known_kind, value[0], f"an attribute {name!r}", path, dataset.url)
 
 
 def of_native(value: Any, has_strings: bool) -> Any:

@@ -47,7 +47,7 @@ class Dataset(Group):
         super().__init__(self, "/", None)
         self._url, self._mode, self._options, self._session = url, mode, dict(options), session
         self._open: Any = None
-        self._kind: str | None = None
+        self._kind: _ncirrus.DatasetKind | None = None
         self._pid = os.getpid()
         self._is_closed = self._came_by_pickle = False
         # What is in memory does not change.
@@ -121,23 +121,24 @@ class Dataset(Group):
     @property
     def kind(self) -> str:
         """The kind as `ncdump -k` names it."""
+        return self._known_kind.name
+
+    @property
+    def _known_kind(self) -> _ncirrus.DatasetKind:
         if self._kind is None:
-            self._kind = str(self._opened().kind())
+            self._kind = self._opened().kind()
         return self._kind
 
     @property
     def _is_classic(self) -> bool:
         """Whether text is of characters only."""
-        return self.kind != "netCDF-4"
+        return self._known_kind.has_classic_model
 
     @property
     def format(self) -> str:
-        """How it is stored: `netcdf3`, `netcdf4`, `zarr2`, `zarr3`, `nczarr2` or `nczarr3`."""
-        facts = self.facts
-        if "zarr_format" in facts:
-            plain = facts.get("dialect") in ("P2", "PX", "V3")
-            return f"{'zarr' if plain else 'nczarr'}{facts['zarr_format']}"
-        return "netcdf4" if self.kind.startswith("netCDF-4") else "netcdf3"
+        """How it is stored: `netcdf3`, `netcdf4`, `zarr2`, `zarr3`, `nczarr2` or `nczarr3`; `dap2` or `dap4` if a
+        server computes it."""
+        return self._known_kind.stored
 
     @property
     def mode(self) -> Literal["r", "r+", "w"]:

@@ -197,7 +197,7 @@ class Group(Mapping[str, "Variable | Group"]):
         length = None if len is None else _length(name, len)
         native = self._changed()
         if length is None and any(dim.is_unlimited for dim in self.dims.values()):
-            check_feature(self.dataset.kind, "second unlimited dimension", f"/{name}", self.dataset.url)
+            check_feature(self.dataset._known_kind, "second unlimited dimension", f"/{name}", self.dataset.url)
         return Dimension(self.dataset, native.create_dimension(name, length))
 
     def create_variable(
@@ -232,14 +232,14 @@ class Group(Mapping[str, "Variable | Group"]):
         how["attrs"] = {key: to_native(key, value, classic, path) for key, value in given.items()}
         check_types(self.dataset, how["attrs"], path)
         type_name = name_of(dtype)
-        check_type(self.dataset.kind, type_name, "a variable", path, self.dataset.url)
+        check_type(self.dataset._known_kind, type_name, "a variable", path, self.dataset.url)
         handle = native.create_variable(name, type_name, names, how)
         return Variable(self.dataset, handle.path(), handle)
 
     def create_group(self, name: str) -> Group:
         """Adds a group; of a path such as `a/b`, those that are not there yet."""
         native = self._changed()
-        check_feature(self.dataset.kind, "groups", f"{self.path.rstrip('/')}/{name}", self.dataset.url)
+        check_feature(self.dataset._known_kind, "groups", f"{self.path.rstrip('/')}/{name}", self.dataset.url)
         *above, last = name.strip("/").split("/") if name.strip("/") else [name]
         for part in above:
             handle = native.group(part) or native.create_group(part)
@@ -249,7 +249,7 @@ class Group(Mapping[str, "Variable | Group"]):
     def create_type(self, type: Enum | Compound | Vlen | Opaque) -> Enum | Compound | Vlen | Opaque:
         """Adds a type, of which variables, attributes and other types may be."""
         native = self._changed()
-        check_feature(self.dataset.kind, "types of its own", f"{self.path.rstrip('/')}/{type.name}", self.dataset.url)
+        check_feature(self.dataset._known_kind, "types of its own", f"{self.path.rstrip('/')}/{type.name}", self.dataset.url)
         native.create_type(type._described())
         return type
 

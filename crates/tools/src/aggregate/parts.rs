@@ -6,7 +6,8 @@ use ncirrus::internals::DatasetInternals;
 use ncirrus::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, Session, TypeRef, Values};
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
-use ncirrus_model::{Attribute, DimId, Field, Format, Model, NodeId, UserKind, VarId};
+use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
+use ncirrus_netcdf_view::formats;
 use ncirrus_store::Url;
 use ncirrus_units::UnitConversion;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,17 +63,6 @@ fn told_protocol(url: &str, dataset: &Dataset) -> String {
     if stored.is_computed() && !is_told { format!("{url}#{stored}") } else { url.to_owned() }
 }
 
-/// Format of a dataset as named by S3netCDF4.
-pub(super) fn format_name(format: Format) -> &'static str {
-    match format {
-        Format::Classic => "NETCDF3_CLASSIC",
-        Format::Offset64 => "NETCDF3_64BIT_OFFSET",
-        Format::Data64 => "NETCDF3_64BIT_DATA",
-        Format::NetCdf4Classic => "NETCDF4_CLASSIC",
-        Format::NetCdf4 => "NETCDF4",
-    }
-}
-
 impl FilePart {
     /// Whether it is a place without a fragment.
     pub(super) fn is_hollow(&self) -> bool {
@@ -96,7 +86,7 @@ impl FilePart {
 
     fn look(&mut self, dataset: &Dataset, template: &FirstFile) -> Result<()> {
         let model = dataset.model()?;
-        self.format = format_name(dataset.kind().format);
+        self.format = formats::name(dataset.kind().format);
         let root = known(&model, NodeId::Group(model.root()));
         self.conventions = root.find("Conventions").and_then(Attribute::as_text).unwrap_or_default();
         self.compare_groups(&model, template);

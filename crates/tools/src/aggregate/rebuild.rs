@@ -5,12 +5,12 @@ use super::each::each;
 use super::list::list;
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::{folder_of, join};
-use super::parts::format_name;
 use super::split::{FragmentNames, place};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Selection, Session};
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, GroupId, Model, NodeId, VarId};
+use ncirrus_netcdf_view::formats;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Recreates a lost master from the fragments in a folder: their names contain their positions in the array, and they
@@ -96,7 +96,7 @@ impl MasterBuilder<'_> {
             Ok((
                 model.variable_path(var),
                 model.shape(var),
-                format_name(dataset.kind().format),
+                formats::name(dataset.kind().format),
                 (*place).clone(),
             ))
         })?;

@@ -148,10 +148,8 @@ class _Members(Switches):
 
     @property
     def disk_format(self) -> str:
-        """`HDF5`, `NETCDF3` or `NCZARR`."""
-        if self._place.is_hdf5:
-            return "HDF5"
-        return "NCZARR" if self._place.model.startswith("NETCDF4") else "NETCDF3"
+        """`HDF5`, `NETCDF3`, `NCZARR`, `DAP2` or `DAP4`."""
+        return self._place.disk_format
 
     @property
     def _isopen(self) -> int:

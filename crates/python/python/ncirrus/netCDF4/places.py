@@ -25,13 +25,6 @@ KINDS = {
     "ZARR2": "zarr2",
     "ZARR3": "zarr3",
 }
-_MODELS = {
-    "classic": "NETCDF3_CLASSIC",
-    "64-bit offset": "NETCDF3_64BIT_OFFSET",
-    "cdf5": "NETCDF3_64BIT_DATA",
-    "netCDF-4": "NETCDF4",
-    "netCDF-4 classic model": "NETCDF4_CLASSIC",
-}
 # The default modes, with the letter that asks for writes that others see at once.
 MODES = {"r": "r", "rs": "r", "w": "w", "ws": "w", "x": "x", "a": "a", "as": "a", "r+": "r+", "r+s": "r+"}
 _writing: weakref.WeakSet[Place] = weakref.WeakSet()
@@ -58,8 +51,10 @@ class Place:
             self.dataset: ncirrus.Dataset = self._opened(words, memory)
         except Error as error:
             failures.on_opening(error, name)
-        self.model: str = _MODELS[self.dataset.kind]
-        self.is_hdf5: bool = self.dataset.format == "netcdf4"
+        kind = self.dataset._known_kind
+        self.model: str = kind.data_model
+        self.disk_format: str = kind.disk_format
+        self.is_hdf5: bool = kind.is_hdf5
         if self.mode != "r":
             _writing.add(self)
 

@@ -23,8 +23,6 @@ from ncirrus.s3netcdf4.exceptions import (
     CFAVariableIndexError,
 )
 
-_FORMATS = {"nc3": "NETCDF3_CLASSIC", "nc6": "NETCDF3_64BIT_OFFSET", "nc5": "NETCDF3_64BIT_DATA"}
-
 
 class Partition(NamedTuple):
     """A place of the partition matrix: the box of the variable that it is, and where its sub-array lies.

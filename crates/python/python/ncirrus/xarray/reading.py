@@ -15,6 +15,7 @@ from xarray.coding.strings import check_vlen_dtype, create_vlen_dtype
 from xarray.core import indexing
 
 import ncirrus
+from ncirrus._ncirrus import DatasetKind
 from ncirrus.xarray import encodings
 
 # Variables along one dimension that decoding looks at while it opens (units of time) come along with the coordinates up
@@ -192,26 +193,27 @@ def _text(value: str) -> str:
 
 def _settle_fill(variable: Any, attributes: dict[str, Any], dtype: np.dtype[Any], as_mask: bool | None) -> None:
     """Brings `_FillValue` to the variable's type, and takes Zarr's fill value for one where that is wanted."""
-    facts = _facts(variable)
-    zarr_format = facts.get("zarr_format")
-    if zarr_format is not None:
-        wanted = zarr_format == "2" if as_mask is None else as_mask
+    kind = _read_kind(variable)
+    if kind is not None and kind.zarr_version is not None:
+        wanted = kind.zarr_version == 2 if as_mask is None else as_mask
+        by_netcdf = "_NCProperties" in variable.dataset.facts
         # Where netCDF wrote it, a default fill value means what it means in netCDF: nothing to be masked.
-        modes = ("own",) if "_NCProperties" in facts else ("own", "default")
+        modes = ("own",) if by_netcdf else ("own", "default")
         if wanted and "_FillValue" not in attributes and variable.fill_mode in modes:
             fill = _fill_of(variable, dtype)
             if fill is not None:
                 attributes["_FillValue"] = fill
-        if as_mask is False and zarr_format == "2" and "_NCProperties" not in facts:
+        if as_mask is False and kind.zarr_version == 2 and not by_netcdf:
             attributes.pop("_FillValue", None)
     fill = attributes.get("_FillValue")
     if fill is not None and dtype.kind == "S" and isinstance(fill, str):
         attributes["_FillValue"] = np.bytes_(fill.encode())
 
 
-def _facts(variable: Any) -> dict[str, str]:
+def _read_kind(variable: Any) -> DatasetKind | None:
+    """What the variable's dataset is, if it is open for reading."""
     dataset = variable.dataset
-    return dict(dataset.facts) if dataset.mode == "r" else {}
+    return dataset._known_kind if dataset.mode == "r" else None  # type: ignore[no-any-return]
 
 
 # What netCDF fills with where nothing else is said.
@@ -282,17 +284,17 @@ def _without_nulls(values: Any) -> Any:
 
 def _encoding_of(variable: Any, dtype: np.dtype[Any]) -> dict[str, Any]:
     encoding: dict[str, Any] = {"dtype": str if dtype.kind == "O" and dtype.metadata else dtype}
-    filters = variable.filters
+    filters, kind = variable.filters, _read_kind(variable)
     if filters:
         encoding[encodings.EXACT] = filters
     if variable.chunks is not None:
         encoding.update(encodings.filters_in_words(filters))
         encoding |= {"contiguous": False, "chunksizes": tuple(variable.chunks)}
-        if "zarr_format" in _facts(variable):
+        if kind is not None and kind.zarr_version is not None:
             # to_zarr knows them by another word.
             encoding["chunks"] = tuple(variable.chunks)
     elif not variable.is_aggregated:
-        if "_IsNetcdf4" in _facts(variable):
+        if kind is not None and kind.is_hdf5:
             encoding.update(encodings.filters_in_words(filters))
         encoding |= {"contiguous": True, "chunksizes": None}
     if variable.is_aggregated:

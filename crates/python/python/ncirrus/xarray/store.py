@@ -29,14 +29,6 @@ FORMATS = {
     "NETCDF4_CLASSIC": "nc4c",
     "NETCDF4": "nc4",
 }
-_CLASSIC_KINDS = frozenset({"nc3", "nc5", "nc6", "nc4c"})
-_CLASSIC_NAMES = {
-    "classic": "nc3",
-    "64-bit offset": "nc6",
-    "cdf5": "nc5",
-    "64-bit data": "nc5",
-    "netCDF-4 classic model": "nc4c",
-}
 
 
 class SharedHandle:
@@ -110,7 +102,6 @@ class NcirrusStore(WritableCFDataStore):
         handle: SharedHandle,
         path: str = "/",
         *,
-        kind: str | None = None,
         autoclose: bool = False,
         fill_as_mask: bool | None = None,
         dropped: frozenset[str] = frozenset(),
@@ -120,7 +111,6 @@ class NcirrusStore(WritableCFDataStore):
         self._path = path
         self._is_closed = False
         self._group: Any = None
-        self.kind = kind
         self.autoclose = autoclose
         self._fill_as_mask = fill_as_mask
         self._dropped = dropped
@@ -168,7 +158,6 @@ class NcirrusStore(WritableCFDataStore):
         store = cls(
             handle,
             path=_joined(root, group),
-            kind=kind if mode == "w" else None,
             autoclose=autoclose,
             fill_as_mask=zarr_fill_as_mask,
             dropped=frozenset(dropped),
@@ -210,7 +199,7 @@ class NcirrusStore(WritableCFDataStore):
             elif dataset.dataset.mode == "r":
                 raise OSError(f"{dataset.dataset.url}: group not found: {self._path}")
             elif self.is_classic:
-                raise ValueError(f"Cannot create sub-groups in `{self._format_name()}` format: {self._path!r}")
+                raise ValueError(f"Cannot create sub-groups in `{dataset.dataset._known_kind.data_model}` format: {self._path!r}")
             else:
                 found = found.create_group(name)
         self._group = found
@@ -221,7 +210,6 @@ class NcirrusStore(WritableCFDataStore):
         store = NcirrusStore(
             self._handle,
             _joined(self._path, group),
-            kind=self.kind,
             autoclose=self.autoclose,
             fill_as_mask=self._fill_as_mask,
             dropped=self._dropped,
@@ -282,12 +270,7 @@ class NcirrusStore(WritableCFDataStore):
     @property
     def is_classic(self) -> bool:
         """Whether the dataset keeps to the classic model: no groups, no strings, few types."""
-        if self.kind is None:
-            self.kind = _CLASSIC_NAMES.get(self._handle.dataset.dataset.kind, "")
-        return self.kind in _CLASSIC_KINDS
-
-    def _format_name(self) -> str:
-        return next((name for name, kind in FORMATS.items() if kind == self.kind), str(self.kind))
+        return bool(self._handle.dataset.dataset._is_classic)
 
     def set_dimension(self, name: str, length: int, is_unlimited: bool = False) -> None:
         """Adds a dimension to the group."""

@@ -4,7 +4,8 @@ use super::super::names::{Naming, join, relative, resolve};
 use super::super::relocate::{single_file_kind, terms, texts};
 use ncirrus::{Dataset, Error, Kind, OpenOptions, Result, Session};
 use ncirrus_aggregate::write::Convention;
-use ncirrus_model::{GroupId, Model, VarId};
+use ncirrus_model::{Format, GroupId, Model, VarId};
+use ncirrus_netcdf_view::formats;
 use ncirrus_store::Url;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -51,17 +52,13 @@ impl FragmentMarks {
 
     /// The format as S3netCDF4 names it.
     pub(super) fn format(&self, number: usize, count: usize, name: &str) -> &'static str {
-        const FORMATS: [&str; 6] = [
-            "NETCDF3_CLASSIC",
-            "NETCDF3_64BIT_OFFSET",
-            "NETCDF3_64BIT_DATA",
-            "NETCDF4_CLASSIC",
-            "NETCDF4",
-            "netCDF",
-        ];
         let listed = self.formats.get(number).filter(|_| self.formats.len() == count);
         let said = listed.or_else(|| self.formats_by_name.get(name));
-        said.and_then(|said| FORMATS.into_iter().find(|name| name == said)).unwrap_or("NETCDF4")
+        match said.map(|said| (&**said, formats::named(said))) {
+            Some((_, Some(format))) => formats::name(format),
+            Some(("netCDF", None)) => "netCDF",
+            _ => formats::name(Format::NetCdf4),
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Fragments: boxes of a variable as datasets of their own.
 use super::super::arrange::starts;
-use super::super::parts::format_name;
 use crate::copy::{CopyOptions, copy_without};
 use ncirrus::{CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Session, VariableSelect};
 use ncirrus_aggregate::write::FragmentCell;
 use ncirrus_layout::ErrorKind;
 use ncirrus_model::{DatasetKind, Region};
+use ncirrus_netcdf_view::formats;
 
 /// A box of a variable, and its fragment's address.
 pub(super) struct SplitPiece {
@@ -88,5 +88,5 @@ pub(in crate::aggregate) fn place(mut number: usize, lens: &[usize]) -> Vec<usiz
 /// The entry of a fragment in a master.
 pub(super) fn cell(file: String, path: &str, kind: Option<Kind>) -> Result<Option<FragmentCell>> {
     let kind = DatasetKind::from(kind.ok_or_else(|| Error::internal("fragments are of some kind"))?);
-    Ok(Some(FragmentCell { file: file.into(), variable: path.into(), format: format_name(kind.format) }))
+    Ok(Some(FragmentCell { file: file.into(), variable: path.into(), format: formats::name(kind.format) }))
 }

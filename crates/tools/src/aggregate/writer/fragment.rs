@@ -1,5 +1,4 @@
 //! Fragments that are created and changed part by part.
-use super::super::parts::format_name;
 use super::super::shape::known;
 use super::related::RelatedVariables;
 use super::{FragmentStorage, WrittenFragment};
@@ -9,6 +8,7 @@ use ncirrus::{
     Selection, Session, Storage, TypeRef, Values,
 };
 use ncirrus_model::{Atomic, AttributeState, DatasetKind, DimId, Model, NodeId, VarId, default_fill};
+use ncirrus_netcdf_view::formats;
 use std::collections::BTreeSet;
 
 /// A variable as it is defined in its fragments.
@@ -43,7 +43,7 @@ pub(super) struct FragmentHome<'a> {
 
 /// Format as S3netCDF4 names it.
 pub(super) fn format(kind: Kind) -> &'static str {
-    format_name(DatasetKind::from(kind).format)
+    formats::name(DatasetKind::from(kind).format)
 }
 
 /// Which dimensions of a fragment grow: in netCDF-3 only the first one can.
