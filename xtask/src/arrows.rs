@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ncirrus-classic", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-zarr", &["ncirrus-model", "ncirrus-layout", "ncirrus-netcdf"]),
     ("ncirrus-hdf5", &["ncirrus-model", "ncirrus-layout", "ncirrus-netcdf"]),
-    ("ncirrus-dap", &["ncirrus-model", "ncirrus-layout"]),
+    ("ncirrus-dap", &["ncirrus-model", "ncirrus-layout", "ncirrus-netcdf"]),
     ("ncirrus-aggregate", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-store", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-config", &["ncirrus-layout", "ncirrus-store"]),

@@ -50,12 +50,12 @@ fn balanced(axes: &[DimensionLen], element: u64) -> Vec<u64> {
         let along = *len;
         // The other axes share what is left of the chunk.
         *len = 1;
-        shrink(&mut shape, (limit / along).max(1), Longest::Last);
+        shrink(&mut shape, (limit / along).max(1), LongestAxis::Last);
         if let Some(slot) = series.and_then(|axis| shape.get_mut(axis)) {
             *slot = along;
         }
     }
-    shrink(&mut shape, limit, Longest::Last);
+    shrink(&mut shape, limit, LongestAxis::Last);
     let first = axes.iter().position(|axis| *axis == DimensionLen::Unlimited(0));
     gather_records(&mut shape, first, (RECORD_BYTES / element).clamp(1, limit), SERIES_LEN);
     shape
@@ -71,7 +71,7 @@ pub fn of_few_records(axes: &[DimensionLen], element: u64, limit: u64) -> Vec<u6
     }
     let mut shape: Vec<u64> =
         axes.iter().map(|axis| if axis.is_unlimited() { 1 } else { axis.current().max(1) }).collect();
-    shrink(&mut shape, limit, Longest::First);
+    shrink(&mut shape, limit, LongestAxis::First);
     let first = axes.iter().position(|axis| axis.is_unlimited());
     let records = first.and_then(|axis| axes.get(axis)).map_or(1, |axis| axis.current().max(1));
     gather_records(&mut shape, first, (RECORD_BYTES / element).clamp(1, limit), records);
@@ -85,19 +85,19 @@ fn series(len: u64, limit: u64) -> u64 {
 
 /// Which of several longest axes is halved first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Longest {
+enum LongestAxis {
     First,
     Last,
 }
 
 /// Halves the longest axis until the product is at most `limit`, without a nearly empty last chunk.
-fn shrink(shape: &mut [u64], limit: u64, ties: Longest) {
+fn shrink(shape: &mut [u64], limit: u64, ties: LongestAxis) {
     let whole = shape.to_vec();
     while product(shape) > limit {
         // `max_by_key` returns the last of equal ones.
         let longest = match ties {
-            Longest::First => shape.iter_mut().rev().max_by_key(|len| **len),
-            Longest::Last => shape.iter_mut().max_by_key(|len| **len),
+            LongestAxis::First => shape.iter_mut().rev().max_by_key(|len| **len),
+            LongestAxis::Last => shape.iter_mut().max_by_key(|len| **len),
         };
         let Some(longest) = longest else { return };
         *longest = longest.div_ceil(2);

@@ -143,6 +143,12 @@ pub fn is_found_unlisted(name: &str) -> bool {
     is_of_root(name) || name == CODECS
 }
 
+/// Whether an attribute of the root of a DAP4 response is one that servers and netCDF-C write for each other, and is not
+/// shown.
+pub fn is_reserved_in_dap4(name: &str) -> bool {
+    ["_DAP4_", PROPERTIES, "_edu.ucar."].iter().any(|start| name.starts_with(start))
+}
+
 /// Whether an attribute is one that quantization adds: in NCZarr it has no type entry (docs/spec/nczarr.md 3.13).
 pub fn is_quantize(name: &str) -> bool {
     name.starts_with("_Quantize") && (name.ends_with("Digits") || name.ends_with("Bits"))

@@ -112,3 +112,13 @@ def test_texts_are_taken_apart_for_the_type_c(tmp_path: Path) -> None:
                 for value in ("ab", ["ab", "cd", "ef"], ["x", "yz"], "déf", [b"ab", b"cd", b"ef"], 5, None):
                     found.append((name, outcome(lambda: variable.__setitem__(slice(None), value)), variable[:].tolist()))
     assert [each[1:] for each in found if each[0] == "a.nc"] == [each[1:] for each in found if each[0] == "b.nc"]
+
+
+@pytest.mark.parametrize("name", ["_nczarr_anything", "_NCZARR_ARRAY", "_ncirrus", "_ARRAY_DIMENSIONS", "_NCProperties"])
+def test_names_that_zarr_reserves_are_refused_when_they_are_set(name: str, tmp_path: Path) -> None:
+    with ours.Dataset(tmp_path / "a.zarr", "w", format="NCZARR") as ds:
+        with pytest.raises(AttributeError, match="String match to name in use"):
+            ds.setncattr(name, "abc")
+        ds.setncattr("_nczarr_default_maxstrlen", np.int32(8))
+    with ours.Dataset(tmp_path / "a.zarr") as ds:
+        assert ds.ncattrs() == ["_nczarr_default_maxstrlen"]

@@ -12,7 +12,7 @@ use crate::files::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::rules::convert;
 use crate::values::attributes;
-use ncirrus::model::default_fill;
+use ncirrus::model::{NAME_MAX_BYTES, default_fill};
 use ncirrus::netcdf::{AttributeSpace, names::STRING_LENGTHS};
 use ncirrus::{Atomic, Attribute, Attributes, FillValue, Format, NodeId, TypeRef, Values, VarId};
 use std::ffi::c_int;
@@ -105,7 +105,7 @@ impl NewAttribute<'_> {
         if self.len > MOST {
             return Err(Code(NC_EINVAL));
         }
-        if self.name.is_null() || self.name.bytes()?.len() > 256 {
+        if self.name.is_null() || self.name.bytes()?.len() > NAME_MAX_BYTES {
             return Err(Code(NC_EBADNAME));
         }
         if self.len > 0 && self.data.is_null() {
@@ -300,7 +300,7 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
         if edit.is_classic() {
             edit.check_writable()?;
         }
-        if !edit.is_classic() && new.bytes()?.len() > 256 {
+        if !edit.is_classic() && new.bytes()?.len() > NAME_MAX_BYTES {
             return Err(Code(NC_EMAXNAME));
         }
         if !edit.is_classic() {

@@ -102,3 +102,11 @@ fn quantization_has_its_own_attributes() {
     assert!(is_quantize("_QuantizeBitRoundNumberOfSignificantBits"));
     assert!(!is_quantize("_Quantize"));
 }
+
+#[test]
+fn servers_and_netcdf_write_attributes_for_each_other() {
+    for name in ["_DAP4_Little_Endian", "_DAP4_xdap", "_NCProperties", "_edu.ucar.id"] {
+        assert!(is_reserved_in_dap4(name), "{name}");
+    }
+    assert!(!is_reserved_in_dap4("_FillValue") && !is_reserved_in_dap4("CLASS"));
+}

@@ -1,5 +1,6 @@
 //! The roles of arguments and answers.
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
+use ncirrus::model::NAME_MAX_BYTES;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 
 /// What an argument of a C function is.
@@ -215,7 +216,7 @@ impl NameOut {
 
     /// Stores a name and a NUL, unless the caller does not want it; what is beyond `NC_MAX_NAME` bytes is left out.
     pub(crate) fn set(self, name: &str) {
-        self.set_whole(&name.as_bytes()[..name.len().min(NAME_MAX)]);
+        self.set_whole(&name.as_bytes()[..name.len().min(NAME_MAX_BYTES)]);
     }
 
     /// Stores text of any length and a NUL: for arguments whose length the caller asked for before.
@@ -231,9 +232,6 @@ impl NameOut {
         }
     }
 }
-
-/// Bytes of a name without its NUL.
-const NAME_MAX: usize = 256;
 
 impl Bytes {
     /// Memory of this library, for calls within it.

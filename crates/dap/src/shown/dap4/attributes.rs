@@ -3,6 +3,7 @@ use crate::place::{DapPlace, DapView};
 use crate::shown::fill;
 use crate::{DmrAttribute, DmrVariable};
 use ncirrus_model::{Attribute, Model, Strings, TypeRef, UserKind, Values};
+use ncirrus_netcdf_view::names::is_reserved_in_dap4;
 
 /// Reads attributes for a view.
 pub(super) struct AttributeReader<'a> {
@@ -63,7 +64,7 @@ impl AttributeReader<'_> {
                 }
                 continue;
             };
-            if outer.is_empty() && is_reserved(&own) {
+            if outer.is_empty() && is_reserved_in_dap4(&own) {
                 continue;
             }
             if odd > 0 {
@@ -129,9 +130,4 @@ fn constant(attribute: &Attribute, kind: &UserKind) -> Option<Values> {
         return fill::converted(&number, *base).map(|(values, _)| values);
     }
     fill::converted(&attribute.values, *base).filter(|(_, is_same)| *is_same).map(|(values, _)| values)
-}
-
-/// What servers and netCDF write for each other.
-fn is_reserved(name: &str) -> bool {
-    ["_DAP4_", "_NCProperties", "_edu.ucar."].iter().any(|start| name.starts_with(start))
 }
