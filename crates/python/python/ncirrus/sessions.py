@@ -312,7 +312,8 @@ processes.after_fork(_forked)
 
 
 def _of_worker(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Inside of a worker of Dask its threads, and an eighth of its memory, unless the session's settings name others."""
+    """Inside of a worker of Dask its threads, an eighth of its memory, and no reading ahead, since what comes next may be the part of
+    another worker, unless the session's settings name others."""
     distributed = sys.modules.get("distributed.worker")
     if distributed is None or "config" in arguments:
         return {}
@@ -321,7 +322,7 @@ def _of_worker(arguments: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError:
         return {}
     state = getattr(worker, "state", None)
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"read_ahead": False}
     threads = getattr(state, "nthreads", None)
     if threads:
         found["threads"] = int(threads)
