@@ -9,7 +9,6 @@ pub(crate) mod netcdf4_calls;
 pub(crate) mod put_attributes;
 pub(crate) mod put_data;
 pub(crate) mod puts_behind;
-pub(crate) mod read_ahead;
 pub(crate) mod records;
 pub(crate) mod small_puts;
 pub(crate) mod small_reads;

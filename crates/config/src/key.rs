@@ -61,6 +61,7 @@ keys! {
     Memory, "memory", Size, ["NCIRRUS_MEMORY"], [], "memory that reading and copying may use";
     Handles, "handles", Count, ["NCIRRUS_HANDLES"], [], "open files, at most";
     Requests, "requests", Count, ["NCIRRUS_REQUESTS"], [], "concurrent requests, to all servers together";
+    ReadAhead, "read_ahead", Flag, ["NCIRRUS_READ_AHEAD"], [], "whether slabs that come next in a loop are read before they are asked for";
     Timeout, "timeout", Duration, ["NCIRRUS_TIMEOUT"], ["HTTP.READTIMEOUT", "HTTP.TIMEOUT"], "timeout for an answer";
     ConnectTimeout, "connect_timeout", Duration, ["NCIRRUS_CONNECT_TIMEOUT"], ["HTTP.CONNECTTIMEOUT"], "timeout for a connection";
     Retries, "retries", Count, ["NCIRRUS_RETRIES"], [], "how often a request is retried";

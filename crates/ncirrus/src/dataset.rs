@@ -5,6 +5,7 @@ mod in_memory;
 pub(crate) mod joint;
 
 use crate::create::{CreateOptions, StringLengths};
+use crate::pace::DatasetPace;
 use crate::{Attribute, Error, Group, Member, Result, Session, Variable};
 use ending::EndState;
 use futures_util::future::BoxFuture;
@@ -38,6 +39,8 @@ struct DatasetInner {
     in_memory: Option<Arc<MemoryPlace>>,
     /// The part that other processes write.
     joint: Mutex<Option<JointState>>,
+    /// What is read before it is asked for.
+    pace: DatasetPace,
 }
 
 pub(crate) enum DatasetState {
@@ -66,6 +69,7 @@ impl DatasetInner {
             complete: Mutex::default(),
             in_memory: None,
             joint: Mutex::default(),
+            pace: DatasetPace::default(),
         }
     }
 }
@@ -380,6 +384,10 @@ impl Dataset {
     /// The session it was opened in.
     pub fn session(&self) -> &Session {
         &self.0.session
+    }
+
+    pub(crate) fn pace(&self) -> &DatasetPace {
+        &self.0.pace
     }
 
     pub(crate) fn state(&self) -> &DatasetState {

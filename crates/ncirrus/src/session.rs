@@ -5,6 +5,7 @@ mod network;
 mod resources;
 
 use crate::Result;
+use crate::pace::{self, WindowBudget};
 pub use configured::AddressProbe;
 use configured::SessionConfig;
 use ncirrus_aggregate::AggregateOverlay;
@@ -31,6 +32,8 @@ pub struct Session {
     network: SessionNetwork,
     pub(crate) drivers: Arc<[Arc<dyn Driver>]>,
     folder: Option<PathBuf>,
+    /// What is held of values that were read ahead; `None`: nothing is read ahead.
+    pub(crate) windows: Option<Arc<WindowBudget>>,
 }
 
 /// Builds a [`Session`]; everything has a default.
@@ -150,7 +153,7 @@ impl Session {
 }
 
 /// Whether an address does not need the network.
-fn is_local(url: &str) -> bool {
+pub(crate) fn is_local(url: &str) -> bool {
     Url::parse(url).is_ok_and(|url| matches!(url.scheme(), Scheme::File | Scheme::Memory))
 }
 
@@ -295,9 +298,9 @@ impl SessionBuilder {
         let network = self.resources.network(self.configured.settings()?);
         network.put_into(&mut stores.schemes);
         self.resources.put_into(&mut stores)?;
-        let folder = self.resources.folder;
+        let (folder, windows) = (self.resources.folder, pace::budget(!self.resources.reads_no_more));
         let overlays: Vec<Arc<dyn Overlay>> = vec![Arc::new(AggregateOverlay)];
         let engine = engine.overlays(overlays).stores(stores.clone());
-        Ok(Session { engine: engine.build()?, stores, network, drivers: drivers.into(), folder })
+        Ok(Session { engine: engine.build()?, stores, network, drivers: drivers.into(), folder, windows })
     }
 }

@@ -229,7 +229,7 @@ impl Variable {
     /// # Errors
     /// If the selection does not fit, or data are damaged or cannot be read; the place names chunk and object.
     pub fn values(&self, selection: &Selection) -> Result<Values> {
-        self.dataset.read_values(self.id, selection).map_err(|error| error.at_path(self.path()))
+        self.values_paced(selection).map_err(|error| error.at_path(self.path()))
     }
 
     /// All values, converted to `T`, row-major: a slice of them, in memory or, if they are larger than the session's
@@ -275,9 +275,8 @@ impl Variable {
             let message = format!("the variable is not of type {}", T::ATOMIC.name());
             return Err(Error::invalid(message).at_path(self.path()));
         }
-        self.dataset
-            .read_native(self.id, selection, bytemuck::cast_slice_mut(out))
-            .map_err(|e| e.at_path(self.path()))
+        let out = bytemuck::cast_slice_mut(out);
+        self.read_paced(selection, out).map_err(|error| error.at_path(self.path()))
     }
 
     /// Writes values of the variable's own type, or numbers that are converted to it; a selection past the end of an

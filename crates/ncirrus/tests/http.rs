@@ -4,7 +4,10 @@
 
 use crate::serve::serve;
 use crate::support::{exact_cdl, session, temp};
-use ncirrus::{Atomic, Attribute, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Session};
+use ncirrus::{
+    Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Selection, Session,
+    Storage,
+};
 use std::path::Path;
 
 /// A small dataset with two variables, created with the given options.
@@ -61,4 +64,68 @@ fn what_is_not_there_is_told_as_such() {
     let error = Dataset::open_with(&url, &ncirrus::OpenOptions::default(), &session()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
     assert!(error.to_string().contains("nope.nc"), "{error}");
+}
+
+/// A dataset of 100 steps of 128 x 128 numbers, one chunk each where there are chunks.
+fn make_steps(path: &Path, kind: Kind, session: &Session) -> Vec<i32> {
+    let dataset = Dataset::create_with(path.to_str().unwrap(), &options(kind, true), session).unwrap();
+    let root = dataset.root();
+    for (name, len) in [("t", 100), ("y", 128), ("x", 128)] {
+        root.add_dimension(name, DimensionLen::Fixed(len)).unwrap();
+    }
+    let variable = root.add_variable("v", Atomic::Int, &["t", "y", "x"]).unwrap();
+    if kind != Kind::Nc3 {
+        variable.set_storage(Storage::Chunked(vec![1, 128, 128]), vec![CodecSpec::hdf5(1, &[1])]).unwrap();
+    }
+    let values: Vec<i32> = (0..100 * 128 * 128).collect();
+    variable.write_all(&values).unwrap();
+    dataset.close().unwrap();
+    values
+}
+
+fn without_reading_ahead() -> Session {
+    Session::builder().threads(2).read_ahead(false).build().unwrap()
+}
+
+#[test]
+fn a_loop_over_steps_takes_a_tenth_of_the_requests_and_without_reading_ahead_one_for_each() {
+    let (_folder, root) = temp();
+    for (name, kind) in [("a.nc", Kind::Nc3), ("a.nc4", Kind::Nc4)] {
+        let values = make_steps(&root.join(name), kind, &session());
+        let url = format!("{}/{name}", serve(&root, None));
+        let requests = |session: &Session| {
+            let dataset = Dataset::open_with(&url, &ncirrus::OpenOptions::default(), session).unwrap();
+            let variable = dataset.variable("v").unwrap();
+            // Headers and indexes are not counted.
+            variable.read_selection::<i32>(&Selection::slab(&[50, 0, 0], &[1, 128, 128])).unwrap();
+            let before = session.statistics().requests;
+            for step in 0..100 {
+                let selection = Selection::slab(&[step, 0, 0], &[1, 128, 128]);
+                let found = variable.read_selection::<i32>(&selection).unwrap();
+                let first = usize::try_from(step).unwrap() * 128 * 128;
+                assert_eq!(found, values[first..first + 128 * 128], "{name} {step}");
+            }
+            session.statistics().requests - before
+        };
+        let alone = requests(&without_reading_ahead());
+        assert!((99..=100).contains(&alone), "{name}: {alone}");
+        let ahead = requests(&session());
+        assert!(ahead <= 10, "{name}: {ahead}");
+    }
+}
+
+#[test]
+fn single_elements_of_chunks_are_read_ahead_by_what_the_chunks_cost() {
+    let (_folder, root) = temp();
+    make_steps(&root.join("a.nc4"), Kind::Nc4, &session());
+    let url = format!("{}/a.nc4", serve(&root, None));
+    let session = session();
+    let dataset = Dataset::open_with(&url, &ncirrus::OpenOptions::default(), &session).unwrap();
+    let variable = dataset.variable("v").unwrap();
+    for step in 0..3 {
+        let found = variable.read_selection::<i32>(&Selection::slab(&[step, 0, 0], &[1, 1, 1])).unwrap();
+        assert_eq!(found, [i32::try_from(step).unwrap() * 128 * 128]);
+    }
+    // A chunk has 64 KiB: the first window has 16 of them, the second 32.
+    assert!(session.statistics().chunks_decoded <= 2 + 16 + 32, "{:?}", session.statistics());
 }

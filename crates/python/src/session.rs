@@ -97,6 +97,9 @@ fn resources(mut builder: SessionBuilder, words: &Keywords<'_>) -> PyResult<Sess
     if let Some(requests) = words.take("requests")? {
         builder = builder.requests(requests);
     }
+    if let Some(reads_ahead) = words.take("read_ahead")? {
+        builder = builder.read_ahead(reads_ahead);
+    }
     if let Some(handles) = words.take("handles")? {
         builder = builder.handles(handles);
     }

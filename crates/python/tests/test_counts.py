@@ -106,6 +106,34 @@ async def test_points_that_are_read_in_parts_decode_each_chunk_once(
         assert np.array_equal(got, numbers((SIDE, SIDE))[y, x])
 
 
+@pytest.mark.parametrize("kind", ["nc3", "nc4"])
+@pytest.mark.parametrize("reader", ["index", "xarray"])
+def test_a_loop_over_time_steps_waits_for_a_tenth_of_the_requests(tmp_path: Path, kind: str, reader: str) -> None:
+    values = numbers((200, 64, 64))
+    with ncirrus.create(tmp_path / "a.nc", kind) as ds:
+        for name, length in zip("tyx", values.shape):
+            ds.create_dimension(name, length)
+        how: dict[str, Any] = {} if kind == "nc3" else {"chunks": (1, 64, 64), "filters": "zlib,level=1"}
+        ds.create_variable("v", "i4", ("t", "y", "x"), **how)[...] = values
+    rounds = {}
+    for read_ahead in (False, True):
+        with CountingServer(tmp_path, delay=0.02) as server:
+            session = ncirrus.Session(read_ahead=read_ahead)
+            if reader == "xarray":
+                xarray = pytest.importorskip("xarray")
+                v = xarray.open_dataset(f"{server.url}/a.nc", engine="ncirrus", session=session, cache=False)["v"]
+            else:
+                v = ncirrus.open(f"{server.url}/a.nc", session=session)["v"]
+            # Headers and indexes are not counted.
+            assert np.array_equal(np.asarray(v[100]), values[100])
+            server.forget()
+            for t in range(200):
+                assert np.array_equal(np.asarray(v[t]), values[t])
+            rounds[read_ahead] = server.rounds()
+    assert rounds[False] >= 199
+    assert rounds[True] <= rounds[False] // 10
+
+
 def test_more_than_four_mega_points_decode_each_chunk_once(grid: Path) -> None:
     count = (1 << 22) + 1000
     random = np.random.default_rng(3)

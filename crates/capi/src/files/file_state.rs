@@ -12,7 +12,6 @@ use crate::process::local_place::{LocalPlace, address_of, anchored};
 use crate::process::{self, open_options, session};
 use ncirrus::pace::CollectedPuts;
 use ncirrus::pace::PutsBehind;
-use ncirrus::pace::ReadAhead;
 use ncirrus::{Dataset, Endianness, FillValue, Model, TypeId, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
@@ -39,8 +38,6 @@ pub(crate) struct FileCore {
     pub(crate) puts: CollectedPuts,
     /// Values that are written behind the caller.
     pub(crate) behind: PutsBehind,
-    /// Values that are read before they are asked for.
-    pub(crate) ahead: ReadAhead,
 }
 
 /// The state of a file while no other call has it or its values.
@@ -194,7 +191,6 @@ impl FileCore {
             changes: AtomicU64::new(0),
             puts: CollectedPuts::default(),
             behind: PutsBehind::default(),
-            ahead: ReadAhead::default(),
         })
     }
 

@@ -11,7 +11,6 @@ use crate::rules::convert;
 use crate::rules::slab_checks;
 pub(crate) use crate::rules::slabs::CSlab;
 use crate::rules::slabs::{Slab, SlabAccess, SlabCall};
-use crate::values::read_ahead;
 use crate::values::small_reads;
 use ncirrus::netcdf::casts;
 use ncirrus::{Atomic, TypeRef, Values, VarId};
@@ -36,7 +35,7 @@ fn read_native(
             return Err(Code(NC_EHDFERR));
         }
         let len = count.checked_mul(element).ok_or(Code(NC_ENOMEM))?;
-        let read = read_ahead::read_into(at, variable, slab, element, out.slice(len)?);
+        let read = variable.read_bytes_into(&slab.selection, out.slice(len)?);
         return read.map_err(|error| at.file.core.format.code_of_reading(error));
     }
     if count > 0 && out.is_null() {
@@ -57,11 +56,7 @@ fn is_sent_unsigned(at: &FileGroup, id: VarId) -> Outcome<bool> {
 }
 
 fn values_of(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<Values> {
-    let read = match variable.ty() {
-        Some(TypeRef::Atomic(ty)) => read_ahead::values(at, variable, slab, ty),
-        _ => variable.values(&slab.selection),
-    };
-    read.map_err(|error| at.file.core.format.code_of_reading(error))
+    variable.values(&slab.selection).map_err(|error| at.file.core.format.code_of_reading(error))
 }
 
 /// Reads values as another type.

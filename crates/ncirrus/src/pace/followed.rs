@@ -1,137 +1,152 @@
 //! Variables that are read slab after slab, and the windows that are read before they are asked for.
-use crate::pace::ahead_window::{Span, Window, window_after};
-use crate::{Result, Selection, VarId, Variable};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use super::ahead_window::{Window, WindowBudget};
+use crate::{Result, VarId, Variable};
+use ncirrus_layout::LockExt;
+use ncirrus_layout::sequence::{axis_after, ends_with, has_all, region_after};
+use ncirrus_model::Region;
+use std::sync::{Arc, Mutex};
 
-/// Variables of a file that are followed.
+/// Variables of a dataset that are followed.
 const FOLLOWED: usize = 64;
-/// Bytes of the first window of a variable, unless a chunk or a slab has more.
-const FIRST: usize = 1 << 20;
+/// What the first window of a variable costs in bytes, unless a chunk or a slab costs more.
+const FIRST: u64 = 1 << 20;
+/// Bytes that could be fetched in the time that one request takes.
+const REQUEST_COST: u64 = 64 << 10;
 
-/// The variables of a file that are read slab after slab.
+/// The variables of a dataset that are read slab after slab.
 #[derive(Debug, Default)]
-pub struct ReadAhead(Mutex<Vec<FollowedVariable>>);
+pub(crate) struct ReadAhead(Mutex<Vec<FollowedVariable>>);
 
 #[derive(Debug)]
 struct FollowedVariable {
     var: VarId,
     /// The slab that was read last.
-    last: Span,
+    last: Region,
     /// The axis along which it followed the one before.
     axis: Option<usize>,
     /// In the order in which they come.
     windows: Vec<Arc<Window>>,
-    /// Bytes of the next window.
-    window_len: usize,
+    /// What the next window costs.
+    window_cost: u64,
 }
 
 /// What is known of a variable that is read.
-pub struct FollowedRead<'a> {
-    /// The variable.
-    pub variable: &'a Variable,
-    /// Its shape.
-    pub shape: Vec<u64>,
-    /// The shape of its chunks, if it has any.
-    pub chunks: Option<Vec<u64>>,
+pub(super) struct FollowedRead<'a> {
+    pub(super) variable: &'a Variable,
+    pub(super) dataset: &'a ncirrus_engine::Dataset,
+    pub(super) budget: &'a Arc<WindowBudget>,
+    pub(super) shape: Vec<u64>,
+    pub(super) chunks: Option<Vec<u64>>,
+    /// Whether its first axis is that of records, each at a place of its own.
+    pub(super) has_records: bool,
     /// Bytes of an element.
-    pub element: usize,
-    /// Bytes of the longest window.
-    pub longest: usize,
-    /// The state of the file: windows of another one are of no use.
-    pub stamp: (u64, u64),
+    pub(super) element: usize,
+    /// What the longest window costs.
+    pub(super) longest: u64,
 }
 
 impl FollowedRead<'_> {
-    /// Reads a box: out of a window, or as it is asked for.
+    /// Copies a slab out of a window. `false`: none has it.
     ///
     /// # Errors
-    /// Those of reading.
-    pub fn read_into(
-        &self,
-        ahead: &ReadAhead,
-        selection: &Selection,
-        span: &Span,
-        out: &mut [u8],
-    ) -> Result<()> {
-        let window = ahead.window_of(self, span);
-        let is_served = window.is_some_and(|window| window.copy(span, self.element, out));
-        if !is_served {
-            self.variable.read_bytes_into(selection, out)?;
-            ahead.note(self, span);
+    /// `Interrupted` if the wait for a window was ended.
+    pub(super) fn copy(&self, ahead: &ReadAhead, slab: &Region, out: &mut [u8]) -> Result<bool> {
+        match ahead.window_of(self, slab) {
+            Some(window) => window.copy(self.variable.dataset().session(), slab, self.element, out),
+            None => Ok(false),
         }
-        Ok(())
     }
 
     /// Begins to read what comes after a slab or a window.
-    fn begin(&self, after: &Span, axis: usize, counts: &[u64], len: usize) -> Option<Arc<Window>> {
-        let span = window_after(after, axis, counts, &self.shape, |start, row| {
-            let rows = (len as u64 / row.saturating_mul(self.element as u64).max(1)).max(counts[axis]);
+    fn begin(&self, after: &Region, axis: usize, counts: &[u64], most: u64) -> Option<Arc<Window>> {
+        let region = region_after(after, axis, counts, &self.shape, |start| {
+            let cost = self.step_cost(start, counts, axis).max(1);
+            let end = start[axis].saturating_add((most / cost).max(counts[axis]));
             let chunk =
                 self.chunks.as_ref().and_then(|chunks| chunks.get(axis)).map_or(1, |len| (*len).max(1));
-            let end = start.saturating_add(rows);
             let aligned = end.checked_next_multiple_of(chunk).unwrap_or(end);
-            let fits = |end: u64| {
-                let bytes = (end - start).saturating_mul(row).saturating_mul(self.element as u64);
-                bytes <= self.longest as u64 * 2
-            };
-            if fits(aligned) { aligned } else { end }
+            let fits = aligned.saturating_sub(start[axis]).saturating_mul(cost) <= self.longest * 2;
+            if fits { aligned } else { end }
         })?;
-        Window::begin(self.variable, span, self.element, self.stamp)
+        Window::begin(self, region)
+    }
+
+    /// What one step along an axis costs: the bytes of the chunks that are decoded for it, or those that are fetched in the time of its
+    /// requests.
+    fn step_cost(&self, start: &[u64], counts: &[u64], axis: usize) -> u64 {
+        let element = self.element as u64;
+        let others = || (0..counts.len()).filter(|other| *other != axis);
+        if let Some(chunks) = &self.chunks {
+            let covered = |other: usize| {
+                let chunk = chunks.get(other).copied().unwrap_or(1).max(1);
+                let end = start[other].saturating_add(counts[other]);
+                let end = end.checked_next_multiple_of(chunk).unwrap_or(end).min(self.shape[other]);
+                end.saturating_sub(start[other] / chunk * chunk)
+            };
+            return others().map(covered).fold(element, u64::saturating_mul);
+        }
+        let bytes = others().map(|other| counts[other]).fold(element, u64::saturating_mul);
+        let partial = others().rfind(|other| *other > axis && counts[*other] < self.shape[*other]);
+        let Some(partial) = partial else {
+            return if self.has_records && axis == 0 { bytes.max(REQUEST_COST) } else { bytes };
+        };
+        // Its elements are in runs, which are requested one by one, or with what is between them.
+        let behind = self.shape[partial + 1..].iter().copied().fold(element, u64::saturating_mul);
+        let runs = others().filter(|other| *other < partial).map(|other| counts[other]);
+        let run = behind.saturating_mul(counts[partial]);
+        let distance = behind.saturating_mul(self.shape[partial]);
+        runs.fold(run.max(REQUEST_COST.min(distance)), u64::saturating_mul)
     }
 }
 
 impl ReadAhead {
-    fn lock(&self) -> MutexGuard<'_, Vec<FollowedVariable>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The window that has a slab. The one after it is begun, and those before it are given up.
-    fn window_of(&self, read: &FollowedRead<'_>, span: &Span) -> Option<Arc<Window>> {
-        let mut followed = self.lock();
+    fn window_of(&self, read: &FollowedRead<'_>, slab: &Region) -> Option<Arc<Window>> {
+        let mut followed = self.0.guard();
         let known = followed.iter_mut().find(|known| known.var == read.variable.id())?;
-        known.windows.retain(|window| window.stamp == read.stamp);
-        let (axis, place) = (known.axis?, known.windows.iter().position(|window| window.span.has(span))?);
+        let place = known.windows.iter().position(|window| has_all(&window.region, slab))?;
+        let axis = known.axis?;
         known.windows.drain(..place);
         let window = Arc::clone(known.windows.first()?);
         if known.windows.len() == 1 {
-            known.go_on(read, axis, &window.span);
+            known.go_on(read, axis, &window.region);
         }
-        if span.ends_with(&window.span) {
+        if ends_with(slab, &window.region) {
             known.windows.retain(|other| !Arc::ptr_eq(other, &window));
         }
-        known.last = span.clone();
+        known.last = slab.clone();
         Some(window)
     }
 
     /// A slab was read that no window has: if it follows the one before, what comes next is begun to be read.
-    fn note(&self, read: &FollowedRead<'_>, span: &Span) {
-        let mut followed = self.lock();
+    pub(super) fn note(&self, read: &FollowedRead<'_>, slab: &Region) {
+        let mut followed = self.0.guard();
         let id = read.variable.id();
         let place = followed.iter().position(|known| known.var == id).unwrap_or_else(|| {
             if followed.len() >= FOLLOWED {
                 followed.remove(0);
             }
-            let (axis, windows, window_len) = (None, Vec::new(), FIRST);
-            followed.push(FollowedVariable { var: id, last: span.clone(), axis, windows, window_len });
+            let (axis, windows, last) = (None, Vec::new(), slab.clone());
+            followed.push(FollowedVariable { var: id, last, axis, windows, window_cost: FIRST });
             followed.len() - 1
         });
         let Some(known) = followed.get_mut(place) else { return };
-        let before = std::mem::replace(&mut known.last, span.clone());
-        known.axis = span.axis_after(&before, &read.shape);
+        let before = std::mem::replace(&mut known.last, slab.clone());
+        known.axis = axis_after(&before, slab, &read.shape);
         known.windows.clear();
         match known.axis {
-            Some(axis) => known.go_on(read, axis, span),
-            None => known.window_len = FIRST,
+            Some(axis) => known.go_on(read, axis, slab),
+            None => known.window_cost = FIRST,
         }
     }
 }
 
 impl FollowedVariable {
     /// Begins the next window; without one, the next slab is read when it is asked for.
-    fn go_on(&mut self, read: &FollowedRead<'_>, axis: usize, after: &Span) {
-        let counts = self.last.counts.clone();
-        let window = read.begin(after, axis, &counts, self.window_len.min(read.longest));
-        self.window_len = (self.window_len * 2).min(read.longest);
+    fn go_on(&mut self, read: &FollowedRead<'_>, axis: usize, after: &Region) {
+        let counts = self.last.count.clone();
+        let window = read.begin(after, axis, &counts, self.window_cost.min(read.longest));
+        self.window_cost = (self.window_cost * 2).min(read.longest);
         self.windows.extend(window);
     }
 }

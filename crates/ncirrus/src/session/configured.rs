@@ -52,6 +52,9 @@ impl SessionBuilder {
         if let Some(requests) = count(ConfigKey::Requests) {
             self = self.requests(requests);
         }
+        if let Some(reads_ahead) = settings.flag(ConfigKey::ReadAhead) {
+            self = self.read_ahead(reads_ahead);
+        }
         if let Some(folder) = settings.path(ConfigKey::CacheFolder) {
             self = self.cache_folder(folder);
             // A folder without a size is for arrays that are larger than memory.

@@ -44,6 +44,7 @@ impl Session {
                 self.cache_folder().display().to_string(),
                 std::env::temp_dir().display().to_string(),
             ),
+            (ConfigKey::ReadAhead, self.windows.is_some().to_string(), true.to_string()),
             (ConfigKey::Consolidated, is_consolidated.to_string(), true.to_string()),
         ];
         #[cfg(any(feature = "http", feature = "cloud"))]

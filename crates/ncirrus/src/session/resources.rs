@@ -19,6 +19,8 @@ pub(super) struct ResourceChoices {
     codes: Option<ncirrus_cloud::MfaCodes>,
     own: Vec<(String, Arc<dyn StoreFactory>)>,
     pub(super) folder: Option<PathBuf>,
+    /// Whether nothing is read before it is asked for.
+    pub(super) reads_no_more: bool,
 }
 
 impl ResourceChoices {
@@ -68,6 +70,14 @@ impl SessionBuilder {
     #[must_use]
     pub fn requests(mut self, most: usize) -> Self {
         self.resources.requests = Some(most);
+        self
+    }
+
+    /// Whether slabs of a variable that follow those that were read, as in a loop over time steps, are read before they are asked for (the
+    /// default): docs/network.md. Without it every read sends the requests that its [plan](crate::Dataset::plan) shows, and no others.
+    #[must_use]
+    pub fn read_ahead(mut self, reads_ahead: bool) -> Self {
+        self.resources.reads_no_more = !reads_ahead;
         self
     }
 

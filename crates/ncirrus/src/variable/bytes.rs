@@ -24,7 +24,7 @@ impl Variable {
     /// `Invalid` if the type has no fixed size or the buffer's length is not the selection's; otherwise as
     /// [`values`](Self::values).
     pub fn read_bytes_into(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        self.dataset.read_native(self.id, selection, out).map_err(|error| error.at_path(self.path()))
+        self.read_paced(selection, out).map_err(|error| error.at_path(self.path()))
     }
 
     /// Writes elements from a buffer, in the form that [`packed_len`](Self::packed_len) describes, row-major; a

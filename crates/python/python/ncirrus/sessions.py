@@ -46,6 +46,7 @@ _WORDS = (
     "chunk_cache",
     "requests",
     "handles",
+    "read_ahead",
     "cache_folder",
     "index_cache",
     "block_cache",
@@ -79,6 +80,7 @@ class Session:
         chunk_cache: int | str | None = None,
         requests: int | None = None,
         handles: int | None = None,
+        read_ahead: bool | None = None,
         cache_folder: str | os.PathLike[str] | None = None,
         index_cache: int | str | None = None,
         block_cache: int | str | None = None,
@@ -310,7 +312,8 @@ processes.after_fork(_forked)
 
 
 def _of_worker(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Inside of a worker of Dask its threads, and an eighth of its memory, unless the session's settings name others."""
+    """Inside of a worker of Dask its threads, an eighth of its memory, and no reading ahead, since what comes next may be the part of
+    another worker, unless the session's settings name others."""
     distributed = sys.modules.get("distributed.worker")
     if distributed is None or "config" in arguments:
         return {}
@@ -319,7 +322,7 @@ def _of_worker(arguments: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError:
         return {}
     state = getattr(worker, "state", None)
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"read_ahead": False}
     threads = getattr(state, "nthreads", None)
     if threads:
         found["threads"] = int(threads)

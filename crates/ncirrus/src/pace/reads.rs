@@ -1,0 +1,126 @@
+//! Reads of adjacent slabs: from the second one on, those that follow are read before they are asked for.
+//!
+//! A variable that is read slab after slab has at most two windows: parts of it that come next, read by the threads of the session while
+//! the caller works. A window ends where a chunk ends, and each is twice as long as the one before, up to a bound; when the caller comes to
+//! one, the next is begun. All windows of a session together hold at most a quarter of its memory. What cannot be read ahead is read when
+//! it is asked for, which reports what is wrong with it.
+//!
+//! Datasets that are written have none, nor local ones that need no decoding: the system reads them ahead.
+use super::ahead_window::WindowBudget;
+use super::followed::{FollowedRead, ReadAhead};
+use crate::dataset::{Dataset, DatasetState};
+use crate::session::is_local;
+use crate::{Region, Result, Selection, Storage, TypeRef, Values, Variable};
+use std::sync::{Arc, OnceLock};
+
+/// Reads of at most as many values of a local dataset are served by the cache of decoded chunks.
+const SMALL: u64 = 64;
+/// What the longest windows cost in bytes: of a local dataset decoding takes the time, of a remote one requests do.
+const LONGEST_NEAR: u64 = 8 << 20;
+const LONGEST_FAR: u64 = 32 << 20;
+
+/// What is read ahead of a dataset.
+#[derive(Debug, Default)]
+pub(crate) struct DatasetPace {
+    ahead: ReadAhead,
+    place: OnceLock<DatasetPlace>,
+}
+
+/// Where a dataset is, and what reading takes.
+#[derive(Debug, Clone, Copy)]
+struct DatasetPlace {
+    is_near: bool,
+    is_hdf5: bool,
+    /// Whether a server computes the values, of which more is fetched than is asked for by rules of its own.
+    is_queried: bool,
+}
+
+impl DatasetPlace {
+    fn of(dataset: &Dataset, reader: &ncirrus_engine::Dataset) -> Self {
+        let driver = reader.driver().name();
+        Self { is_near: is_local(dataset.url()), is_hdf5: driver == "hdf5", is_queried: driver == "dap" }
+    }
+}
+
+impl Variable {
+    /// Reads a selection into memory; adjacent ones from what was read ahead. Errors do not yet name the variable.
+    ///
+    /// # Errors
+    /// As [`read_bytes_into`](Self::read_bytes_into).
+    pub(crate) fn read_paced(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        let plainly = |out: &mut [u8]| self.dataset().read_native(self.id(), selection, out);
+        let Some((read, slab)) = self.followed_read(selection) else { return plainly(out) };
+        let len = slab.element_count().and_then(|count| count.checked_mul(read.element as u64));
+        // A buffer of another length is an error, which the read reports.
+        if len != Some(out.len() as u64) {
+            return plainly(out);
+        }
+        let ahead = &self.dataset().pace().ahead;
+        if !read.copy(ahead, &slab, out)? {
+            plainly(out)?;
+            ahead.note(&read, &slab);
+        }
+        Ok(())
+    }
+
+    /// The values of a selection; adjacent ones from what was read ahead. Errors do not yet name the variable.
+    ///
+    /// # Errors
+    /// As [`values`](Self::values).
+    pub(crate) fn values_paced(&self, selection: &Selection) -> Result<Values> {
+        let plainly = || self.dataset().read_values(self.id(), selection);
+        let Some((read, slab)) = self.followed_read(selection) else { return plainly() };
+        let count = slab.element_count().and_then(|count| usize::try_from(count).ok());
+        let (Some(TypeRef::Atomic(ty)), Some(count)) = (self.ty(), count) else { return plainly() };
+        let ahead = &self.dataset().pace().ahead;
+        let mut values = Values::zeroed(ty, count);
+        let is_served = match values.as_bytes_mut() {
+            Some(bytes) => read.copy(ahead, &slab, bytes)?,
+            None => return plainly(),
+        };
+        if !is_served {
+            values = plainly()?;
+            ahead.note(&read, &slab);
+        }
+        Ok(values)
+    }
+
+    /// What is known of a read, and its box. `None` if the next one is not worth reading before it is asked for.
+    fn followed_read(&self, selection: &Selection) -> Option<(FollowedRead<'_>, Region)> {
+        let dataset = self.dataset();
+        let DatasetState::Reading(reader) = dataset.state() else { return None };
+        let budget = dataset.session().windows.as_ref()?;
+        let count = selection.element_count()?;
+        let place = *dataset.pace().place.get_or_init(|| DatasetPlace::of(dataset, reader));
+        if place.is_queried || count == 0 || place.is_near && count <= SMALL {
+            return None;
+        }
+        let model = reader.model();
+        let described = model.variable(self.id())?;
+        let chunks = match &described.storage {
+            Storage::Chunked(chunks) => Some(chunks.clone()),
+            _ => None,
+        };
+        let is_decoded = chunks.is_some() && (!described.filters.is_empty() || !place.is_hdf5);
+        if place.is_near && !is_decoded {
+            return None;
+        }
+        let element = usize::try_from(model.packed_len(described.ty)?).ok()?;
+        let longest = if place.is_near { LONGEST_NEAR } else { LONGEST_FAR };
+        count.checked_mul(element as u64).filter(|len| *len > 0 && *len <= longest)?;
+        let region = selection.as_region().filter(|region| region.rank() > 0)?;
+        let (shape, variable) = (model.shape(self.id()), self);
+        if region.rank() != shape.len() {
+            return None;
+        }
+        let has_records = chunks.is_none() && model.growing(self.id()).first() == Some(&true);
+        let read =
+            FollowedRead { variable, dataset: reader, budget, shape, chunks, has_records, element, longest };
+        Some((read, region))
+    }
+}
+
+/// The budget of a session whose reads are followed.
+pub(crate) fn budget(is_on: bool) -> Option<Arc<WindowBudget>> {
+    is_on.then(Arc::default)
+}
