@@ -28,7 +28,7 @@ fn changes(kinds: u8) -> impl Strategy<Value = Vec<Change>> {
 fn change(model: &mut Model, (kind, at, new): Change) {
     let groups = model.walk();
     let group = pick(&groups[..groups.len().min(2)], at / 7).unwrap_or(model.root());
-    let home = model.group(group).unwrap().clone();
+    let Some(home) = model.group(group).cloned() else { return };
     let name = &name(new);
     let opaque = UserType { name: name.clone(), kind: UserKind::Opaque(1) };
     let done = match kind {
@@ -72,15 +72,16 @@ fn change(model: &mut Model, (kind, at, new): Change) {
 
 /// The first member of each kind by name, from a walk over the members of a group.
 fn walked(model: &Model, group: GroupId) -> HashMap<String, [Option<usize>; 4]> {
-    let home = model.group(group).unwrap();
     let mut first: HashMap<String, [Option<usize>; 4]> = HashMap::new();
-    let mut note = |kind: usize, name: &str, id: usize| {
-        first.entry(name.to_owned()).or_default()[kind].get_or_insert(id);
-    };
-    home.groups.iter().for_each(|id| note(0, &model.group(*id).unwrap().name, id.index()));
-    home.dims.iter().for_each(|id| note(1, &model.dimension(*id).unwrap().name, id.index()));
-    home.types.iter().for_each(|id| note(2, &model.user_type(*id).unwrap().name, id.index()));
-    home.vars.iter().for_each(|id| note(3, &model.variable(*id).unwrap().name, id.index()));
+    let Some(home) = model.group(group) else { return first };
+    let groups = home.groups.iter().filter_map(|id| Some((0, &model.group(*id)?.name, id.index())));
+    let dims = home.dims.iter().filter_map(|id| Some((1, &model.dimension(*id)?.name, id.index())));
+    let types = home.types.iter().filter_map(|id| Some((2, &model.user_type(*id)?.name, id.index())));
+    let vars = home.vars.iter().filter_map(|id| Some((3, &model.variable(*id)?.name, id.index())));
+    for (kind, name, id) in groups.chain(dims).chain(types).chain(vars) {
+        let kinds: &mut [Option<usize>; 4] = first.entry(name.clone()).or_default();
+        kinds[kind].get_or_insert(id);
+    }
     first
 }
 
