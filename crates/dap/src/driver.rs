@@ -89,7 +89,7 @@ fn opened(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Vec<A
 /// What an address says, with the view that the options ask for if it names none.
 fn hints_of(options: &OpenOptions) -> Cow<'_, AddressHints> {
     let hints = &options.address;
-    if !options.as_netcdf_c || hints.entries.iter().any(|(key, _)| key.eq_ignore_ascii_case("view")) {
+    if !options.view.is_netcdf_c() || hints.entries.iter().any(|(key, _)| key.eq_ignore_ascii_case("view")) {
         return Cow::Borrowed(hints);
     }
     let mut hints = hints.clone();

@@ -8,7 +8,8 @@ use crate::open;
 use crate::session::Session;
 use crate::snapshot::StoreSnapshot;
 use ncirrus_layout::{
-    AddressHints, Catalog, Confidence, Driver, Error, Members, Memo, ObjectId, OpenOptions, Result,
+    AddressHints, Catalog, Confidence, DatasetView, Driver, Error, Members, Memo, ObjectId, OpenOptions,
+    Result,
 };
 use ncirrus_model::Model;
 use ncirrus_store::{Opened, Store, Url};
@@ -216,7 +217,7 @@ impl Dataset {
             _ => open::probe(&context, root, &others.drivers).await?,
         };
         let others = ReferredDatasets {
-            options: others.options.clone().name(None::<String>).as_netcdf_c(false).strict(false),
+            options: others.options.clone().name(None::<String>).view(DatasetView::Own),
             owned: None,
             ..others.clone()
         };

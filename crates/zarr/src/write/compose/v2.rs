@@ -3,9 +3,9 @@ use super::{
     ComposedDocuments, DocumentComposer, DocumentLevel, MetadataDocument, array_dimensions, gathered, join,
     split_quantize,
 };
+use crate::special::EXTENSION;
 use crate::write::attributes::WrittenAttributes;
 use crate::write::element;
-use crate::write::names::EXTENSION;
 use crate::write::plan::{ArrayForm, NewArray};
 use crate::{Dialect, special};
 use ncirrus_layout::Result;
