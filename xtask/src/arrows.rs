@@ -1,6 +1,6 @@
 //! Allowed dependencies between crates (docs/ARCHITECTURE.md, "Crates"). Direct dependencies between the project's
 //! crates are read from their manifests; indirect ones of the pure crates from the dependency tree of a build. Any
-//! other dependency is an error, and so are an unknown cycle between the modules of a crate (`circles.rs`) and a source
+//! other dependency is an error, and so are an unknown cycle between the modules of a folder (`circles.rs`) and a source
 //! file that no module declares (`unlisted.rs`).
 use crate::run::{Outcome, project};
 use crate::{circles, unlisted};

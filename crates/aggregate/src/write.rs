@@ -10,6 +10,7 @@ mod tests;
 pub use describer::FragmentDescriber;
 pub use marks::{CFA_ATTRIBUTES, conventions};
 
+use ncirrus_layout::grid::{block_starts, row_major_index};
 use std::sync::Arc;
 
 /// The conventions by which aggregations are written.
@@ -93,7 +94,7 @@ impl FragmentArray {
     /// The indices of all places, with their fragments.
     fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&FragmentCell>)> {
         let lens: Vec<usize> = self.sizes.iter().map(Vec::len).collect();
-        self.cells.iter().enumerate().map(move |(at, cell)| (place(at, &lens), cell.as_ref()))
+        self.cells.iter().enumerate().map(move |(at, cell)| (row_major_index(at, &lens), cell.as_ref()))
     }
 
     /// First element and length of a place along each dimension.
@@ -106,25 +107,6 @@ impl FragmentArray {
 
     /// Where the fragments begin along each dimension.
     pub fn starts(&self) -> Vec<Vec<u64>> {
-        let along = |sizes: &Vec<u64>| {
-            let mut next = 0u64;
-            let start = |size: &u64| {
-                let start = next;
-                next = start.saturating_add(*size);
-                start
-            };
-            sizes.iter().map(start).collect()
-        };
-        self.sizes.iter().map(along).collect()
+        self.sizes.iter().map(|sizes| block_starts(sizes)).collect()
     }
-}
-
-/// The index along each axis of a number in row-major order.
-fn place(mut at: usize, lens: &[usize]) -> Vec<usize> {
-    let mut place = vec![0; lens.len()];
-    for (index, len) in place.iter_mut().zip(lens).rev() {
-        *index = at % len.max(&1);
-        at /= len.max(&1);
-    }
-    place
 }

@@ -32,6 +32,8 @@ pub(crate) fn print(printer: &mut CdlPrinter<'_, '_>, id: VarId, indent: usize) 
     };
     let lengths = BlockLengths { usual: printer.source.usual_block_len(), most: printer.source.block_len() };
     let mut blocks = ArrayBlocks::new(&shape, model.packed_len(variable.ty), chunks, lengths);
+    // The first block is read before the name is printed, so that a variable that cannot be read is one line with the
+    // reason.
     let Some(first) = blocks.next() else { return Ok(()) };
     let mut values = match read(printer, id, &first) {
         Ok(values) => values,

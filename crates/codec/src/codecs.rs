@@ -19,6 +19,8 @@ pub(crate) mod packbits;
 pub(crate) mod scaleoffset;
 pub(crate) mod shuffle;
 pub(crate) mod szip;
+#[cfg(test)]
+mod tests;
 pub(crate) mod transpose;
 pub(crate) mod zfp;
 pub(crate) mod zstd;

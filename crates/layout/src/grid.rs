@@ -163,6 +163,37 @@ pub fn row_major(shape: &[u64], element: u64) -> Result<Vec<u64>> {
     Ok(strides)
 }
 
+/// The index along each axis of an element, or of a block, with that number in row-major order.
+///
+/// ```
+/// use ncirrus_layout::grid::row_major_index;
+/// assert_eq!(row_major_index(5, &[2, 3]), [1, 2]);
+/// ```
+pub fn row_major_index(mut number: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (at, len) in index.iter_mut().zip(shape).rev() {
+        *at = number % len.max(&1);
+        number /= len.max(&1);
+    }
+    index
+}
+
+/// The first element of each of the blocks into which an axis is divided, given their lengths.
+///
+/// ```
+/// use ncirrus_layout::grid::block_starts;
+/// assert_eq!(block_starts(&[3, 1, 2]), [0, 3, 4]);
+/// ```
+pub fn block_starts(lens: &[u64]) -> Vec<u64> {
+    let mut next = 0u64;
+    let start = |len: &u64| {
+        let start = next;
+        next = start.saturating_add(*len);
+        start
+    };
+    lens.iter().map(start).collect()
+}
+
 /// Coordinates of several chunks, in one allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellList {

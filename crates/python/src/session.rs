@@ -110,6 +110,7 @@ fn resources(mut builder: SessionBuilder, words: &Keywords<'_>) -> PyResult<Sess
     let of = |name: &str| format!("{name} is a size of files in cache_folder, which is not given");
     for name in ["index_cache", "block_cache"] {
         let Some(size) = words.size(name)? else { continue };
+        // A size of 0 turns the cache off, for which no folder is needed.
         let given = folder.clone().filter(|_| size > 0);
         let Some(folder) = given else {
             if size == 0 {

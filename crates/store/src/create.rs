@@ -228,6 +228,7 @@ pub async fn create_url(
                     in_scratch(scratch, zip, &url, context)?
                 }
             };
+            // An object and a tree with one name would be two datasets: the tree goes when the object is there.
             if has_tree {
                 staged.finish =
                     Box::new(remote::InsteadOfTree { finish: staged.finish, store, root: object });

@@ -98,6 +98,7 @@ impl NccopyOptions {
             .create(create)
             .fix_unlimited(self.fix_unlimited)
             .alone((self.variables_alone && !self.variables.is_empty()) || self.groups_alone);
+        // `-V` and `-G` leave definitions out; `-v` and `-g` leave out data only.
         if self.variables_alone {
             options.variables.clone_from(&self.variables)
         } else {

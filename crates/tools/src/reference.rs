@@ -139,6 +139,7 @@ pub fn write_references(
         return Err(Error::invalid("several files need an axis to be joined along"));
     }
     let any = options.overwrite_any;
+    // Before the sources are opened: what must not be overwritten is known without reading them.
     overwrite::check(
         target,
         sources.iter().map(String::as_str),

@@ -75,6 +75,7 @@ fn grid<'a>(
         spans
     };
     let axes: Vec<Vec<(u64, u64)>> = (0..rank).map(along).collect();
+    // Partitions that are scattered over a large grid are kept one by one: the grid would be mostly empty.
     let count = axes.iter().try_fold(1u64, |all, spans| all.checked_mul(spans.len() as u64));
     let most = (numbers.len() as u64).saturating_mul(SPARSEST).saturating_add(1 << 10);
     if count.is_none_or(|count| count > most) {
@@ -85,6 +86,8 @@ fn grid<'a>(
     let Some(cuts) = axes.iter().map(cuts).collect::<Option<Vec<_>>>() else { return Ok(None) };
     let mut cells = Vec::with_capacity(numbers.len());
     for number in numbers {
+        // The row-major position in the grid: each span was found above, so that the search fails only for ranks that
+        // differ.
         let mut place = 0;
         for (spans, span) in axes.iter().zip(of_partition(*number)) {
             let at = spans.binary_search(&(span.start, span.end));

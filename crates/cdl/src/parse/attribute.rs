@@ -38,6 +38,7 @@ impl Declarations<'_, '_> {
         {
             return self.special_attribute(special, variable);
         }
+        // CDL may spell an attribute of quantization in another way than it is stored.
         let name = match quantize_name(&name).filter(|_| variable.is_some()) {
             Some(stored) => {
                 self.special.is_any = true;
@@ -49,6 +50,7 @@ impl Declarations<'_, '_> {
             Some(id) => self.fill_value(id, at),
             None => {
                 let values = self.lexer.next_place()?;
+                // Without a type in front, the values decide; they are looked at and then read from the same place.
                 let ty = match ty {
                     Some(ty) => ty,
                     None => TypeRef::Atomic(self.inferred(values)?),

@@ -351,6 +351,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes over the rest of a statement up to its semicolon, which is taken; braces in between must match.
     pub(crate) fn skip_statement(&mut self) -> Result<(), Stop> {
+        // Back to the token that was peeked at: it may be the semicolon or a brace.
         if let Some((place, _)) = self.peeked.take() {
             self.cursor.jump(place);
         }
@@ -380,6 +381,7 @@ impl<'t> Lexer<'t> {
                     self.cursor.skip(1);
                 }
                 Some(b'"') => self.skip_text(place)?,
+                // Texts, characters and comments may contain semicolons and braces.
                 Some(b'\'') => _ = self.character(place)?,
                 Some(b'\n') => _ = self.cursor.next()?,
                 Some(b'/') => match self.cursor.peek_at(1)? {

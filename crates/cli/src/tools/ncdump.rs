@@ -119,6 +119,7 @@ impl DumpRequest {
             'v' => options.variables.extend(names()),
             'g' => options.groups.extend(names()),
             'b' | 'f' => {
+                // `-b` and `-f` together show both annotations, in whichever order they are given.
                 let (own, other) = match flag.letter {
                     'b' => (AnnotationStyle::Brief, AnnotationStyle::Full),
                     _ => (AnnotationStyle::Full, AnnotationStyle::Brief),

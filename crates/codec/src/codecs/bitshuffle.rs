@@ -4,6 +4,19 @@
 //! Compressed chunks begin with their decoded length (8 bytes) and that of a block (4), and every block with its
 //! encoded length (4), all big-endian. The last block is shorter, and a remainder of fewer than 8 elements is stored
 //! unchanged.
+//!
+//! - HDF5 filter: 32008 (values: major and minor version, element size, block size, compression, level).
+//! - Zarr v2: `bitshuffle`.
+//! - Zarr v3: `bitshuffle`.
+//! - Parameters: `elementsize`: bytes of an element (by default those of the type). `blocksize`: elements of a block, a
+//!   multiple of 8 (0: as many as fit in 8192 bytes, at least 128). `compression`: 0 none, 2 LZ4, 3 Zstandard. `level`:
+//!   of Zstandard.
+//! - Compatible: the HDF5 plugin of the bitshuffle library, `hdf5plugin`. numcodecs has no such codec.
+//!
+//! ```json
+//! {"filter": 32008, "values": [0, 4, 4, 0, 2]}
+//! {"id": "bitshuffle", "elementsize": 4, "blocksize": 0, "compression": 3, "level": 3}
+//! ```
 use super::bitplanes::{bit_shuffle, bit_unshuffle};
 use super::block::{BlockFormat, compress, compress_bound, decompress};
 use crate::CodecError;

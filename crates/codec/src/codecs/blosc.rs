@@ -1,4 +1,19 @@
 //! Blosc 1: a compressor after a shuffle, in blocks that can be decoded separately (`docs/spec/nczarr.md` 11.4).
+//!
+//! - HDF5 filter: 32001 (values: docs/spec/nczarr.md 11.4).
+//! - Zarr v2: `blosc`.
+//! - Zarr v3: `blosc`, `numcodecs.blosc`.
+//! - Parameters: `cname`: `blosclz`, `lz4` (default), `lz4hc`, `zlib` or `zstd`; Snappy is not supported. `clevel`: 0
+//!   to 9 (default 5). `shuffle`: 0 none, 1 bytes (default), 2 bits, -1 bits for elements of one byte, else bytes; Zarr
+//!   v3 spells it `noshuffle`, `shuffle`, `bitshuffle`. `blocksize`: bytes, 0 for the library's choice. `typesize`: by
+//!   default the bytes of an element.
+//! - Compatible: c-blosc 1, and therefore numcodecs, zarr-python, `hdf5plugin` and netCDF-C.
+//!
+//! ```json
+//! {"filter": 32001, "values": [2, 2, 4, 128, 5, 1, 1]}
+//! {"id": "blosc", "cname": "zstd", "clevel": 7, "shuffle": 2, "blocksize": 0}
+//! {"name": "blosc", "configuration": {"typesize": 4, "cname": "lz4", "clevel": 5, "shuffle": "shuffle", "blocksize": 0}}
+//! ```
 use super::block::BlockFormat;
 use super::blosc2::Blosc2;
 use super::blosc2::chunk::FrameChunk;

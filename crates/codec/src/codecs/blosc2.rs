@@ -1,4 +1,16 @@
 //! Blosc 2 (HDF5 filter 32026): frames of chunks of blocks (docs/spec/hdf5-netcdf4.md G.3).
+//!
+//! - HDF5 filter: 32026 (values: revision, 0, type size, chunk bytes, level, shuffle, compressor, rank, chunk shape).
+//! - Zarr v2: `blosc2`.
+//! - Zarr v3: `blosc2`.
+//! - Parameters: `parameters`: the values of HDF5; missing ones have their defaults (level 5, shuffle of bytes, LZ4).
+//!   Every frame states how it was compressed, so that they matter for writing only.
+//! - Compatible: c-blosc2, and therefore `hdf5plugin` and PyTables. numcodecs has no such codec.
+//!
+//! ```json
+//! {"filter": 32026, "values": [1, 0, 4, 128, 5, 1, 5]}
+//! {"id": "blosc2", "parameters": [1, 0, 4, 128, 5, 2, 1]}
+//! ```
 mod array;
 pub(crate) mod chunk;
 pub(crate) mod encode;

@@ -1,4 +1,16 @@
-//! bzip2 (HDF5 filter 307).
+//! bzip2: the Burrows-Wheeler transform and Huffman codes. A chunk is one stream (docs/spec/hdf5-netcdf4.md G.3).
+//!
+//! - HDF5 filter: 307 (value: level).
+//! - Zarr v2: `bz2`; `bzip2` is read, too.
+//! - Zarr v3: `numcodecs.bz2`; `bz2` is read, too.
+//! - Parameters: `level`: 1 to 9 (default 1), the block size in units of 100,000 bytes.
+//! - Compatible: bzip2, and therefore numcodecs, netCDF-C (`nc_def_var_bzip2`) and `hdf5plugin`.
+//!
+//! ```json
+//! {"filter": 307, "values": [9]}
+//! {"id": "bz2", "level": 9}
+//! {"name": "numcodecs.bz2", "configuration": {"level": 1}}
+//! ```
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::scratch::{LibraryContexts, ScratchBuffer};

@@ -1,4 +1,21 @@
 //! Checksums stored with the bytes: fletcher32, crc32, crc32c, adler32.
+//!
+//! - HDF5 filter: 3 (Fletcher-32; no values).
+//! - Zarr v2: `fletcher32`, `crc32`, `crc32c`, `adler32`.
+//! - Zarr v3: `numcodecs.fletcher32`, `numcodecs.crc32`, `crc32c`, `numcodecs.adler32`; `fletcher32`,
+//!   `numcodecs.crc32c` and `adler32` are read, too.
+//! - Parameters: `location` (not of Fletcher-32): `start` (default of CRC-32 and Adler-32) or `end` (default of
+//!   CRC-32C). `jenkins_lookup3` (`numcodecs.jenkins_lookup3`) is known by name only.
+//! - Compatible: HDF5 and numcodecs. The sums of Fletcher-32 are HDF5's, over big-endian words of 16 bits
+//!   (docs/spec/hdf5-netcdf4.md G.2).
+//!
+//! ```json
+//! {"filter": 3, "values": []}
+//! {"id": "fletcher32"}
+//! {"id": "crc32", "location": "end"}
+//! {"name": "crc32c", "configuration": {}}
+//! {"name": "numcodecs.adler32", "configuration": {}}
+//! ```
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{LibraryContexts, ScratchBuffer};

@@ -2,6 +2,19 @@
 //!
 //! Whole chunks are decoded by libdeflate, which needs the decoded length. Streams of unknown length, and those of
 //! which only the beginning is needed, are decoded by zlib-rs.
+//!
+//! - HDF5 filter: 1 (value: level), in the envelope of zlib.
+//! - Zarr v2: `zlib`, `gzip`.
+//! - Zarr v3: `numcodecs.zlib`, `gzip`; `zlib` and `numcodecs.gzip` are read, too.
+//! - Parameters: `level`: 0 to 9 (default 1).
+//! - Compatible: zlib, and therefore HDF5, netCDF-C, numcodecs and zarr-python.
+//!
+//! ```json
+//! {"filter": 1, "values": [4]}
+//! {"id": "zlib", "level": 4}
+//! {"id": "gzip", "level": 1}
+//! {"name": "gzip", "configuration": {"level": 5}}
+//! ```
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::scratch::{LibraryContexts, ScratchBuffer};

@@ -1,4 +1,16 @@
-//! Differences between neighbours; the first element is unchanged.
+//! Differences between neighbours, in the order of the chunk; the first element is unchanged. Integers wrap around.
+//!
+//! - HDF5 filter: none.
+//! - Zarr v2: `delta`.
+//! - Zarr v3: `numcodecs.delta`; `delta` is read, too.
+//! - Parameters: `dtype`: the type of the elements. `astype`: the type of the stored differences (by default the same).
+//! - Compatible: numcodecs.
+//!
+//! ```json
+//! {"id": "delta", "dtype": "<f4"}
+//! {"id": "delta", "dtype": "<f4", "astype": "<f8"}
+//! {"name": "numcodecs.delta", "configuration": {"dtype": "<f4"}}
+//! ```
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::number::{AnyNumber, NumberType};

@@ -1,4 +1,20 @@
 //! Codecs that transform every element separately: fixedscaleoffset, quantize, bitround, astype.
+//!
+//! - HDF5 filter: none.
+//! - Zarr v2: `fixedscaleoffset`, `quantize`, `bitround`, `astype`.
+//! - Zarr v3: `numcodecs.fixedscaleoffset`, `numcodecs.quantize`, `numcodecs.bitround`, `numcodecs.astype`; `bitround`
+//!   is read, too.
+//! - Parameters: `dtype` and `astype`: the types of decoded and of stored elements (of `astype`: `decode_dtype` and
+//!   `encode_dtype`). `fixedscaleoffset`: `scale` and `offset`. `quantize`: `digits`, decimal. `bitround`: `keepbits`,
+//!   the bits of the mantissa that are kept; nothing is undone when reading.
+//! - Compatible: numcodecs.
+//!
+//! ```json
+//! {"id": "fixedscaleoffset", "scale": 10, "offset": 5, "dtype": "<f4", "astype": "<i2"}
+//! {"id": "quantize", "digits": 1, "dtype": "<f4"}
+//! {"id": "bitround", "keepbits": 12}
+//! {"name": "numcodecs.astype", "configuration": {"encode_dtype": "<i2", "decode_dtype": "<f4"}}
+//! ```
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::number::NumberType;

@@ -1,4 +1,19 @@
 //! LZ4 blocks, framed as numcodecs does or as the HDF5 filter does (docs/spec/nczarr.md 11.2).
+//!
+//! - HDF5 filter: 32004 (value: block size).
+//! - Zarr v2: `lz4`.
+//! - Zarr v3: `numcodecs.lz4`; `lz4` is read, too.
+//! - Parameters: `acceleration` (Zarr; does not matter for decoding). The block size of HDF5 is in bytes, 0 for the
+//!   default.
+//! - Compatible: Zarr: numcodecs, whose chunks are a length of 4 bytes (little-endian) and one block. HDF5:
+//!   `hdf5plugin`, whose chunks are big-endian lengths and blocks (docs/spec/hdf5-netcdf4.md G.3). The two framings
+//!   cannot be told apart: the place of the description decides.
+//!
+//! ```json
+//! {"filter": 32004, "values": [0]}
+//! {"id": "lz4", "acceleration": 1}
+//! {"name": "numcodecs.lz4", "configuration": {"acceleration": 1}}
+//! ```
 use crate::CodecError;
 use crate::codec::{Codec, with_room};
 use crate::ffi::lz4_decode;

@@ -3,6 +3,17 @@
 //! A byte below 32 announces that many literal bytes plus one; any other a repetition of decoded bytes: its length
 //! minus two in the upper three bits (7: another byte with more follows), its distance minus one in the lower five and
 //! the next byte.
+//!
+//! - HDF5 filter: 32000 (values: filter version, LZF version, chunk bytes; not needed).
+//! - Zarr v2: `lzf`.
+//! - Zarr v3: `lzf`.
+//! - Parameters: none.
+//! - Compatible: h5py (`compression="lzf"`). numcodecs has no such codec.
+//!
+//! ```json
+//! {"filter": 32000, "values": [4, 261, 128]}
+//! {"id": "lzf"}
+//! ```
 mod encode;
 
 use crate::CodecError;

@@ -1,4 +1,17 @@
 //! LZMA in its three envelopes: `.xz`, `.lzma` and none.
+//!
+//! - HDF5 filter: none.
+//! - Zarr v2: `lzma`.
+//! - Zarr v3: `numcodecs.lzma`; `lzma` is read, too.
+//! - Parameters: those of Python's `lzma`: `format`: 1 `.xz` (default), 2 `.lzma`, 3 none; only the first is written.
+//!   `check`: 0 none, 1 CRC-32, 4 CRC-64 (default), 10 SHA-256. `preset`: 0 to 9 (default 6). `filters`: only for
+//!   format 3, which has LZMA2 (33) as its one filter.
+//! - Compatible: numcodecs, Python, xz.
+//!
+//! ```json
+//! {"id": "lzma", "format": 1, "check": -1, "preset": null, "filters": null}
+//! {"name": "numcodecs.lzma", "configuration": {"format": 1, "check": 4, "preset": 6, "filters": null}}
+//! ```
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::parameters::CodecParameters;

@@ -1,5 +1,16 @@
 //! N-bit packing (HDF5 filter 5): of every number only the significant bits of its type, highest first, without gaps
 //! between numbers (docs/spec/hdf5-netcdf4.md G.2).
+//!
+//! - HDF5 filter: 5 (values: the number of values, 1 if nothing is packed, elements of a chunk, a tree of types).
+//! - Zarr v2: `nbit`.
+//! - Zarr v3: `nbit`.
+//! - Parameters: `parameters`: the values of HDF5, which the library derives from the type.
+//! - Compatible: HDF5. numcodecs has no such codec.
+//!
+//! ```json
+//! {"filter": 5, "values": [8, 0, 32, 1, 4, 0, 32, 0]}
+//! {"id": "nbit", "parameters": [8, 1, 32]}
+//! ```
 use crate::CodecError;
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Codec, with_room};

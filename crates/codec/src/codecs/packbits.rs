@@ -1,4 +1,15 @@
 //! Booleans, eight to a byte, the first one in the highest bit; the first byte is the number of unused bits at the end.
+//!
+//! - HDF5 filter: none.
+//! - Zarr v2: `packbits`.
+//! - Zarr v3: `numcodecs.packbits`; `packbits` is read, too.
+//! - Parameters: none. Elements are bytes; every byte other than 0 is stored as 1.
+//! - Compatible: numcodecs.
+//!
+//! ```json
+//! {"id": "packbits"}
+//! {"name": "numcodecs.packbits", "configuration": {}}
+//! ```
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{LibraryContexts, ScratchBuffer};

@@ -3,6 +3,19 @@
 //!
 //! A chunk is the number of bits (4 bytes), the length of the smallest value (1 byte: 8), that value (8 bytes), padding
 //! up to byte 21, and the packed differences, highest bit first. All ones represent the fill value, if there is one.
+//!
+//! - HDF5 filter: 6 (values: 0 for floats or 2 for integers, digits or bits, elements of a chunk, class, size, sign,
+//!   order, whether there is a fill value, its words).
+//! - Zarr v2: `scaleoffset`.
+//! - Zarr v3: `scaleoffset`.
+//! - Parameters: `parameters`: the values of HDF5. Scaling by exponents (1) is not supported: HDF5 does not have it
+//!   either.
+//! - Compatible: HDF5, and therefore h5py (`scaleoffset=`). numcodecs has no such codec.
+//!
+//! ```json
+//! {"filter": 6, "values": [0, 1, 32, 1, 4, 1, 0, 0]}
+//! {"id": "scaleoffset", "parameters": [0, 2, 32, 1, 4, 1, 0, 0]}
+//! ```
 use crate::CodecError;
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::{Codec, with_room};

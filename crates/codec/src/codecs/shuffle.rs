@@ -1,4 +1,18 @@
 //! Byte shuffle: all first bytes of the elements, then all second bytes, and so on (HDF5 filter 2).
+//!
+//! - HDF5 filter: 2 (value: element size).
+//! - Zarr v2: `shuffle`.
+//! - Zarr v3: `numcodecs.shuffle`; `shuffle` is read, too.
+//! - Parameters: `elementsize`: bytes of an element. If it is missing or 0, as netCDF-C writes it, the size of the type
+//!   (docs/spec/nczarr.md 11.3); 1 changes nothing. Bytes that are left at the end are not shuffled.
+//! - Compatible: HDF5, netCDF-C and numcodecs.
+//!
+//! ```json
+//! {"filter": 2, "values": [4]}
+//! {"id": "shuffle", "elementsize": 4}
+//! {"id": "shuffle", "elementsize": "0"}
+//! {"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}}
+//! ```
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::scratch::{LibraryContexts, ScratchBuffer};

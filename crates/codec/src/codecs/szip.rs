@@ -3,6 +3,19 @@
 //! A chunk is its decoded length in 4 bytes, little-endian, and a stream of bits, highest first. Each scanline is coded
 //! in blocks of pixels, every block with the best coding option, and starts afresh from a reference pixel. Pixels of 4
 //! and 8 bytes are coded byte by byte, after a shuffle of the whole chunk.
+//!
+//! - HDF5 filter: 4 (values: options, pixels per block, bits per pixel, pixels per scanline).
+//! - Zarr v2: `szip`.
+//! - Zarr v3: `szip`.
+//! - Parameters: `mask`: options, of which 16 (highest byte first) and 32 (differences to the neighbour) matter.
+//!   `pixels-per-block`: even, 2 to 32 (default 16). `bits-per-pixel` and `pixels-per-scanline`: by default as HDF5
+//!   computes them from type and chunk.
+//! - Compatible: libaec and szlib, and therefore HDF5 and netCDF-C. numcodecs has no such codec.
+//!
+//! ```json
+//! {"filter": 4, "values": [141, 16, 32, 32]}
+//! {"id": "szip", "mask": 32, "pixels-per-block": 16}
+//! ```
 mod encode;
 
 use super::shuffle::{shuffle, unshuffle};

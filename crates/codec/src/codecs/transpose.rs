@@ -1,4 +1,16 @@
 //! Order of the dimensions in the stored chunk (Zarr v3 `transpose`, Zarr v2 `order: "F"`).
+//!
+//! - HDF5 filter: none.
+//! - Zarr v2: none: the member `order` of the array.
+//! - Zarr v3: `transpose`.
+//! - Parameters: `order`: the axes of the array in the order in which they are stored; the texts `C` and `F` of early
+//!   drafts are read, too.
+//! - Compatible: zarr-python, zarrs, TensorStore (Zarr v3 core specification, "transpose").
+//!
+//! ```json
+//! {"name": "transpose", "configuration": {"order": [1, 0]}}
+//! {"name": "transpose", "configuration": {"order": "F"}}
+//! ```
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{LibraryContexts, ScratchBuffer};

@@ -1,5 +1,19 @@
 //! ZFP (HDF5 filter 32013): blocks of 4 numbers along every axis, transformed and coded bit plane by bit plane
 //! (P. Lindstrom, "Fixed-Rate Compressed Floating-Point Arrays", 2014; docs/spec/hdf5-netcdf4.md G.3).
+//!
+//! - HDF5 filter: 32013 (values: a version and the words of a header, or what users give: mode 1 rate, 2 precision, 3
+//!   accuracy, 4 expert, 5 reversible).
+//! - Zarr v2: `zfpy`.
+//! - Zarr v3: `numcodecs.zfpy`; `zfp` is read, too.
+//! - Parameters: `mode`: 2 `rate` (bits of a number), 3 `precision` (bit planes), 4 `tolerance` (the maximum error;
+//!   default mode), 5 reversible. Unused members are -1.
+//! - Compatible: zfp 1.0; HDF5: H5Z-ZFP, whose chunks have no header; Zarr: numcodecs, whose chunks have one each.
+//!
+//! ```json
+//! {"filter": 32013, "values": [5]}
+//! {"id": "zfpy", "mode": 4, "tolerance": 0.001, "rate": -1, "precision": -1}
+//! {"name": "numcodecs.zfpy", "configuration": {"mode": 5, "tolerance": -1, "rate": -1, "precision": -1}}
+//! ```
 mod bits;
 mod block;
 mod encode;

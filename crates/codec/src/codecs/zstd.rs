@@ -1,4 +1,18 @@
-//! Zstandard (RFC 8878).
+//! Zstandard (RFC 8878). A chunk is one frame.
+//!
+//! - HDF5 filter: 32015 (value: level, signed).
+//! - Zarr v2: `zstd`.
+//! - Zarr v3: `zstd`; `numcodecs.zstd` is read, too.
+//! - Parameters: `level`: -131072 to 22 (default 0, the library's own). `checksum`: whether frames end with one
+//!   (default false; does not matter for decoding).
+//! - Compatible: the library of Facebook, and therefore numcodecs, zarr-python, netCDF-C (`nc_def_var_zstandard`) and
+//!   `hdf5plugin`.
+//!
+//! ```json
+//! {"filter": 32015, "values": [3]}
+//! {"id": "zstd", "level": 3, "checksum": true}
+//! {"name": "zstd", "configuration": {"level": -3, "checksum": false}}
+//! ```
 use crate::CodecError;
 use crate::codec::Codec;
 use crate::scratch::{LibraryContexts, ScratchBuffer};

@@ -199,6 +199,7 @@ impl DeclaredParameter {
             }
         };
         let parameter = Self { name: own, ty, source };
+        // A default is checked here, not when a dataset without the member is opened.
         if let ParameterSource::Member(Some(default)) = &parameter.source {
             let members = Map::from_iter([(parameter.name.clone(), default.clone())]);
             let put = parameter.put_member(CodecParameters::new("default", &members), None, &mut Vec::new());

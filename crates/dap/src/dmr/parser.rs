@@ -119,6 +119,7 @@ impl DmrParser<'_> {
         };
         for child in &node.children {
             match child.name.as_str() {
+                // Order matters: these are the axes. Members of structures were read above.
                 "Dim" => variable.dims.push(self.axis(child, group)?),
                 "Map" => variable.maps.push(required(child, "name")?.to_owned()),
                 "Attribute" => variable.attributes.push(attribute(child)?),

@@ -23,6 +23,7 @@ const MARK: u64 = 4;
 impl DapSource {
     /// For each sequence of which there are columns among the boxes, the request for all of these.
     pub(super) fn plan_sequences(&self, boxes: &[QueryBox]) -> Result<Vec<Query>> {
+        // A list, not a map: requests keep the order in which their first columns were asked for.
         let mut asked: Vec<(usize, Vec<usize>)> = Vec::new();
         for (at, wanted) in boxes.iter().enumerate() {
             let Some(sequence) = self.sequence_of(wanted.variable) else { continue };
@@ -35,6 +36,8 @@ impl DapSource {
     }
 
     fn plan_sequence(&self, boxes: &[QueryBox], columns: Vec<usize>) -> Result<Query> {
+        // Two boxes may be of the same column, which is requested once. Sorted, since servers send columns in the order
+        // of the declaration, whatever the order in the constraint.
         let mut wanted: Vec<usize> =
             columns.iter().filter_map(|at| boxes.get(*at)).map(|column| column.variable).collect();
         wanted.sort_unstable();
@@ -63,6 +66,7 @@ impl DapSource {
             let path: Vec<&WireName> = path.iter().map(|segment| &segment.name).collect();
             constraint.project(&path, &[]);
         }
+        // The answer has all columns, also those that were not asked for: its length is computed from all of them.
         let sequence = self.sequence_of(*first);
         let all = (0..self.variables.len()).filter(|variable| self.sequence_of(*variable) == sequence);
         Ok((pending, all.collect()))
@@ -73,9 +77,11 @@ impl DapSource {
         let (mut bytes, mut is_exact) = (0_u64, true);
         for (at, column) in columns.iter().enumerate() {
             let column = self.numbered(*column)?;
+            // Each row has one mark, whatever the number of its columns: the marks are counted with the first column.
             let marks =
                 if at == 0 { MARK.saturating_mul(column.shape.first().copied().unwrap_or(0)) } else { 0 };
             let own = column.answer_len(&column.shape);
+            // Columns of strings have no length that is known before they arrive.
             is_exact &= own.is_some();
             let count =
                 || column.shape.iter().fold(super::UNKNOWN_LEN, |len, count| len.saturating_mul(*count));
@@ -99,8 +105,10 @@ impl DapSource {
         let paths: HashSet<Vec<String>> = arrived.paths.iter().map(path).collect();
         let is_there = |segments: &[WireSegment]| {
             let names: Vec<String> = segments.iter().map(|segment| segment.name.wire.clone()).collect();
+            // A path that was requested stands for everything below it.
             (1..=names.len()).any(|len| names.get(..len).is_some_and(|begin| paths.contains(begin)))
         };
+        // An answer that counted rows has columns of sequences only; one that measured strings has none.
         let is_kept = |shown: &ShownVariable| {
             shown.sequence().is_some() == arrived.counts_rows
                 && is_there(shown.wire.segments())

@@ -100,6 +100,7 @@ pub(super) fn encode(
 ) -> Result<Vec<u8>> {
     let count = range.len();
     let each = to_len(stored.byte_len().unwrap_or(0))?;
+    // Numbers are copied with at most a change of byte order, without a value for each.
     let copier = RowCopier::new(model, ty, stored).filter(RowCopier::is_reversible);
     if let (Some(copier), Some(native)) = (copier, values.as_bytes()) {
         let native = native.get(times(range.start, each)?..times(range.end, each)?);
@@ -117,6 +118,7 @@ pub(super) fn encode(
             if pairs.len() != columns.len() {
                 return Err(wrong_values(model, ty));
             }
+            // Field by field, as values are stored in columns; bytes between fields stay zero.
             let mut bytes = vec![0; times(each, count)?];
             for ((field, to), column) in pairs.into_iter().zip(columns) {
                 let per = to_len(field.count)?;

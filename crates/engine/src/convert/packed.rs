@@ -162,6 +162,7 @@ fn write(
             if described.len() != fields.len() {
                 return Err(wrong_values(model, ty));
             }
+            // Columns have the elements of a field for all compounds, one compound after the other.
             for (field, column) in described.iter().zip(fields) {
                 let count = to_len(field.element_count())?;
                 for at in index.saturating_mul(count)..(index + 1).saturating_mul(count) {

@@ -92,6 +92,7 @@ impl fmt::Display for ReadPlan {
         match (self.reads, self.result_bytes) {
             (0, Some(bytes)) => writeln!(f, "result      {:?}, {bytes} bytes", self.shape)?,
             (0, None) => writeln!(f, "result      {:?}", self.shape)?,
+            // Variables that are read together have no common shape.
             (reads, Some(bytes)) => writeln!(f, "result      {reads} variables, {bytes} bytes")?,
             (reads, None) => writeln!(f, "result      {reads} variables")?,
         }
@@ -104,6 +105,7 @@ impl fmt::Display for ReadPlan {
                 writeln!(f, "; the following is of the first {}", self.fragments_counted)?
             }
         }
+        // Tiles without fragments are those of virtual datasets, whose sources are variables.
         if self.tiles > 0 && self.fragments == 0 {
             writeln!(f, "sources     {} variables in {} parts", self.sources, self.tiles)?;
         }
@@ -124,6 +126,7 @@ impl fmt::Display for ReadPlan {
             (0, 0) => writeln!(f)?,
             (missing, inline) => writeln!(f, " ({missing} missing, {inline} in the metadata)")?,
         }
+        // A plan locates a bounded number of chunks: everything below is about those.
         if self.chunks != Some(self.counted) {
             writeln!(
                 f,

@@ -215,6 +215,7 @@ impl VariableRead<'_> {
                     None if place.must_exist => Err(absent_object(&place.object)),
                     None => {
                         self.fill(&mut unit.target, fill);
+                        // Several runs may be of one chunk, which is missing once.
                         if first { self.note_missing(&cell) } else { Ok(()) }
                     }
                 };

@@ -275,6 +275,7 @@ impl GatheredValues<'_> {
             let native = copier.native_len();
             touched.runs(part, shape, &mut |run| {
                 let place = |at: usize, len: usize| at * native..(at + len) * native;
+                // One copy for a row; a stride or a list of indices has elements one by one.
                 if run.is_row() {
                     let from = run.inside * element..(run.inside + run.len) * element;
                     return copier.copy(&cell[from], &mut out[place(run.source, run.len)]);
@@ -295,6 +296,7 @@ impl GatheredValues<'_> {
                     .for_each(|(inside, source)| out[span(source)].copy_from_slice(&cell[span(inside)]));
             })?,
             (Self::Values(out), DirtyContents::Values(cell)) => {
+                // Values own memory of various lengths: they are assigned all at once, which rebuilds the list once.
                 let (mut to_at, mut from_at) = (Vec::new(), Vec::new());
                 touched.runs(part, shape, &mut |run| {
                     run.pairs().for_each(|(inside, source)| {

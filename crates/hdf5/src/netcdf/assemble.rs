@@ -43,6 +43,7 @@ pub(super) fn assemble(
     if hides_references {
         variables.retain(|found| !found.facts.is_ok_and(|(_, dataset)| has_references(&dataset.datatype)));
     }
+    // `lost` has positions in `order`, `losses` those of the tree.
     let lost = second_choice(view, &scales, &mut variables)?;
     let mut losses: Vec<Vec<Error>> = tree.groups.iter().map(|group| group.losses.clone()).collect();
     for (at, losses) in losses.iter_mut().enumerate() {
@@ -60,6 +61,7 @@ pub(super) fn assemble(
         variables: Vec::new(),
         scales: Vec::new(),
     };
+    // Order matters: types are in groups, and variables have types. Types that only attributes use come last.
     assembly.add_groups(tree, &order, &losses)?;
     assembly.add_types(tree, facts, &order);
     assembly.add_variables(&order, &scales, variables)?;

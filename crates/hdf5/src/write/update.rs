@@ -113,6 +113,7 @@ pub(super) fn update(
             format!("netCDF-C does not change this file: group {group} does not track the order of creation");
         return Err(Error::unsupported(message).with_detail(Detail::NoCreationOrder).at_object(root).into());
     }
+    // The program edits `model`; addresses below are those of `found`. They belong together only if both are the same.
     if !is_same(&found.model, model) {
         let message = "the file was changed by another program since it was opened";
         return Err(Error::unsupported(message).at_object(root).into());
@@ -122,13 +123,16 @@ pub(super) fn update(
     known.addrs.extend(found.variables.iter().map(|(id, addr)| (FileObject::Variable(*id), *addr)));
     known.addrs.extend(found.types.iter().map(|(id, addr)| (FileObject::Type(*id), *addr)));
     for (dim, addr, id) in &found.scales {
+        // A scale that is a variable, too, is known already.
         known.addrs.entry(scale_of(model, *dim)).or_insert(*addr);
         known.ids.extend(id.and_then(|id| i32::try_from(id).ok()).map(|id| (*dim, id)));
     }
     let choices = Hdf5Writer {
+        // A superblock of version 3 shows that readers of this file are 1.10 or newer (docs/spec/hdf5-netcdf4.md A.3).
         structures: if file.version >= 3 { FileStructures::V110 } else { choices.structures },
         ..choices.clone()
     };
+    // A writer that was killed may have left bytes behind the end that the superblock states: they are not reused.
     let end = head.end().max(file.size.saturating_sub(file.base));
     let mut update = FileUpdate {
         root: root.clone(),

@@ -58,6 +58,7 @@ impl ValueEncoder<'_> {
                 fixed_text(*padding, strings.get(index), place)
             }
             (DatatypeClass::VlenText(_), Values::String(strings)) => match strings.get(index) {
+                // A null string is a zeroed handle: the place is zeroed already.
                 Some(text) => self.handle(text.len(), text, place),
                 None => Ok(()),
             },
@@ -75,12 +76,14 @@ impl ValueEncoder<'_> {
             (DatatypeClass::Vlen(base), Values::Vlen { ends, elements }) => {
                 let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
                 let end = ends.get(index).copied().ok_or_else(too_few)?;
+                // An empty sequence is a zeroed handle, too.
                 if end <= start {
                     return Ok(());
                 }
                 let sequence = self.elements(base, elements, start..end)?;
                 self.handle(end - start, &sequence, place)
             }
+            // A null reference is zero, and so is the place.
             (DatatypeClass::Reference(_), Values::String(strings)) if strings.get(index).is_none() => Ok(()),
             (DatatypeClass::Reference(_), _) => Err(Error::unsupported("writing of references to objects")),
             (DatatypeClass::Time, _) => Err(Error::unsupported("writing of time datatypes (class 2)")),

@@ -227,17 +227,14 @@ impl Shared {
             self.wait_for_ends(manners.ends_together).await;
         }
         let is_list = request.uri().query().is_some_and(|query| query.contains("list-type"));
-        let answer = match is_change {
-            true => {
-                let _alone = self.changing.write().await;
-                self.service.call(request.map(Body::from)).await
-            }
+        let answer = if is_change {
+            let _alone = self.changing.write().await;
+            self.service.call(request.map(Body::from)).await
+        } else {
             // The file system's server opens a file and looks up its tag one after the other: a change in between would
             // give the old content with the new tag.
-            false => {
-                let _unchanged = self.changing.read().await;
-                self.service.call(request.map(Body::from)).await
-            }
+            let _unchanged = self.changing.read().await;
+            self.service.call(request.map(Body::from)).await
         };
         match answer {
             Ok(answer) if manners.no_lists && (is_list || answer.status() == StatusCode::NOT_FOUND) => {

@@ -40,10 +40,11 @@ pub(super) fn dump<'py>(
     words.done()?;
     let (text, lost) = wait(py, || {
         let mut text = Vec::new();
-        let lost = match is_ncml {
-            true => ncirrus_tools::dump_ncml(&dataset, &mut text, &printed)?,
+        let lost = if is_ncml {
+            ncirrus_tools::dump_ncml(&dataset, &mut text, &printed)?
+        } else {
             // Faults stand in the text.
-            false => ncirrus_tools::dump(&dataset, &mut text, &printed).map(|_| Vec::new())?,
+            ncirrus_tools::dump(&dataset, &mut text, &printed).map(|_| Vec::new())?
         };
         Ok((text, lost))
     })?;

@@ -101,6 +101,7 @@ pub(super) async fn start_tree(
     let place = TreePlace::look(store.as_ref(), &root, &sign).await?;
     place.check(store.as_ref(), &root, clobber).await?;
     let has_object = place.is_object;
+    // In a local store what is there is removed at once; elsewhere it stays readable until the new tree is complete.
     if store.local().is_some() {
         if place.is_tree || place.sign.is_some() {
             remove_own(store.as_ref(), &root, None).await?;
@@ -109,6 +110,7 @@ pub(super) async fn start_tree(
         return Ok(StagedDataset::new(store, root, url, finish));
     }
     let mark = WriterMark::new();
+    // A replacement is written beside the old dataset, which stays readable until the switch.
     let replaces = place.is_tree || place.is_switched();
     let beside = replaces.then(|| ReplacementTree::new(&root, mark.name()));
     let is_left = !replaces && place.sign.is_some();

@@ -5,11 +5,11 @@ use super::existing::ExistingFragments;
 use super::names::{address, resolve};
 use super::parts::FilePart;
 use super::shape::{FirstFile, JoinAxis, axis, likely_axis};
-use super::split::place;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, Result, Selection, Values};
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
+use ncirrus_layout::grid::{block_starts, row_major_index};
 use ncirrus_model::{DimId, Model, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -136,7 +136,7 @@ fn edges(model: &Model, existing: &ExistingFragments, axis: &JoinAxis) -> Result
         let dims = model.variable(*var).map(|variable| variable.dims.clone()).unwrap_or_default();
         let at = dims.iter().position(|dim| Some(*dim) == axis.dim);
         let Some(sizes) = at.and_then(|at| array.sizes.get(at)) else { continue };
-        let starts: BTreeSet<u64> = super::arrange::starts(sizes).into_iter().collect();
+        let starts: BTreeSet<u64> = block_starts(sizes).into_iter().collect();
         common = Some(match common {
             Some(common) => common.intersection(&starts).copied().collect(),
             None => starts,
@@ -168,7 +168,7 @@ impl AddedPieces<'_> {
             self.axes.iter().map(|axis| self.coordinates(axis, &collected)).collect::<Result<_>>()?;
         let lens: Vec<usize> = self.blocks.iter().map(|edges| edges.len().saturating_sub(1)).collect();
         let part = |number: usize| {
-            let block: Vec<Range<u64>> = place(number, &lens)
+            let block: Vec<Range<u64>> = row_major_index(number, &lens)
                 .iter()
                 .zip(self.blocks)
                 .filter_map(|(at, edges)| range(edges, *at))
@@ -274,7 +274,7 @@ fn sub_array(array: &FragmentArray, starts: &[Vec<u64>], ranges: &[Range<u64>]) 
         sizes.map(|(sizes, within)| sizes.get(within.clone()).unwrap_or_default().to_vec()).collect();
     let own: Vec<usize> = within.iter().map(Range::len).collect();
     let cell = |number: usize| {
-        let at = place(number, &own);
+        let at = row_major_index(number, &own);
         let of_all = at.iter().zip(&within).zip(&array.sizes);
         let number = of_all.fold(0, |number, ((at, within), sizes)| number * sizes.len() + within.start + at);
         array.cells.get(number)?.clone()

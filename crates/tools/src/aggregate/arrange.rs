@@ -1,6 +1,7 @@
 //! The arrangement of files: their order along an axis, or their places in a grid of several axes.
 use super::parts::FilePart;
 use super::shape::FirstFile;
+use ncirrus_layout::grid::block_starts;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The place of each file.
@@ -28,7 +29,7 @@ impl FileArrangement {
         }
         for (axis, blocks) in arrangement.blocks.clone().into_iter().enumerate() {
             let sizes: Vec<u64> = blocks.iter().map(|part| len_of(parts, *part, axis)).collect();
-            arrangement.starts.push(starts(&sizes));
+            arrangement.starts.push(block_starts(&sizes));
             arrangement.sizes.push(sizes);
             arrangement.check_order(parts, template, axis, &blocks);
         }
@@ -167,17 +168,6 @@ impl FileArrangement {
             }
         }
     }
-}
-
-/// Where blocks of these lengths begin.
-pub(super) fn starts(sizes: &[u64]) -> Vec<u64> {
-    let mut next = 0u64;
-    let mut starts = Vec::new();
-    for size in sizes {
-        starts.push(next);
-        next = next.saturating_add(*size);
-    }
-    starts
 }
 
 fn is_hollow(parts: &[FilePart], part: usize) -> bool {

@@ -186,6 +186,8 @@ impl FilePart {
     ) -> Result<()> {
         let (one, other) = (template.attributes(member.var), known(model, NodeId::Variable(var)));
         let path = &member.path;
+        // Values are compared only if nothing was found before: reading them is costly, and the file is rejected
+        // anyway.
         let problems = self.problems.len();
         self.compare_dimensions(member, template, (model, var));
         let types = (
@@ -196,6 +198,7 @@ impl FilePart {
             |ty: Option<TypeRef>, model: &Model| ty.map(|ty| crate::type_name(model, ty)).unwrap_or_default();
         if let (Some(first), Some(second)) = types
             && !same_type((&template.model, first, &one), (model, second, &other))
+            // Collected numbers are converted to the type of the first file.
             && !(member.role == VariableRole::Collected && is_number(first) && is_number(second))
         {
             let (second, first) = (name(types.1, model), name(types.0, &template.model));
@@ -247,6 +250,7 @@ impl FilePart {
         };
         let (first, own) = (template.attributes(member.var), known(model, NodeId::Variable(var)));
         let (theirs, missing) = (missing_numbers(ty, &first), missing_numbers(ty, &own));
+        // Packed numbers are compared as they are stored: units and packing would have to be changed together.
         let is_packed = PACKING.iter().any(|name| own.find(name).is_some());
         let conversion = conversion(&units_of(model, var), &units_of(&template.model, member.var))?;
         let conversion = conversion.as_ref().filter(|_| !is_packed);
@@ -408,6 +412,7 @@ fn brought(
     let numbers: Vec<f64> = (0..values.len()).filter_map(|at| values.number(at)).collect();
     let has_other = numbers.iter().any(|number| is_missing(*number) && is_other(*number));
     let theirs = missing_values(first);
+    // A valid value must not turn into the first file's missing value.
     let becomes_missing = |number: &f64| {
         let brought = conversion.as_ref().map_or(*number, |conversion| conversion.apply(*number));
         !is_missing(*number) && theirs.iter().any(|missing| same_number(*missing, brought))
@@ -428,6 +433,7 @@ fn brought(
     };
     let converted = Values::Double(numbers.into_iter().map(bring).collect());
     Ok(match convert::cast(&converted, ty) {
+        // `report` counts values out of range; rounding shows only in the comparison.
         Ok((cast, report)) if report.count == 0 && same_numbers(&cast, &converted) => cast,
         _ => converted,
     })

@@ -12,10 +12,10 @@ use super::names::identities;
 use super::parts::FilePart;
 use super::relocate::single_file_kind;
 use super::shape::{FirstFile, FirstVariable, VariableRole};
-use super::split::place;
 use super::{AggregateOptions, Aggregation};
 use ncirrus::{Dataset, Error, LeftOut, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_aggregate::write::Convention;
+use ncirrus_layout::grid::row_major_index;
 use ncirrus_model::{Atomic, Attribute, DimId, DimensionLen, FillValue, Model, TypeRef, VarId, Variable};
 use ncirrus_store::{Scheme, Url};
 use std::collections::{BTreeMap, BTreeSet};
@@ -364,7 +364,7 @@ impl PreparedAggregation {
     pub(super) fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&FilePart>)> {
         let lens: Vec<usize> = self.arrangement.sizes.iter().map(Vec::len).collect();
         self.arrangement.places.iter().enumerate().map(move |(number, part)| {
-            let place = place(number, &lens);
+            let place = row_major_index(number, &lens);
             (place, part.and_then(|part| self.parts.get(part)))
         })
     }

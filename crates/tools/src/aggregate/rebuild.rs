@@ -1,14 +1,14 @@
 //! A lost master, recreated from its fragments (docs/spec/cfa.md 7.4).
 use super::Aggregation;
-use super::arrange::starts;
 use super::each::each;
 use super::list::list;
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::{folder_of, join};
-use super::split::{FragmentNames, place};
+use super::split::FragmentNames;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Selection, Session};
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
+use ncirrus_layout::grid::{block_starts, row_major_index};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, GroupId, Model, NodeId, VarId};
 use ncirrus_netcdf_view::formats;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,13 +145,14 @@ impl MasterBuilder<'_> {
         let extent = |dim: &DimId| {
             let along = dims.iter().position(|other| other == dim)?;
             let (sizes, at) = (sizes.get(along)?, *at.get(along)?);
-            Some((starts(sizes).get(at).copied()?, sizes.iter().sum::<u64>()))
+            Some((block_starts(sizes).get(at).copied()?, sizes.iter().sum::<u64>()))
         };
         let len = |dim: DimId| {
             extent(&dim)
                 .map_or_else(|| model.dimension(dim).map_or(0, |dim| dim.len.current()), |(_, len)| len)
         };
         self.merge(&model, &len)?;
+        // Variables beside the fragmented one: each part of each is stored once, from the first fragment that has it.
         for other in model.variables().into_iter().filter(|other| *other != var) {
             let (name, shape) = (model.variable_path(other), model.shape(other));
             let other_dims = model.variable(other).map(|variable| variable.dims.clone()).unwrap_or_default();
@@ -181,6 +182,7 @@ impl MasterBuilder<'_> {
             let Some(group) = from.group(group) else { continue };
             if let (Some(attributes), Some(target)) =
                 (group.attributes.known(), to.attributes_mut(NodeId::Group(home)))
+                // The first fragment that has attributes of a group decides; those of the master come first.
                 && target.known().is_none_or(ncirrus_model::Attributes::is_empty)
             {
                 *target = AttributeState::Known(attributes.clone());
@@ -208,6 +210,7 @@ impl MasterBuilder<'_> {
                 if let Some(new) = to.variable_mut(new) {
                     *new = ncirrus_model::Variable {
                         dims,
+                        // Chunks of a fragment may be longer than those that suit the whole.
                         storage: ncirrus::Storage::Default,
                         ..variable.clone()
                     };
@@ -230,7 +233,7 @@ impl MasterBuilder<'_> {
         }
         let lens: Vec<usize> = sizes.iter().map(Vec::len).collect();
         let cell = |number: usize| {
-            let place = place(number, &lens);
+            let place = row_major_index(number, &lens);
             let Some(url) = cells.get(&place) else { return Ok(None) };
             let file = self.options.effective_naming().name(self.target, url)?.into();
             let format = formats.get(&place).copied().unwrap_or("NETCDF4");

@@ -120,6 +120,7 @@ impl MasterChanges {
                 });
             }
         };
+        // CFA 0.4 has the names in an attribute, later versions in a variable.
         if let Some(json) = terms::text(model, var, "cfa_array") {
             let changed = old::rename(&json, names, &mut rename)?;
             if changed != json {
@@ -130,12 +131,14 @@ impl MasterChanges {
         let held = terms::names_of(model, var);
         let held = held
             .ok_or_else(|| Error::malformed("the variable with the names of its fragments is not there"))?;
+        // Aggregated variables may share one variable with names.
         if self.values.contains_key(&held) {
             return Ok(());
         }
         let substitutions = terms::substitutions(model, held);
         let mut changed = Vec::new();
         for from in texts(dataset, model, held)? {
+            // An empty name is that of a missing fragment.
             let to = if from.is_empty() { String::new() } else { names.rename(&from, &substitutions)? };
             rename(&from, &to);
             changed.push(to);

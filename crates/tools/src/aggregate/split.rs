@@ -13,7 +13,6 @@ use super::shape::{named, readable};
 pub use axes::AxisKind;
 use blocks::VariableBlocks;
 pub use divide::{ArrayDivision, DividedAxis};
-pub(super) use fragments::place;
 use fragments::{FragmentWriter, SplitPiece};
 use ncirrus::{CreateOptions, Dataset, Error, Kind, LeftOut, Result, Session};
 use ncirrus_layout::{Detail, ErrorKind};

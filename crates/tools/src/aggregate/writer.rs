@@ -8,7 +8,7 @@ mod taken_over;
 mod view;
 
 use super::master::unpack;
-use super::split::{FragmentNames, place};
+use super::split::FragmentNames;
 use axis_parts::{AxisPart, gather};
 use fragment::{FragmentDefinition, FragmentHome, WrittenPart};
 use growing::{GrowingVariable, WrittenFragment};
@@ -19,6 +19,7 @@ use ncirrus::{
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell, FragmentDescriber, MasterForm};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::grid::AxisBlocks;
+use ncirrus_layout::grid::{block_starts, row_major_index};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, Model, VarId};
 pub use options::{FragmentStorage, NewVariable, WriterOptions};
 use std::collections::{BTreeMap, BTreeSet};
@@ -213,8 +214,11 @@ impl AggregationWriter {
         let counts: Vec<usize> = parts.iter().map(Vec::len).collect();
         let definition = FragmentDefinition::of(&model, var, &growing.storage)?;
         for number in 0..counts.iter().product() {
-            let touched: Vec<&AxisPart> =
-                parts.iter().zip(place(number, &counts)).filter_map(|(parts, at)| parts.get(at)).collect();
+            let touched: Vec<&AxisPart> = parts
+                .iter()
+                .zip(row_major_index(number, &counts))
+                .filter_map(|(parts, at)| parts.get(at))
+                .collect();
             let part = WrittenPart {
                 selection: Selection::new(touched.iter().map(|part| part.inside.clone()).collect()),
                 values: gather(values, &selection.shape(), &touched)?,
@@ -404,10 +408,10 @@ impl AggregationWriter {
         let shape: Vec<u64> = growing.dims.iter().map(|dim| len_of(&model, lens, *dim)).collect();
         let sizes = growing.sizes(&shape);
         let counts: Vec<usize> = sizes.iter().map(Vec::len).collect();
-        let grid: Vec<Vec<u64>> = sizes.iter().map(|sizes| super::arrange::starts(sizes)).collect();
+        let grid: Vec<Vec<u64>> = sizes.iter().map(|sizes| block_starts(sizes)).collect();
         let mut cells = Vec::new();
         for number in 0..counts.iter().product() {
-            let at = place(number, &counts);
+            let at = row_major_index(number, &counts);
             let pick = |all: &[Vec<u64>]| -> Vec<u64> {
                 all.iter().zip(&at).filter_map(|(along, at)| along.get(*at).copied()).collect()
             };

@@ -240,6 +240,7 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
         let path = model.variable_path(var);
         let Some(ours) = model.variable(var) else { return Ok(None) };
         let axis = ours.dims.iter().position(|dim| *dim == self.dim);
+        // The program keeps what does not grow; only coordinates must agree, since they say where the records are.
         if axis.is_none() && self.options.keep && !self.is_coordinate(var) {
             return Ok(None);
         }
@@ -252,6 +253,7 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
         let names = |model: &Model, dims: &[DimId]| -> Vec<String> {
             dims.iter().map(|dim| model.dimension_path(*dim)).collect()
         };
+        // Dimensions are compared by path, in order: records are appended without transposition.
         let (one, other) = (names(&model, &ours.dims), names(&their_model, &theirs.dims));
         if one != other {
             self.find(format!(
@@ -265,6 +267,7 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
         let other = effective(&their_model, their_var, &self.their_parents);
         let types = (type_text(&model, ours.ty), type_text(&their_model, theirs.ty));
         let atomics = atomic(ours.ty).zip(atomic(theirs.ty));
+        // Numbers that grow can be converted; all other types, and constants, must be the same.
         if types.0 != types.1 && (atomics.is_none() || axis.is_none()) {
             self.find(format!("{path} is of type {}, the target's of type {}", types.1, types.0));
             return Ok(None);

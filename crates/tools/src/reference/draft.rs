@@ -99,6 +99,7 @@ impl ReferenceDraft {
             let message = format!("no dimension {axis:?} in the first file");
             return Err(Error::invalid(message));
         }
+        // A pass of its own: variables use dimensions of groups that are all there now.
         for group in first.walk() {
             let vars = first.group(group).map(|group| group.vars.clone()).unwrap_or_default();
             let Some(&to) = groups.get(&group) else { continue };
@@ -262,6 +263,7 @@ impl DraftInProgress<'_> {
             if others(&shape) != others(&first) || shape.len() != first.len() {
                 return Err(odd(&format!("shape {shape:?} where the first file has {first:?}")));
             }
+            // Chunks are not rewritten: whatever says how bytes become values must be alike in all files.
             for name in ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"] {
                 if !same(attribute(variable, name), attribute(of, name)) {
                     return Err(odd(&format!("attribute {name} differs from the first file")));
@@ -279,6 +281,7 @@ impl DraftInProgress<'_> {
             let chunks = existing(file, chunks, self.session).map_err(|error| error.at_path(path))?;
             let along = axis.and_then(|axis| shape.get(axis).copied()).unwrap_or(0);
             parts.push(VariablePart { input, var, shape, source, chunks, start });
+            // Files follow each other along the axis, in the given order.
             start = start.checked_add(along).ok_or_else(|| odd("too long"))?;
         }
         Ok(parts)

@@ -126,6 +126,8 @@ fn put_values(
         let count = model.shape(var).iter().fold(ty.unwrap_or(16), |all, len| all.saturating_mul(*len));
         if count > options.inline_values {
             let reason = format!("{count} bytes without references: {}", variable.reason);
+            // A variable of one file can be left out with a note; without that of a joined one, the result would lack
+            // records.
             if variable.parts.len() > 1 {
                 return Err(Error::invalid(reason).at_path(&variable.path));
             }
@@ -145,6 +147,7 @@ fn put_values(
             })?;
         }
     }
+    // Only now: removals renumber nothing that `model`, a snapshot, is asked for above.
     for left in gone {
         let path = left.path.clone();
         let remove = |model: &mut ncirrus::Model| {

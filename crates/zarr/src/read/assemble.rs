@@ -64,6 +64,7 @@ pub(super) fn assemble(
         nesting: TypeNesting::default(),
     };
     let mut groups = Vec::new();
+    // Groups first, then all types, then variables: each refers to what may be defined in any group before it.
     assembly.groups(&dataset.root, None, &mut groups)?;
     for (id, node) in &groups {
         assembly.types(*id, node)?;

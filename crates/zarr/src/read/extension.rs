@@ -322,6 +322,7 @@ fn column(model: &Model, ty: TypeRef, items: &[&JsonValue]) -> Option<Values> {
                 end
             });
             let ends = ends.collect();
+            // The elements of all lists in one call, so that they become one list of values.
             let elements = column(model, *base, &lists.into_iter().flatten().collect::<Vec<_>>())?;
             Some(Values::Vlen { ends, elements: Box::new(elements) })
         }

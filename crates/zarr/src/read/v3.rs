@@ -102,6 +102,8 @@ impl V3Walker<'_> {
         let name = member.name.as_str();
         let path = if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") };
         let object = || self.documents.object(&path).child(ZARR_JSON);
+        // A member that cannot be read is kept with its fault, as what it was listed as; without a kind as an array, of
+        // which nothing more is read.
         let damaged = |error: Error| match member.kind {
             MemberKind::Group => MemberNode::Group(Box::new(GroupNode {
                 name: name.to_owned(),
@@ -133,6 +135,7 @@ impl V3Walker<'_> {
                 Ok(damaged(Error::malformed("node_type is neither array nor group").at_object(object())))
             }
             Some(Err(error)) => Ok(damaged(error)),
+            // Consolidated metadata may have members of groups that have no document of their own.
             None if self.documents.is_implied_group(&path) => {
                 let empty = Arc::new(JsonValue::Null);
                 Ok(MemberNode::Group(Box::new(self.group(&empty, &path, name, depth + 1)?)))

@@ -230,6 +230,8 @@ impl DocumentComposer<'_> {
                     None if copy && (fill_is_encoded || is_char) => array.form.alias.map(str::to_owned),
                     _ => None,
                 };
+                // The type is stated where the document cannot: for types of extensions, and in the copy if the data
+                // type shown there is another.
                 if let Some(word) = word {
                     members.insert("type".to_owned(), Value::String(word));
                 }

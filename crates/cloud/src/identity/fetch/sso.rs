@@ -127,6 +127,7 @@ impl SignIn {
         let (status, text) =
             asked.map_err(|_| format!("{OVER}, and the service that renews it does not answer"))?;
         let mut answer: Json = serde_json::from_str(&text).unwrap_or_default();
+        // Only a word is shown: the answer may contain secrets.
         let why = answer.get("error").and_then(Json::as_str).filter(|why| is_word(why));
         let refused = format!(
             "{OVER} and could not be renewed{}",
@@ -139,6 +140,7 @@ impl SignIn {
         };
         let mut changes = serde_json::Map::new();
         changes.insert("expiresAt".to_owned(), until.into());
+        // The service may send a new token for the next renewal; without it the old one stays valid.
         for name in ["accessToken", "refreshToken"] {
             let value = answer.get_mut(name).map(Json::take).filter(Json::is_string);
             changes.extend(value.map(|value| (name.to_owned(), value)));

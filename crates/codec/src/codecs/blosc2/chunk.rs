@@ -119,10 +119,12 @@ impl<'a> FrameChunk<'a> {
         }
         let start = length(self.bytes, index.checked_mul(4)?.checked_add(self.head)?)?;
         let input = self.bytes.get(start..)?;
+        // Only full blocks are split, one stream for each byte of the type (docs/spec/hdf5-netcdf4.md G.3).
         let split = blocks.split && out.len() == self.block_len && self.can_split(out.len());
         let streams = if split { self.type_size } else { 1 };
         let moving = blocks.filters.iter().filter(|filter| filter.moves()).count();
         let [before, spare] = work;
+        // A filter that moves bytes needs a second buffer; without one the streams are decoded in place.
         if moving == 0 {
             self.streams(blocks, streams, input, out, contexts)?;
         } else {
@@ -136,6 +138,7 @@ impl<'a> FrameChunk<'a> {
                 continue;
             }
             left -= 1;
+            // The last one writes to the result, the others to a buffer in between.
             if left == 0 {
                 undo(*filter, before.as_slice(), spare, out);
             } else {

@@ -48,6 +48,7 @@ impl SharedAttributes {
             unlimited: None,
             given: 0,
         };
+        // netCDF-C finds variables by their short names.
         match view {
             DapView::Native => das.items.iter().for_each(|item| sorter.top(item)),
             DapView::NetcdfC => sorter.by_short_names("", &das.items),
@@ -67,6 +68,7 @@ impl SharedAttributes {
             shared.global.push(made);
         }
         for texts in &sorter.texts {
+            // DAP2 has no signed bytes: attributes of a variable say how its bytes are meant.
             let is_signed = view == DapView::NetcdfC || is_signed(texts);
             let mut list = Vec::new();
             for attribute in texts {

@@ -47,15 +47,14 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
         "file" => {
             let path = rest.strip_prefix("//").unwrap_or(rest);
             let path = path.strip_prefix("localhost/").map_or(path.to_owned(), |path| format!("/{path}"));
-            match path.starts_with('/') {
-                true => {
-                    // A protocol at the end says how responses in files are read; any other `#` is part of the name.
-                    let url = Url::parse(&path)?;
-                    let url = if url.is_computed() { url } else { Url::of_path(&path) };
-                    each([decoded(url.path()), url.path().to_owned()], |path| Ok(url.with_path(path)))
-                }
+            if path.starts_with('/') {
+                // A protocol at the end says how responses in files are read; any other `#` is part of the name.
+                let url = Url::parse(&path)?;
+                let url = if url.is_computed() { url } else { Url::of_path(&path) };
+                each([decoded(url.path()), url.path().to_owned()], |path| Ok(url.with_path(path)))
+            } else {
                 // There is no host to contact: as in netCDF-C, it is a path.
-                false => relative(&path, base),
+                relative(&path, base)
             }
         }
         "http" | "https" | "dods" | "dap2" | "dap4" | "dap2+http" | "dap4+http" => {

@@ -91,6 +91,7 @@ impl VariableCopy<'_> {
                 plan.chunks = self.chunk_count().await?;
                 plan.decoded_most = cut.most;
                 for region in ArrayBoxes::new(&self.shape, &cut.block) {
+                    // Locating chunks costs time, and index nodes are read for it: a plan counts the first ones.
                     if plan.counted == BLOCKS || plan.decoded + plan.missing >= COUNTED {
                         break;
                     }
@@ -238,6 +239,7 @@ impl fmt::Display for CopyPlan {
         }
         write!(f, "  passes      {}", self.passes)?;
         if !self.block.is_empty() {
+            // A pass is a block, a slab that is written to the scratch file, or a batch of encoded chunks.
             let unit = match (self.passed, self.scratch) {
                 (0, 0) => "blocks",
                 (0, _) => "slabs",

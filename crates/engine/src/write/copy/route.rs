@@ -90,10 +90,11 @@ impl VariableCopy<'_> {
         let at_work = largest.saturating_mul(3 * shared.pool.current_num_threads() as u64);
         let is_local = self.source.store().local().is_some() && self.writer.output.store().local().is_some();
         let memory = shared.memory.bytes() as u64;
-        let memory = match is_local {
-            true => memory.saturating_sub(at_work.max(memory / 8)).max(memory / 4),
+        let memory = if is_local {
+            memory.saturating_sub(at_work.max(memory / 8)).max(memory / 4)
+        } else {
             // Requests in flight need memory, too.
-            false => memory / 2,
+            memory / 2
         };
         let task = CopyTask {
             offset: region.map_or_else(|| vec![0; self.shape.len()], |region| region.start),

@@ -57,6 +57,7 @@ impl WriteTarget {
         let whole = |raw: &[u8], scratch: &mut CodecScratch| chain.encode(raw, scratch).map_err(codec_error);
         let inside = self.inside(subject);
         let never = |axis: usize| !self.growing.get(axis).copied().unwrap_or(false);
+        // Along axes that grow, elements outside stay fill: they become visible when the array grows.
         let padded = self.padded((subject, elements), &inside, element, never);
         let raw = padded.as_deref().unwrap_or(elements);
         let encoded = whole(raw, scratch)?;
@@ -66,6 +67,8 @@ impl WriteTarget {
                 .zip(subject.shape)
                 .enumerate()
                 .any(|(axis, (inside, len))| inside < len && !never(axis));
+        // Encoding is final if it loses nothing, or if there is nothing that a loss could spoil: neither fill outside,
+        // nor elements that went through the codecs before.
         if self.care.changing == 0
             || (!hangs_over && subject.kept.is_none())
             || !self.care.has_changed(encoded.1)
@@ -73,12 +76,15 @@ impl WriteTarget {
             return Ok(encoded);
         }
         let back = decoded(&chain, &encoded, raw.len(), scratch)?;
+        // Elements that this write did not change must come back as they are.
         let mut is_sound = subject.kept.is_none_or(|kept| {
             let elements =
                 raw.chunks_exact(element).zip(kept.chunks_exact(element)).zip(back.chunks_exact(element));
             elements.into_iter().all(|((now, before), back)| now != before || now == back)
         });
         if is_sound && hangs_over {
+            // The measure is what the codecs make of the elements inside if those outside cost nothing: fill must not
+            // make it worse, and must come back as fill.
             let best = self.padded((subject, elements), &inside, element, |_| true);
             let best = whole(best.as_deref().unwrap_or(elements), scratch)?;
             let best = decoded(&chain, &best, raw.len(), scratch)?;

@@ -12,6 +12,7 @@ pub(crate) fn check(model: &Model) -> Result<()> {
         let message = format!("the classic model has no {what}");
         Err(Error::unsupported(message).with_detail(Detail::BeyondClassic).at_path(path))
     };
+    // The root comes first.
     if let Some(group) = model.walk().get(1) {
         return refuse(model.group_path(*group), "groups");
     }

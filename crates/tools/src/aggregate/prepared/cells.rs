@@ -3,10 +3,10 @@ use super::super::existing::ExistingFragments;
 use super::super::master::MasterOptions;
 use super::super::parts::FilePart;
 use super::super::shape::FirstVariable;
-use super::super::split::place;
 use super::PreparedAggregation;
 use ncirrus::{Error, Result};
 use ncirrus_aggregate::write::{Convention, FragmentArray, FragmentCell};
+use ncirrus_layout::grid::row_major_index;
 use ncirrus_model::DimId;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -183,7 +183,7 @@ impl PreparedAggregation {
 fn put(array: &mut FragmentArray, own: &FragmentArray, base: &[usize], names: &MasterNames<'_>) {
     let lens: Vec<usize> = own.sizes.iter().map(Vec::len).collect();
     for (number, cell) in own.cells.iter().enumerate() {
-        let at = place(number, &lens);
+        let at = row_major_index(number, &lens);
         let number = at
             .iter()
             .zip(base)

@@ -1,9 +1,9 @@
 //! Fragments: boxes of a variable as datasets of their own.
-use super::super::arrange::starts;
 use crate::copy::{CopyOptions, copy_without};
 use ncirrus::{CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Session, VariableSelect};
 use ncirrus_aggregate::write::FragmentCell;
 use ncirrus_layout::ErrorKind;
+use ncirrus_layout::grid::{block_starts, row_major_index};
 use ncirrus_model::{DatasetKind, Region};
 use ncirrus_netcdf_view::formats;
 
@@ -63,26 +63,16 @@ pub(super) fn pieces<'a>(
     url: impl Fn(&[usize]) -> String + 'a,
 ) -> impl Iterator<Item = SplitPiece> + 'a {
     let lens: Vec<usize> = sizes.iter().map(Vec::len).collect();
-    let starts: Vec<Vec<u64>> = sizes.iter().map(|sizes| starts(sizes)).collect();
+    let starts: Vec<Vec<u64>> = sizes.iter().map(|sizes| block_starts(sizes)).collect();
     let count = lens.iter().product::<usize>();
     (0..count).map(move |number| {
-        let place = place(number, &lens);
+        let place = row_major_index(number, &lens);
         let at = |all: &[Vec<u64>]| -> Vec<u64> {
             all.iter().zip(&place).filter_map(|(along, at)| along.get(*at).copied()).collect()
         };
         let region = Region { start: at(&starts), count: at(sizes) };
         SplitPiece { variable: path.to_owned(), region, url: url(&place) }
     })
-}
-
-/// The multi-dimensional index of a row-major number.
-pub(in crate::aggregate) fn place(mut number: usize, lens: &[usize]) -> Vec<usize> {
-    let mut place = vec![0; lens.len()];
-    for (at, len) in place.iter_mut().zip(lens).rev() {
-        *at = number % len.max(&1);
-        number /= len.max(&1);
-    }
-    place
 }
 
 /// The entry of a fragment in a master.

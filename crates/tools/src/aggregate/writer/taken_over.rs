@@ -3,12 +3,12 @@ use super::super::existing::ExistingFragments;
 use super::super::master::copy_values;
 use super::super::names::{address, resolve};
 use super::super::relocate::single_file_kind;
-use super::super::split::place;
 use super::{AggregationWriter, FragmentStorage, GrowingVariable, WriterOptions, WrittenFragment};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{CreateOptions, Dataset, Kind, OpenOptions, Result, Session, Storage};
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_layout::grid::AxisBlocks;
+use ncirrus_layout::grid::row_major_index;
 use ncirrus_model::{DimId, Model, VarId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl AggregationWriter {
         let mut fragments = Vec::new();
         for (number, cell) in array.cells.iter().enumerate() {
             let Some(cell) = cell else { continue };
-            let at = place(number, &lens);
+            let at = row_major_index(number, &lens);
             let pick = |all: &[Vec<u64>]| -> Vec<u64> {
                 all.iter().zip(&at).filter_map(|(along, at)| along.get(*at).copied()).collect()
             };

@@ -22,10 +22,12 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
         "sharding_indexed" => shard(&outer, &grid, shape.len())?,
         _ => (grid, outer.clone(), None),
     };
+    // Elements are encoded by the codecs inside the shards; those outside see shards only.
     let data_type = parse(data_type, inner.order()?)?;
     inner.check_fits(&data_type)?;
     let keys = keys(json)?;
     let mut filters = Vec::new();
+    // The other serializers only state a byte order, which is part of the type.
     if inner.serializer.name == "packbits" {
         filters.push(inner.serializer.spec());
     }

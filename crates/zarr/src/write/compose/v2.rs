@@ -365,6 +365,7 @@ impl DocumentComposer<'_> {
             }
         }
         add_types(words, &mut body, types);
+        // An array that had no document of attributes gets none for nothing.
         let was_absent = kept.is_some_and(|kept| kept.is_none());
         (!(body.is_empty() && was_absent)).then_some(Value::Object(body))
     }

@@ -48,8 +48,10 @@ impl VariableCopy<'_> {
         while let Some(slab) = next.take() {
             let elements = slab.region.element_count().unwrap_or(0);
             let spill = async { self.spill(spool, &buffers, slab) };
+            // The next slab is read while this one is written: at most two slabs are in memory.
             let (read, spilt) = both::both(self.read_slab(spool, &buffers, places.next()), spill).await?;
             out_of_range += spilt?;
+            // Differences of halves, so that rounding does not accumulate: draining reports the other half.
             progress((done + elements) / 2 - done / 2);
             done += elements;
             next = read?;
@@ -84,9 +86,12 @@ impl VariableCopy<'_> {
     ) -> Result<(SlabSource, ReadReport)> {
         let selection = self.part_of_selection(region);
         let missing = match self.source.session().shared.missing {
+            // Chunks that were never written come as fill either way; reporting them allows to leave them out of the
+            // target.
             MissingChunks::Fill if spool.written.is_some() => MissingChunks::Report,
             choice => choice,
         };
+        // Numbers go from the chunks into a reusable buffer; other elements are values that own their memory.
         let Some((native, _)) = spool.how.native else {
             let (values, report) = self.source.read_reported(self.from, &selection, missing).await?;
             return Ok((SlabSource::Values(values), report));
@@ -100,6 +105,7 @@ impl VariableCopy<'_> {
     /// Writes a slab to the file, unless nothing of it was ever written.
     fn spill(&self, spool: &SpoolBox<'_>, buffers: &SpoolBuffers, slab: SpooledSlab) -> Result<u64> {
         let SpooledSlab { place, region, elements, report } = slab;
+        // The drain does not read what was not noted, so that the hole in the file is never seen.
         if !spool.note_written(&place, &region, &report) {
             if let SlabSource::Native(buffer) = elements {
                 buffers.give_back(buffer);
@@ -129,6 +135,8 @@ impl VariableCopy<'_> {
     fn put_pieces(&self, spool: &SpoolBox<'_>, slab: &Region, data: &WriteData<'_>) -> Result<()> {
         let shape: Vec<usize> = slab.count.iter().map(|len| to_index(*len)).collect::<Result<_>>()?;
         let element = spool.how.element;
+        // Slabs follow each other in the file, and in a slab the pieces in the order of the target's chunks. Every
+        // position can be computed, hence threads write without a common state.
         let base = elements_before(slab, &spool.whole);
         let cells = CellBox::new(slab, &spool.how.cell);
         let put = |part: &Region, gathered: &mut Vec<u8>| -> Result<()> {
@@ -149,6 +157,8 @@ impl VariableCopy<'_> {
                     put(&part, gathered)?;
                     before
                 }
+                // Pieces with consecutive numbers are adjacent in the file: one write for all, at the position of the
+                // first.
                 GatherTask::Pieces(numbers) => {
                     let mut first = None;
                     for number in numbers {
@@ -176,6 +186,7 @@ impl SpoolBox<'_> {
         let lens = slab.count.iter().zip(&self.how.cell).map(|(len, cell)| *len.min(cell));
         let largest = lens.fold(self.how.element as u64, u64::saturating_mul).max(1);
         let (gathered, mut jobs) = (GATHERED as u64, Vec::new());
+        // Many small pieces are gathered into one write; a large one is cut into several.
         if largest <= gathered {
             let step = gathered / largest;
             let mut at = 0;
@@ -187,6 +198,8 @@ impl SpoolBox<'_> {
         }
         for number in 0..cells.count() {
             let Some(piece) = self.piece(&cells.cell(number), slab) else { continue };
+            // The parts are consecutive in the piece because they are cut along the outermost axis that is longer than
+            // one.
             let before = elements_before(&piece, slab);
             for part in rows_of(&piece, (gathered / self.how.element as u64).max(1)) {
                 let inside = elements_before(&part, &piece);
@@ -201,6 +214,7 @@ impl SpoolBox<'_> {
         let Some(written) = &self.written else { return true };
         let how = self.how;
         let missing: HashSet<&[u64]> = report.missing.iter().map(Vec::as_slice).collect();
+        // A report lists a bounded number of missing chunks: if some are not listed, every chunk counts as written.
         let all_listed = missing.len() as u64 == report.missing_count;
         let chunk_is_missing = |chunk: &Vec<u64>| all_listed && missing.contains(chunk.as_slice());
         let cells = CellBox::new(slab, &how.cell);
@@ -209,6 +223,7 @@ impl SpoolBox<'_> {
         for number in 0..cells.count() {
             let cell = cells.cell(number);
             let Some(piece) = self.piece(&cell, slab) else { continue };
+            // A target chunk is left out only if all source chunks under this piece are missing.
             if missing.is_empty() || !chunks_of(&piece, &how.chunks, &how.offset).iter().all(chunk_is_missing)
             {
                 written.mark_cell(self.cells.number(&cell));
@@ -247,6 +262,7 @@ fn rows_of(region: &Region, most: u64) -> Vec<Region> {
         };
         let row = part.count.iter().skip(axis + 1).fold(1, |all: u64, len| all.saturating_mul(*len));
         let rows = (most / row).clamp(1, part.count[axis] - 1);
+        // `second` goes below `first` on the stack: the order of the parts is that of the elements.
         let (mut first, mut second) = (part.clone(), part);
         first.count[axis] = rows;
         second.start[axis] += rows;

@@ -71,6 +71,7 @@ impl KnownPaths {
             view.limits().depth(u32::try_from(levels.len()).unwrap_or(u32::MAX), "a chunk index")?;
             let below = levels.last().and_then(|level| level.first()).map(|touched| touched.node.level);
             let nodes = join(&wanted, |wanted| {
+                // Damaged files may have circles, or share nodes that a change would then alter twice.
                 if !seen.insert(wanted.addr) {
                     let error = Error::malformed("a B-tree node with two parents");
                     return Err(file.at(wanted.addr, error).into());
@@ -86,6 +87,7 @@ impl KnownPaths {
             })?;
             let level: Vec<TouchedNode> =
                 wanted.into_iter().zip(nodes).map(|(wanted, node)| wanted.found(node)).collect();
+            // Only nodes on the way to a changed chunk are read, all of a level together.
             let below = level.iter().enumerate().map(|(at, touched)| touched.children(at, entries));
             wanted = below.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
             levels.push(level);
@@ -103,11 +105,14 @@ impl KnownPaths {
         let (mut change, mut new) = (StructureChange::default(), Vec::new());
         let mut below: Vec<Option<MovedNode>> = Vec::new();
         let mut children: Vec<TouchedNode> = Vec::new();
+        // From the leaves up: a node learns from its children which of them were copied or split. `below` has one entry
+        // for each of `children`, `None` for those that stay.
         for mut level in std::mem::take(&mut self.levels).into_iter().rev() {
             let mut copied = Vec::with_capacity(level.len());
             let mut made = Vec::new();
             let mut from = 0;
             for (at, touched) in level.iter_mut().enumerate() {
+                // Children are in the order of their parents, so that those of a node are consecutive.
                 let mine = part(&children, from..children.len())?;
                 let count = mine.iter().take_while(|child| child.parent == at).count();
                 let grown = if touched.node.level == 0 {
@@ -123,9 +128,12 @@ impl KnownPaths {
                         touched.is_replaced = true;
                         None
                     }
+                    // A node without room is copied, with its entries over several new nodes. The old one stays valid
+                    // until the commit, since readers may be in it.
                     GrownNode::Beyond => Some(self.copy(touched, &mut made, place)?),
                 });
             }
+            // Siblings point to each other: neighbours of copied nodes are patched after the new nodes are there.
             for link in self.link(&level, &copied, &mut made) {
                 change.then.extend(link.put(&self.form, &mut level));
             }

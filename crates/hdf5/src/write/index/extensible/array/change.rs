@@ -42,6 +42,7 @@ impl ExtensibleArray {
     ) -> Result<StructureChange> {
         let LoadedBlocks { mut statistics, index, supers, runs: mut old } = loaded;
         let old_end = statistics.end;
+        // The array never gets shorter.
         statistics.end = statistics.end.max(end);
         let is_new_index = index.is_none();
         let index = match index {

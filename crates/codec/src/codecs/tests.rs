@@ -1,0 +1,83 @@
+//! The examples in the heads of the codecs' modules.
+use crate::names::TABLE;
+use crate::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement};
+use ncirrus_model::CodecSpec;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The documentation at the beginning of each module.
+fn heads() -> BTreeMap<String, Vec<String>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codecs");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "rs"));
+    let head = |path: &Path| -> Vec<String> {
+        let text = fs::read_to_string(path).unwrap();
+        text.lines().map_while(|line| line.strip_prefix("//!")).map(|line| line.trim().to_owned()).collect()
+    };
+    files.map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), head(&path))).collect()
+}
+
+/// The examples of a head, one on each line between fences.
+fn examples(head: &[String]) -> Vec<Value> {
+    let lines = head.iter().skip_while(|line| *line != "```json").skip(1).take_while(|line| *line != "```");
+    lines.map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
+}
+
+fn spec(example: &Value) -> CodecSpec {
+    let object = |value: &Value| value.as_object().unwrap().clone();
+    if let Some(filter) = example.get("filter") {
+        let values = example["values"].as_array().unwrap().iter();
+        let values: Vec<u32> = values.map(|value| value.as_u64().unwrap().try_into().unwrap()).collect();
+        return CodecSpec::hdf5(filter.as_u64().unwrap().try_into().unwrap(), &values);
+    }
+    match example.get("name") {
+        Some(name) => CodecSpec::V3 {
+            name: name.as_str().unwrap().to_owned(),
+            configuration: object(&example["configuration"]),
+        },
+        None => CodecSpec::V2(object(example)),
+    }
+}
+
+#[test]
+fn examples_encode_and_decode() {
+    let chunk = ChunkInfo { shape: vec![4, 8], element: DecodedElement::sized(Some(4)) };
+    let mut count = 0;
+    for (module, head) in heads() {
+        for example in examples(&head) {
+            // Small integers survive all rounding; packbits takes bytes of 0 and 1.
+            let data: Vec<u8> = if module == "packbits" {
+                (0..128).map(|at| u8::from(at % 3 == 0)).collect()
+            } else {
+                (0..32u8).flat_map(|at| f32::from(at % 11).to_le_bytes()).collect()
+            };
+            let chain = CodecRegistry::builtin().bind(&[spec(&example)], &chunk);
+            let chain = chain.unwrap_or_else(|error| panic!("{module}: {example}: {error}"));
+            let mut scratch = CodecScratch::default();
+            let (encoded, skipped) = chain.encode(&data, &mut scratch).unwrap();
+            let mut decoded = vec![0; data.len()];
+            chain.decode_into(&encoded, skipped, &mut decoded, &mut scratch).unwrap();
+            let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap());
+            let pairs = data.chunks_exact(4).zip(decoded.chunks_exact(4));
+            let is_near = |(one, other): (&[u8], &[u8])| (number(one) - number(other)).abs() <= 0.001;
+            assert!(data == decoded || pairs.into_iter().all(is_near), "{module}: {example}");
+            count += 1;
+        }
+    }
+    assert!(count >= 40, "{count}");
+}
+
+#[test]
+fn every_name_is_in_the_head_of_a_module() {
+    // Codecs that change nothing, or are not in a module of their own.
+    let others = ["bitgroom", "granularbitround", "endian", "bytes", "json2", "sharding_indexed"];
+    let heads: String = heads().into_values().filter(|head| !examples(head).is_empty()).flatten().collect();
+    for row in TABLE {
+        for name in row.v2.iter().chain(row.v3) {
+            let is_other = others.iter().any(|other| name.ends_with(other)) || name.starts_with("vlen-");
+            assert!(is_other || heads.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+}
