@@ -1,7 +1,7 @@
 //! Allowed dependencies between crates (docs/ARCHITECTURE.md, "Crates"). Direct dependencies between the project's
 //! crates are read from their manifests; indirect ones of the pure crates from the dependency tree of a build. Any
-//! other dependency is an error, and so are an unknown cycle between the modules of a folder (`circles.rs`) and a source
-//! file that no module declares (`unlisted.rs`).
+//! other dependency is an error, and so are a dependency of tests on a crate above, an unknown cycle between the modules
+//! of a folder (`circles.rs`) and a source file that no module declares (`unlisted.rs`).
 use crate::run::{Outcome, project};
 use crate::{circles, unlisted};
 use serde_json::Value;
@@ -143,15 +143,25 @@ fn wrong_arrows_of(package: &Value) -> Vec<String> {
     let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == name) else {
         return vec![format!("{name} is not a crate of the architecture")];
     };
-    let ordinary = package["dependencies"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|dependency| dependency["kind"].is_null());
-    let to = ordinary.filter_map(|dependency| dependency["name"].as_str());
-    to.filter(|to| (to.starts_with("ncirrus") || *to == "xtask") && !allowed.contains(to))
-        .map(|to| format!("{name} -> {to}"))
-        .collect()
+    let mut wrong = Vec::new();
+    for dependency in package["dependencies"].as_array().into_iter().flatten() {
+        let to = dependency["name"].as_str().unwrap_or_default();
+        let is_own = to.starts_with("ncirrus") || to == "xtask";
+        match dependency["kind"].as_str() {
+            None if is_own && !allowed.contains(&to) => wrong.push(format!("{name} -> {to}")),
+            Some("dev") if is_above(to, name) => {
+                wrong.push(format!("{name} -> {to} (for tests, which belong to {to})"));
+            }
+            _ => {}
+        }
+    }
+    wrong
+}
+
+/// Whether a crate may use another, directly or indirectly.
+fn is_above(upper: &str, lower: &str) -> bool {
+    let allowed = ALLOWED.iter().find(|(known, _)| *known == upper).map_or(&[][..], |(_, allowed)| *allowed);
+    allowed.iter().any(|next| *next == lower || is_above(next, lower))
 }
 
 /// The paths from pure crates to impure ones, the shortest of each.

@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         "--profile",
         "checked",
         "--package",
-        "ncirrus",
+        "ncirrus-tools",
         "--test",
         "changes",
         "programs::",

@@ -34,12 +34,12 @@ mod trace;
 mod upkeep;
 
 #[expect(dead_code, reason = "its other parts are for the library's tests")]
-#[path = "../../ncirrus/tests/nc4/fixtures.rs"]
+#[path = "../../tools/tests/nc4/fixtures.rs"]
 mod fixtures;
-#[path = "../../ncirrus/tests/support/numbers.rs"]
+#[path = "../../tools/tests/support/numbers.rs"]
 mod numbers;
 #[expect(dead_code, reason = "its other parts are for the library's tests")]
-#[path = "../../ncirrus/tests/nc4/reading.rs"]
+#[path = "../../tools/tests/nc4/reading.rs"]
 mod reading;
-#[path = "../../ncirrus/tests/support/mod.rs"]
+#[path = "../../tools/tests/support/mod.rs"]
 mod support;

@@ -1,61 +1,13 @@
-//! Formats end to end: corpora, real data, round trips, how other programs read what is written, aggregations,
-//! references, filters. One binary, so that the whole stack is linked once.
+//! Formats as the facade reads and writes them: chunks, laws, truncated files, the corpus of the project. One binary, so
+//! that the whole stack is linked once.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-#[path = "support/checked.rs"]
-mod checked;
-#[path = "../../hdf5/src/checksum.rs"]
-mod checksum;
 #[path = "support/far.rs"]
 mod far;
-#[path = "support/fixtures.rs"]
-mod fixtures;
-#[path = "support/numbers.rs"]
-mod numbers;
-#[cfg(feature = "http")]
-#[path = "support/serve.rs"]
-mod serve;
 mod support;
 
-mod corpus {
-    pub(crate) mod damaged;
-    pub(crate) mod mutated;
-    pub(crate) mod text;
-    pub(crate) mod values;
-}
-mod nc4 {
-    pub(crate) mod fixtures;
-    pub(crate) mod reading;
-    pub(crate) mod schemas;
-    pub(crate) mod structure;
-}
-
-mod aggregations;
-mod cdl_goldens;
 mod chunks;
-mod copy_plans;
-mod corpus_hdf5;
-mod corpus_nczarr;
-mod everything;
-mod hdf5_dump;
 mod hdf5_law;
 mod hdf5_truncation;
-mod lossy;
-mod nc4_peers;
-mod nc4_schemas;
 mod netcdf4_writing;
-mod netcdf_c_view;
 mod own_corpus;
-mod passing;
-mod peers;
-mod plugins;
-mod quantize;
-mod realdata;
-mod rechunking;
-mod references;
-mod repairs;
-mod round_trips;
-mod silence;
-mod strings;
-mod table;
-mod zarr_readers;

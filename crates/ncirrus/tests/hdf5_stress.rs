@@ -45,7 +45,7 @@ fn many_threads_read_one_local_file() {
 fn many_threads_read_one_file_over_http() {
     let (_folder, folder) = temp();
     let Some(()) = make(&folder.join("stress.nc")) else { return };
-    stress(&format!("{}/stress.nc", crate::serve::serve(&folder, None)));
+    stress(&format!("{}/stress.nc", ncirrus_testkit::files_over_http::serve(&folder, None)));
 }
 
 fn stress(url: &str) {

@@ -2,7 +2,6 @@
 #![cfg(feature = "cloud")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use crate::small_s3::S3;
 use crate::support::{session, temp};
 use ncirrus::store::{StoreOptions, UploadMode};
 use ncirrus::{
@@ -10,6 +9,7 @@ use ncirrus::{
     Selection, Session, Storage,
 };
 use ncirrus_testkit::corpus::peers_python;
+use ncirrus_testkit::small_s3::S3;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -85,7 +85,7 @@ class Tally:
 
 def exceptions_of_the_library(name: str) -> set[tuple[str, str]]:
     """What the library's own tests of the corpus know not to be as the truth says, with reasons there."""
-    path = PROJECT / "crates/ncirrus/tests/corpus" / f"{name}_exceptions.tsv"
+    path = PROJECT / "crates/tools/tests/corpus" / f"{name}_exceptions.tsv"
     lines = path.read_text().splitlines() if path.exists() else []
     return {tuple(line.split("\t")[:2]) for line in lines if line and line[0] != "#"}  # type: ignore[misc]
 

@@ -3,10 +3,12 @@
 
 pub mod corpus;
 pub mod dap_server;
+pub mod files_over_http;
 pub mod http_server;
 pub mod law;
 pub mod library;
 mod rounds;
+pub mod small_s3;
 mod view;
 
 pub use rounds::{StallingView, drive};

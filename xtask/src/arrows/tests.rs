@@ -105,3 +105,16 @@ fn an_arrow_between_rooms_that_is_not_allowed_is_found() {
     assert!(wrong.contains(&"ncirrus-model -> ncirrus-layout".to_owned()), "{wrong:?}");
     assert!(wrong.contains(&"stranger is not a crate of the architecture".to_owned()), "{wrong:?}");
 }
+
+#[test]
+fn tests_use_no_crate_above() {
+    let package = |name: &str, to: &str| {
+        let dependencies = serde_json::json!([{ "name": to, "kind": "dev" }]);
+        wrong_arrows_of(&serde_json::json!({ "name": name, "dependencies": dependencies }))
+    };
+    let upward = package("ncirrus", "ncirrus-tools");
+    assert_eq!(upward, ["ncirrus -> ncirrus-tools (for tests, which belong to ncirrus-tools)"]);
+    assert_eq!(package("ncirrus-model", "ncirrus-cli").len(), 1);
+    assert!(package("ncirrus-dap", "ncirrus-cdl").is_empty());
+    assert!(package("ncirrus", "ncirrus-testkit").is_empty());
+}

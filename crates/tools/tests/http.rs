@@ -2,12 +2,12 @@
 #![cfg(all(feature = "http", feature = "zip"))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
-use crate::serve::serve;
 use crate::support::{exact_cdl, session, temp};
 use ncirrus::{
     Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Selection, Session,
     Storage,
 };
+use ncirrus_testkit::files_over_http::serve;
 use std::path::Path;
 
 /// A small dataset with two variables, created with the given options.

@@ -2,10 +2,10 @@
 use crate::faults::{good, session, tenth};
 use crate::fixtures::{FIXTURES, source};
 use crate::proxy::{FAILING, Harm, Proxy, Rule};
-use crate::serve::serve;
 use crate::support::{exact_cdl, open, temp};
 use ncirrus::{CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session};
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_testkit::files_over_http::serve;
 use ncirrus_tools::{CopyOptions, copy};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,6 @@
 //! A small server that stores objects like Amazon's, including multipart uploads, for tests. It keeps them in files.
+#![expect(clippy::unwrap_used, reason = "a test cannot go on without its server")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -8,9 +10,9 @@ use std::sync::{Arc, Mutex};
 
 /// The server, until the end of the test.
 #[derive(Debug, Clone)]
-pub(crate) struct S3 {
+pub struct S3 {
     /// `http://host:port`.
-    pub(crate) address: String,
+    pub address: String,
     shared: Arc<Shared>,
 }
 
@@ -31,7 +33,7 @@ struct Head {
 
 impl S3 {
     /// Keeps objects below a folder.
-    pub(crate) fn start(folder: &Path) -> Self {
+    pub fn start(folder: &Path) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let shared = Arc::new(Shared { folder: folder.to_owned(), seen: Mutex::default() });
@@ -46,7 +48,7 @@ impl S3 {
     }
 
     /// Method and query of the requests since the last call.
-    pub(crate) fn requests(&self) -> Vec<(String, String)> {
+    pub fn requests(&self) -> Vec<(String, String)> {
         std::mem::take(&mut self.shared.seen.lock().unwrap())
     }
 }

@@ -1,9 +1,9 @@
 //! The kind of dataset at an address is detected in few requests.
 use crate::faults::{good, session};
 use crate::proxy::{Harm, Proxy, Rule};
-use crate::serve::serve;
 use crate::support::temp;
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Limits, OpenOptions, Session};
+use ncirrus_testkit::files_over_http::serve;
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;

@@ -8,7 +8,7 @@ use crate::support;
 
 /// The contents of many files as read by the programs (`h5py`, `netcdf4`, `h5netcdf`, `xarray`), in one Python process.
 pub(crate) fn read_all(python: &Path, programs: &str, files: &[PathBuf]) -> Value {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ncirrus/tests/nc4/read.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/tests/nc4/read.py");
     let output = Command::new(python).arg(script).arg(programs).args(files).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()

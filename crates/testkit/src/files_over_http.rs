@@ -1,11 +1,13 @@
 //! A small HTTP server of files, for tests.
+#![expect(clippy::unwrap_used, reason = "a test cannot go on without its server")]
+
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 
 /// Serves the files below a folder, including ranges, until the test ends; paths that contain `denied` are denied.
-pub(crate) fn serve(folder: &Path, denied: Option<&'static str>) -> String {
+pub fn serve(folder: &Path, denied: Option<&'static str>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let folder = folder.to_path_buf();

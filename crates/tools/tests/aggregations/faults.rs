@@ -174,7 +174,7 @@ fn a_fragment_that_cannot_be_reached_is_an_error_and_never_fill() {
 fn masters_behind_a_server_have_their_fragments_there() {
     let (_folder, root) = temp();
     let made = Made::new(&root, 3, 2, &session());
-    let address = crate::serve::serve(&root, None);
+    let address = ncirrus_testkit::files_over_http::serve(&root, None);
     let dataset = Dataset::open(&format!("{address}/m.nca")).unwrap();
     assert_eq!(v(&dataset).unwrap(), made.due());
     let local = made.fragment_path(0).to_str().unwrap().to_owned();

@@ -1,8 +1,8 @@
 //! Reference files on servers, and of other kinds.
 use super::files::{Bench, doubles};
-use crate::serve::serve;
-use crate::small_s3::S3;
 use ncirrus::{CreateOptions, Dataset, ErrorKind, Kind, OpenOptions};
+use ncirrus_testkit::files_over_http::serve;
+use ncirrus_testkit::small_s3::S3;
 use ncirrus_tools::{CopyOptions, ReferenceOptions};
 use std::path::Path;
 

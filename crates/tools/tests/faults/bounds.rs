@@ -2,9 +2,9 @@
 use crate::faults::{builder, good, session};
 use crate::proxy::{Gauge, Proxy, Rule};
 use crate::s3::server::{KEY, SECRET, Server, settings};
-use crate::serve::serve;
 use crate::support::temp;
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Session, Storage};
+use ncirrus_testkit::files_over_http::serve;
 use ncirrus_tools::places::{self, KeysOptions, ListOptions};
 use std::sync::Arc;
 use std::time::Duration;

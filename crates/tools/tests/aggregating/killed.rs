@@ -1,6 +1,6 @@
 //! Splitters that are killed after any change to the store.
 use super::files::{Bench, CONVENTIONS, doubles};
-use crate::kills::stores::{Far, Unplugged};
+use crate::killed_stores::{Far, Unplugged};
 use ncirrus::store::{MemoryStore, Store, StoreOptions, Url};
 use ncirrus::{Dataset, ErrorKind, OpenOptions, Result, Session};
 use ncirrus_tools::aggregate::{
