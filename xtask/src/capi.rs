@@ -10,14 +10,29 @@ const VERSION: &str = "4.9.0";
 pub(crate) fn install(arguments: &[String]) -> Outcome {
     let [prefix] = arguments else { return Err("name the folder to install to".to_owned()) };
     let prefix = std::path::absolute(prefix).map_err(|error| format!("{prefix}: {error}"))?;
-    build()?;
+    build(&["--bin", HEADERS])?;
+    install_built(&prefix, &target().join("release").join(program(HEADERS)))
+}
+
+/// Installs for the tests: as [`install`], but the headers are written by the program that the tests were built with, as
+/// another one would be linked with the whole library.
+pub(crate) fn install_for_tests(prefix: &Path) -> Outcome {
+    build(&[])?;
+    build_checked()?;
+    install_built(prefix, &target().join("checked").join(program(HEADERS)))
+}
+
+/// Writes the headers into a folder.
+const HEADERS: &str = "ncirrus-netcdf-headers";
+
+/// Puts what is built below a folder.
+fn install_built(prefix: &Path, headers: &Path) -> Outcome {
     let include = prefix.join("include");
     for folder in ["include", "lib/pkgconfig", "lib/cmake/netCDF", "bin"] {
         let folder = prefix.join(folder);
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let (built, lib, bin) = (target().join("release"), prefix.join("lib"), prefix.join("bin"));
-    let headers = built.join(program("ncirrus-netcdf-headers"));
     command(&headers.to_string_lossy(), &[&include.to_string_lossy()], &[])?;
     copy(&built.join("libncirrus_netcdf.so"), &lib.join("libncirrus_netcdf.so"))?;
     copy(&built.join("libncirrus_netcdf.a"), &lib.join("libnetcdf.a"))?;
@@ -36,15 +51,17 @@ pub(crate) fn install(arguments: &[String]) -> Outcome {
     command(&ncirrus.to_string_lossy(), &["link", &bin.to_string_lossy()], &[])
 }
 
-/// Builds the program and the C library as they ship, at once: alone, each would build all other crates again, with
-/// fewer features of theirs.
-pub(crate) fn build() -> Outcome {
-    cargo(&["build", "--quiet", "--release", "--package", "ncirrus-cli", "--package", "ncirrus-capi"])
+/// Builds the program and the C library as they ship, at once: alone, each would build all other crates again, for
+/// another kind of linking. Further targets can be named.
+pub(crate) fn build(targets: &[&str]) -> Outcome {
+    let packages = ["--package", "ncirrus-cli", "--package", "ncirrus-capi", "--lib", "--bin", "ncirrus"];
+    cargo(&[&["build", "--quiet", "--release"], &packages[..], targets].concat())
 }
 
 /// The library and the program that writes its headers, as the tests build them: nothing is compiled for a recipe alone.
 pub(crate) fn build_checked() -> Outcome {
-    cargo(&["build", "--profile", "checked", "--workspace", "--lib", "--bin", "ncirrus-netcdf-headers"])
+    let targets = ["--lib", "--tests", "--bin", HEADERS];
+    cargo(&[&["build", "--quiet", "--profile", "checked", "--workspace"], &targets[..]].concat())
 }
 
 /// The folder in which programs find the library as it ships: of what was installed below a folder, or what is built now.

@@ -14,6 +14,7 @@ mod citations;
 mod comparison;
 mod debian_source;
 mod deny;
+mod long;
 mod miri;
 mod msrv;
 mod names;
@@ -72,6 +73,11 @@ const TASKS: &[Task] = &[
         name: "python",
         about: "build the Python package as it ships, test it and check its types: [ARGUMENTS OF PYTEST]",
         run: python::test,
+    },
+    Task {
+        name: "long",
+        about: "run all recipes outside of `test`, where it stopped if it was interrupted: [--again] [PART..]",
+        run: long::run,
     },
     Task { name: "wheel", about: "make the sdist and the wheel, and try them", run: python::wheel },
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
@@ -185,14 +191,15 @@ fn main() -> ExitCode {
 
 /// Everything that must hold before a change lands; the cheap checks first.
 fn test() -> Outcome {
-    stages::all(
-        &["peers", "fmt", "arrows", "names", "lint", "docs", "features", "unit", "shipped", "python"],
-        |name| {
-            let task = TASKS.iter().find(|task| task.name == name).ok_or("no such task")?;
-            (task.run)(&[])
-        },
-    )
+    stages::all(STAGES, "peers", |name| {
+        let task = TASKS.iter().find(|task| task.name == name).ok_or("no such task")?;
+        (task.run)(&[])
+    })
 }
+
+/// In this order; the peers are installed while those before them run.
+const STAGES: &[&str] =
+    &["fmt", "arrows", "names", "lint", "docs", "features", "peers", "unit", "shipped", "python"];
 
 fn lint() -> Outcome {
     cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])

@@ -1,6 +1,7 @@
 //! The Python package: built into the project's environment and tested there, and packaged as wheels.
 use crate::peers;
 use crate::run::{self, Outcome, project, target};
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 
 /// Builds the package as it ships into the project's environment, then runs its tests (arguments are passed to pytest)
@@ -11,32 +12,19 @@ pub(crate) fn test(arguments: &[String]) -> Outcome {
         return pytest(arguments.iter().map(String::as_str));
     }
     all_tests()?;
-    types()?;
     size_of_package()
 }
 
-/// All tests, in two processes side by side: those of the names of netCDF4-python take as long as the others.
+/// All tests, in as many processes as there are processors; the types are checked beside them.
 fn all_tests() -> Outcome {
-    let folder = project().join("crates/python/tests");
-    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let entries = std::fs::read_dir(&folder).map_err(told)?.collect::<Result<Vec<_>, _>>().map_err(told)?;
-    let of_netcdf4 = |name: &str| name.starts_with("test_netcdf4") || name == "netcdf4_suite";
-    let entries = entries.iter().filter(|entry| of_netcdf4(&entry.file_name().to_string_lossy()));
-    let mut netcdf4: Vec<String> = entries.map(|entry| entry.path().to_string_lossy().into_owned()).collect();
-    netcdf4.sort();
-    // The folder itself, not its files: pytest takes the `conftest.py` of a folder that it is given for the first.
-    let ignored = netcdf4.iter().map(|path| format!("--ignore={path}"));
-    let others: Vec<String> = ignored.chain([folder.to_string_lossy().into_owned()]).collect();
-    let temporary = target().join("pytest");
-    std::fs::create_dir_all(&temporary).map_err(|error| format!("{}: {error}", temporary.display()))?;
-    let run = |part: &str, selection: &[String]| {
-        let temporary = temporary.join(part).to_string_lossy().into_owned();
-        pytest(["--basetemp", &temporary].into_iter().chain(selection.iter().map(String::as_str)))
-    };
+    let folder = project().join("crates/python/tests").to_string_lossy().into_owned();
+    let temporary = target().join("pytest").to_string_lossy().into_owned();
+    let processes = run::processors().to_string();
+    let parallel = ["--numprocesses", &processes, "--dist", "worksteal", "--basetemp", &temporary, &folder];
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| run("netcdf4", &netcdf4));
-        let second = run("others", &others);
-        first.join().map_err(|_| "a thread panicked".to_owned())?.and(second)
+        let types = scope.spawn(types);
+        let tests = pytest(parallel);
+        types.join().map_err(|_| "a thread panicked".to_owned())?.and(tests)
     })
 }
 
@@ -56,16 +44,23 @@ fn size_of_package() -> Outcome {
     python(&["-c", script, &folder.to_string_lossy(), &MOST_BYTES.to_string()])
 }
 
-/// Installs an editable package in the project's environment, with its entry points; the extension module is that of
-/// `release`.
+/// Builds the extension module as it ships and installs the package, editable, in the project's environment.
 pub(crate) fn build() -> Outcome {
     // The server of the benchmarks, which tests of object stores use. With the tests of Rust, which are there already: without
     // them the crates would have fewer features, and all of them were built again.
     let server =
         ["build", "--quiet", "--profile", "checked", "--workspace", "--tests", "--bin", "ncirrus-bench"];
     run::cargo(&server)?;
-    python(&["-m", "maturin", "develop", "--release", "--quiet"])
+    // With the C library: alone, it would build all other crates again, for another kind of linking.
+    let packages = ["--package", "ncirrus-capi", "--package", "ncirrus-python", "--lib"];
+    run::cargo(&[&["build", "--quiet", "--release"], &packages[..]].concat())?;
+    let module = target().join("release").join(format!("{}_ncirrus{}", DLL_PREFIX, DLL_SUFFIX));
+    let sources = project().join("crates/python/python");
+    python(&["-c", EDITABLE, &module.to_string_lossy(), &sources.to_string_lossy()])
 }
+
+/// Installs what cargo has built as `maturin develop` would, which builds it again.
+const EDITABLE: &str = include_str!("python/editable.py");
 
 /// The package's type annotations are right and complete, and the examples conform to them.
 fn types() -> Outcome {

@@ -23,6 +23,11 @@ pub(crate) fn program(name: &str) -> String {
     format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
+/// How many processors there are.
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
+}
+
 /// Runs cargo in the project's folder.
 pub(crate) fn cargo(arguments: &[&str]) -> Outcome {
     command("cargo", arguments, &[])

@@ -1,23 +1,59 @@
 //! The checks before a change lands, one stage after the other, and how long each takes.
-use crate::run::Outcome;
+use crate::run::{Outcome, target};
+use std::fs::File;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// Runs the stages up to the first that fails. At the end prints what each took.
-pub(crate) fn all(names: &[&'static str], run: impl Fn(&str) -> Outcome) -> Outcome {
+/// Runs the stages up to the first that fails. At the end prints what each took. The stage `early` begins before all
+/// others, as a program of its own, and the stages before its place in the list run beside it: it waits for networks, they
+/// do not need it.
+pub(crate) fn all(names: &[&'static str], early: &str, run: impl Fn(&str) -> Outcome) -> Outcome {
+    let mut early = EarlyStage::start(early)?;
     let mut took = Vec::new();
+    let mut outcome = Ok(());
     for name in names {
         println!("== {name}");
         let (start, before) = (Instant::now(), processor_time());
-        let outcome = run(name);
+        outcome = if *name == early.name { early.finish() } else { run(name) };
         took.push((name, start.elapsed(), processor_time().saturating_sub(before)));
         if outcome.is_err() {
-            tell(&took);
-            return outcome;
+            break;
         }
     }
     tell(&took);
+    // What it installs would be left half done.
+    let early = early.finish();
+    outcome.and(early)?;
     println!("== all checks and tests have passed");
     Ok(())
+}
+
+/// A stage that runs as a program of its own; what it prints is in `target/NAME.log`, and is shown when it has ended.
+struct EarlyStage {
+    name: String,
+    program: Option<Child>,
+}
+
+impl EarlyStage {
+    fn start(name: &str) -> Result<Self, String> {
+        let told = |error: std::io::Error| format!("{name}: {error}");
+        std::fs::create_dir_all(target()).map_err(told)?;
+        let log = File::create(target().join(format!("{name}.log"))).map_err(told)?;
+        let mut command = Command::new(std::env::current_exe().map_err(told)?);
+        command.arg(name).stdout(log.try_clone().map_err(told)?).stderr(log);
+        Ok(Self { name: name.to_owned(), program: Some(command.spawn().map_err(told)?) })
+    }
+
+    /// Waits for its end. It counts as the caller's processor time from then on.
+    fn finish(&mut self) -> Outcome {
+        let Some(mut program) = self.program.take() else { return Ok(()) };
+        let status = program.wait().map_err(|error| format!("{}: {error}", self.name))?;
+        print!(
+            "{}",
+            std::fs::read_to_string(target().join(format!("{}.log", self.name))).unwrap_or_default()
+        );
+        if status.success() { Ok(()) } else { Err(format!("{} ended with {status}", self.name)) }
+    }
 }
 
 fn tell(took: &[(&&str, Duration, Duration)]) {

@@ -23,7 +23,7 @@ pub(crate) fn unit(arguments: &[String]) -> Outcome {
 /// some of them.
 pub(crate) fn shipped(arguments: &[String]) -> Outcome {
     let prefix = target().join("prefix");
-    capi::install(&[prefix.to_string_lossy().into_owned()])?;
+    capi::install_for_tests(&prefix)?;
     let program = target().join("release").join(run::program("ncirrus"));
     let places = [("NCIRRUS_BINARY", program), ("NCIRRUS_PREFIX", prefix)];
     if arguments.is_empty() && has_nextest() {

@@ -47,7 +47,7 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
         ("nc-config", "libnetcdf-dev"),
         ("cc", "gcc"),
     ])?;
-    crate::capi::build()?;
+    crate::capi::build(&[])?;
     let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let plugins = plugins()?;
     let bench = made(&folder, &plugins)?;
