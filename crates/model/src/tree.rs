@@ -5,8 +5,12 @@
 use crate::error::Fault;
 use crate::{AttributeState, Attributes, FileRoom, ModelError, TypeRef, UserType, Variable, check_name};
 
+mod changes;
 mod edit;
 mod lookup;
+
+pub use changes::Changes;
+use changes::Tracking;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -117,6 +121,7 @@ pub struct Model {
     types: Vec<Option<(GroupId, UserType)>>,
     vars: Vec<Option<(GroupId, Variable)>>,
     room: Option<FileRoom>,
+    tracking: Tracking,
 }
 
 impl Default for Model {

@@ -1,9 +1,9 @@
 //! Changing a model by the rules of netCDF-4.
 use super::{
-    DimId, Dimension, DimensionLen, FileRoom, GroupId, Model, ModelError, TypeId, TypeRef, UserType, VarId,
-    Variable, check_name, new_group, next_id,
+    AttributeState, DimId, Dimension, DimensionLen, FileRoom, GroupId, Model, ModelError, NodeId, TypeId,
+    TypeRef, UserType, VarId, Variable, check_name, new_group, next_id,
 };
-use crate::{FillValue, Member, UserKind, Values};
+use crate::{Attribute, FillValue, Member, UserKind, Values};
 
 impl Model {
     /// An empty root group.
@@ -14,6 +14,7 @@ impl Model {
             types: Vec::new(),
             vars: Vec::new(),
             room: None,
+            tracking: super::Tracking::default(),
         }
     }
 
@@ -68,6 +69,7 @@ impl Model {
     pub fn insert_dimension(&mut self, group: GroupId, dimension: Dimension) -> Result<DimId, ModelError> {
         let id = DimId(next_id(self.dims.len()));
         self.existing(group)?.dims.push(id);
+        self.tracking.dim(id);
         self.dims.push(Some((group, dimension)));
         Ok(id)
     }
@@ -90,6 +92,7 @@ impl Model {
     pub fn insert_type(&mut self, group: GroupId, ty: UserType) -> Result<TypeId, ModelError> {
         let id = TypeId(next_id(self.types.len()));
         self.existing(group)?.types.push(id);
+        self.tracking.ty(id);
         self.types.push(Some((group, ty)));
         Ok(id)
     }
@@ -125,8 +128,26 @@ impl Model {
     pub fn insert_variable(&mut self, group: GroupId, variable: Variable) -> Result<VarId, ModelError> {
         let id = VarId(next_id(self.vars.len()));
         self.existing(group)?.vars.push(id);
+        self.tracking.var(id);
         self.vars.push(Some((group, variable)));
         Ok(id)
+    }
+
+    /// Adds or replaces an attribute, as [`Attributes::set`](crate::Attributes::set).
+    ///
+    /// # Errors
+    /// `BadName`; `NotFound` if there is no such group or variable.
+    pub fn set_attribute(&mut self, node: NodeId, mut attribute: Attribute) -> Result<(), ModelError> {
+        attribute.name = check_name(&attribute.name)?;
+        match self.attributes(node) {
+            None => return Err(missing(Member::Attribute, &attribute.name)),
+            Some(AttributeState::Known(_)) => self.tracking.attribute(node, &attribute.name),
+            Some(AttributeState::Pending | AttributeState::Damaged(_)) => self.tracking.attributes(node),
+        }
+        if let Some(state) = self.attributes_slot(node) {
+            state.known_mut().put(attribute);
+        }
+        Ok(())
     }
 
     /// Sets a variable's own fill value (one element of its type) and its `_FillValue` attribute.
@@ -145,7 +166,7 @@ impl Model {
             return Err(ModelError::BadValue { what: "fill value", reason });
         }
         if let Some(variable) = self.variable_mut(id) {
-            let attribute = crate::Attribute { name: "_FillValue".to_owned(), ty, values: fill.clone() };
+            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values: fill.clone() };
             variable.attributes.known_mut().put(attribute);
             variable.fill = FillValue::Own(fill);
         }
@@ -158,6 +179,7 @@ impl Model {
     /// `BadValue` if the dimension is fixed and shorter; `NotFound`.
     pub fn grow(&mut self, id: DimId, len: u64) -> Result<(), ModelError> {
         let path = self.dimension_path(id);
+        self.tracking.dim(id);
         let Some(Some((_, dimension))) = self.dims.get_mut(id.index()) else {
             return Err(missing(Member::Dimension, &path));
         };
@@ -177,6 +199,7 @@ impl Model {
     /// # Errors
     /// `NotFound`.
     pub fn set_dimension_len(&mut self, id: DimId, len: DimensionLen) -> Result<(), ModelError> {
+        self.tracking.dim(id);
         match self.dims.get_mut(id.index()) {
             Some(Some((_, dimension))) => {
                 dimension.len = len;
@@ -196,6 +219,7 @@ impl Model {
         if self.dimension_in(group, &name).is_some_and(|other| other != id) {
             return Err(self.in_use(group, name));
         }
+        self.tracking.dim(id);
         if let Some(Some((_, dimension))) = self.dims.get_mut(id.index()) {
             dimension.name = name;
         }
@@ -231,6 +255,7 @@ impl Model {
             return Ok(());
         }
         self.free_name(parent, &name)?;
+        self.tracking.group(parent);
         if let Some(group) = self.group_mut(id) {
             group.name = name;
         }
@@ -250,6 +275,7 @@ impl Model {
             return Ok(());
         }
         self.free_name(group, &name)?;
+        self.tracking.ty(id);
         if let Some(Some((_, ty))) = self.types.get_mut(id.index()) {
             ty.name = name;
         }
@@ -261,6 +287,7 @@ impl Model {
     /// # Errors
     /// `NotFound`.
     pub fn remove_variable(&mut self, id: VarId) -> Result<Variable, ModelError> {
+        self.tracking.var(id);
         let slot = self.vars.get_mut(id.index()).and_then(Option::take);
         let (group, variable) = slot.ok_or_else(|| missing(Member::Variable, "?"))?;
         if let Some(group) = self.group_mut(group) {
@@ -278,6 +305,7 @@ impl Model {
             let (name, by) = (self.dimension_path(id), self.variable_path(user));
             return Err(ModelError::InUse { what: "dimension", name, by });
         }
+        self.tracking.dim(id);
         let slot = self.dims.get_mut(id.index()).and_then(Option::take);
         let (group, dimension) = slot.ok_or_else(|| missing(Member::Dimension, "?"))?;
         if let Some(group) = self.group_mut(group) {
@@ -297,6 +325,7 @@ impl Model {
         if !group.is_empty() {
             return Err(ModelError::InUse { what: "group", name: path, by: "its members".to_owned() });
         }
+        self.tracking.group(id);
         self.groups[id.index()] = None;
         if let Some(parent) = self.group_mut(parent) {
             parent.groups.retain(|other| *other != id);
@@ -310,7 +339,7 @@ impl Model {
     }
 
     fn existing(&mut self, group: GroupId) -> Result<&mut super::Group, ModelError> {
-        self.group_mut(group).ok_or_else(|| missing(Member::Group, "?"))
+        self.group_slot(group).ok_or_else(|| missing(Member::Group, "?"))
     }
 
     fn in_use(&self, group: GroupId, name: String) -> ModelError {

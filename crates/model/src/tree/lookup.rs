@@ -15,6 +15,11 @@ impl Model {
 
     /// A group by id, for changing what is not subject to rules (attributes, fault).
     pub fn group_mut(&mut self, id: GroupId) -> Option<&mut Group> {
+        self.tracking.group(id);
+        self.group_slot(id)
+    }
+
+    pub(super) fn group_slot(&mut self, id: GroupId) -> Option<&mut Group> {
         self.groups.get_mut(id.index())?.as_mut()
     }
 
@@ -35,6 +40,7 @@ impl Model {
 
     /// A user-defined type by id, for adding members while nothing has values of it. Rules are not checked.
     pub fn user_type_mut(&mut self, id: TypeId) -> Option<&mut UserType> {
+        self.tracking.ty(id);
         self.types.get_mut(id.index())?.as_mut().map(|(_, ty)| ty)
     }
 
@@ -45,6 +51,7 @@ impl Model {
 
     /// A variable by id, for changing what is not subject to rules (attributes, fill, storage, filters, fault).
     pub fn variable_mut(&mut self, id: VarId) -> Option<&mut Variable> {
+        self.tracking.var(id);
         self.vars.get_mut(id.index())?.as_mut().map(|(_, variable)| variable)
     }
 
@@ -58,9 +65,17 @@ impl Model {
 
     /// The attributes of a group or variable, for changing.
     pub fn attributes_mut(&mut self, node: NodeId) -> Option<&mut AttributeState> {
+        self.tracking.attributes(node);
+        self.attributes_slot(node)
+    }
+
+    pub(super) fn attributes_slot(&mut self, node: NodeId) -> Option<&mut AttributeState> {
         match node {
-            NodeId::Group(id) => self.group_mut(id).map(|group| &mut group.attributes),
-            NodeId::Variable(id) => self.variable_mut(id).map(|variable| &mut variable.attributes),
+            NodeId::Group(id) => self.group_slot(id).map(|group| &mut group.attributes),
+            NodeId::Variable(id) => {
+                let slot = self.vars.get_mut(id.index())?.as_mut();
+                slot.map(|(_, variable)| &mut variable.attributes)
+            }
         }
     }
 
