@@ -22,6 +22,7 @@ mod commit;
 mod conflicts;
 mod copy;
 mod definitions;
+mod draft;
 mod driven_placer;
 mod editing;
 mod encoded;
@@ -48,6 +49,7 @@ pub use copy::{
     plan_copy,
 };
 pub use definitions::element_in;
+pub use draft::Draft;
 pub use encoded::EncodedChunk;
 use ncirrus_layout::LockExt;
 pub use variable_encoder::VariableEncoder;

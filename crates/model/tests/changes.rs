@@ -18,7 +18,8 @@ fn apply(model: &mut Model, (what, at, name): Op) {
     let dims: Vec<_> = groups.iter().flat_map(|id| model.group(*id).unwrap().dims.clone()).collect();
     let dim = dims.get(at % dims.len().max(1)).copied();
     let types: Vec<_> = groups.iter().flat_map(|id| model.group(*id).unwrap().types.clone()).collect();
-    let node = if at % 3 == 0 { NodeId::Group(group) } else { var.map_or(NodeId::Group(group), NodeId::Variable) };
+    let node =
+        if at % 3 == 0 { NodeId::Group(group) } else { var.map_or(NodeId::Group(group), NodeId::Variable) };
     match what % 17 {
         0 => _ = model.add_group(group, &name),
         1 => _ = model.add_dimension(group, &name, DimensionLen::Unlimited(1)),

@@ -32,6 +32,11 @@ impl Changes {
         self.dims.insert(dim);
     }
 
+    /// Adds a variable that was changed.
+    pub fn add_variable(&mut self, var: VarId) {
+        self.vars.insert(var);
+    }
+
     /// Variables that were added, changed or removed, or have other attributes.
     pub fn variables(&self) -> BTreeSet<VarId> {
         let set = self.set.iter().map(|(node, _)| node);
