@@ -1,8 +1,9 @@
 //! Allowed dependencies between crates (docs/ARCHITECTURE.md, "Crates"). Direct dependencies between the project's
 //! crates are read from their manifests; indirect ones of the pure crates from the dependency tree of a build. Any
-//! other dependency is an error, and so is an unknown cycle between the modules of a crate (`circles.rs`).
-use crate::circles;
+//! other dependency is an error, and so are an unknown cycle between the modules of a crate (`circles.rs`) and a source
+//! file that no module declares (`unlisted.rs`).
 use crate::run::{Outcome, project};
+use crate::{circles, unlisted};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,10 +15,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ncirrus-layout", &["ncirrus-model"]),
     ("ncirrus-codec", &["ncirrus-model"]),
     ("ncirrus-units", &["ncirrus-model"]),
+    ("ncirrus-netcdf", &["ncirrus-model"]),
     ("ncirrus-cdl", &["ncirrus-model", "ncirrus-units"]),
     ("ncirrus-classic", &["ncirrus-model", "ncirrus-layout"]),
-    ("ncirrus-zarr", &["ncirrus-model", "ncirrus-layout"]),
-    ("ncirrus-hdf5", &["ncirrus-model", "ncirrus-layout"]),
+    ("ncirrus-zarr", &["ncirrus-model", "ncirrus-layout", "ncirrus-netcdf"]),
+    ("ncirrus-hdf5", &["ncirrus-model", "ncirrus-layout", "ncirrus-netcdf"]),
     ("ncirrus-dap", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-aggregate", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-store", &["ncirrus-model", "ncirrus-layout"]),
@@ -40,6 +42,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "ncirrus-cloud",
             "ncirrus-engine",
             "ncirrus-units",
+            "ncirrus-netcdf",
             "ncirrus-classic",
             "ncirrus-zarr",
             "ncirrus-hdf5",
@@ -56,6 +59,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "ncirrus-store",
             "ncirrus-engine",
             "ncirrus-units",
+            "ncirrus-netcdf",
             "ncirrus-zarr",
             "ncirrus-aggregate",
             "ncirrus-cdl",
@@ -101,6 +105,7 @@ const PURE: &[&str] = &[
     "ncirrus-dap",
     "ncirrus-aggregate",
     "ncirrus-units",
+    "ncirrus-netcdf",
     "ncirrus-cdl",
 ];
 const IMPURE: &[&str] = &["tokio", "object_store", "rayon", "reqwest", "hyper", "mio"];
@@ -117,10 +122,11 @@ pub(crate) fn check() -> Outcome {
     let mut wrong = wrong_arrows(&project())?;
     wrong.extend(impure(&Tree::of(&project(), SHIPPED)?)?);
     wrong.extend(circles::wrong()?);
+    wrong.extend(unlisted::wrong()?);
     if wrong.is_empty() {
         Ok(())
     } else {
-        Err(format!("arrows that the architecture does not have:\n  {}", wrong.join("\n  ")))
+        Err(format!("this does not fit the architecture:\n  {}", wrong.join("\n  ")))
     }
 }
 

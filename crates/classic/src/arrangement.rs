@@ -140,7 +140,7 @@ impl FileArrangement {
         let most = definition.version.max_begin();
         for var in &definition.vars {
             let VariablePosition { begin, len, .. } = self.position(var.id)?;
-            let kind = definition.version.kind();
+            let kind = definition.version.format();
             let message = if begin > most {
                 format!("it would begin at byte {begin}, beyond the {most} of kind {kind}")
             } else if begin.checked_add(len).is_none_or(|end| end > FormatVersion::Data64.max_begin()) {
@@ -188,9 +188,10 @@ impl FileArrangement {
     /// Length of a file with that many records; `None` if it does not fit 64 bits.
     pub(crate) fn file_len(&self, records: u64) -> Option<u64> {
         let has_records = self.record_size > 0 && (records > 0 || self.has_room);
-        match has_records {
-            true => records.checked_mul(self.record_size)?.checked_add(self.record_begin),
-            false => Some(self.fixed_end),
+        if has_records {
+            records.checked_mul(self.record_size)?.checked_add(self.record_begin)
+        } else {
+            Some(self.fixed_end)
         }
     }
 }

@@ -250,7 +250,7 @@ impl ClassicPlacer {
     fn check_records(&self, piece: &PlacedCell, count: u64) -> Result<()> {
         let most = self.definition.version.max_records();
         if piece.span.row.checked_add(count).is_none_or(|records| records > most) {
-            let kind = self.definition.version.kind();
+            let kind = self.definition.version.format();
             return Err(Error::limit(format!("more than the {most} records of kind {kind}")).by("classic"));
         }
         Ok(())
@@ -308,9 +308,12 @@ impl Placer for ClassicPlacer {
             self.check_records(&piece, count)?;
             Ok((piece, count))
         });
-        let put = placed.and_then(|(piece, count)| match self.moving {
-            true => self.place_aside(var, &piece, count, body),
-            false => self.place_in_file(var, &piece, count, body),
+        let put = placed.and_then(|(piece, count)| {
+            if self.moving {
+                self.place_aside(var, &piece, count, body)
+            } else {
+                self.place_in_file(var, &piece, count, body)
+            }
         });
         put.map(|put| vec![put]).map_err(|error| self.at(var, error.at_chunk(cell)))
     }

@@ -12,7 +12,7 @@ type Op = (u8, usize, u8);
 fn apply(model: &mut Model, (what, at, name): Op) {
     let groups = model.walk();
     let group = groups[at % groups.len()];
-    let name = format!("n{}", name % 12);
+    let name = format!("n{}", name % 40);
     let vars = model.variables();
     let var = vars.get(at % vars.len().max(1)).copied();
     let dims: Vec<_> = groups.iter().flat_map(|id| model.group(*id).unwrap().dims.clone()).collect();
@@ -48,14 +48,14 @@ fn apply(model: &mut Model, (what, at, name): Op) {
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
-    prop::collection::vec((any::<u8>(), 0..40usize, any::<u8>()), 0..60)
+    prop::collection::vec((any::<u8>(), 0..40usize, any::<u8>()), 0..150)
 }
 
 /// Members are found by their names, as they are in another model.
 fn assert_same(model: &Model, other: &Model) {
     assert_eq!(model, other);
     for group in model.walk() {
-        for name in (0..12).map(|n| format!("n{n}")) {
+        for name in (0..40).map(|n| format!("n{n}")) {
             assert_eq!(model.subgroup(group, &name), other.subgroup(group, &name));
             assert_eq!(model.variable_in(group, &name), other.variable_in(group, &name));
             assert_eq!(model.dimension_in(group, &name), other.dimension_in(group, &name));
@@ -64,7 +64,7 @@ fn assert_same(model: &Model, other: &Model) {
     }
     for node in model.nodes() {
         let (own, theirs) = (model.attributes(node).unwrap(), other.attributes(node).unwrap());
-        for name in (0..12).map(|n| format!("n{n}")) {
+        for name in (0..40).map(|n| format!("n{n}")) {
             assert_eq!(own.known().unwrap().find(&name), theirs.known().unwrap().find(&name));
         }
     }

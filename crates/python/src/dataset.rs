@@ -3,6 +3,7 @@ use crate::errors::{exception, wait};
 use crate::group::Group;
 use crate::json;
 use crate::model::OpenDataset;
+use crate::netcdf_view::{SpecialValue, root_attribute};
 use crate::options::{create_options, open_options};
 use crate::pending::Pending;
 use crate::session::Session;
@@ -103,7 +104,7 @@ impl Dataset {
     }
 
     fn kind(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(self.open.dataset(py)?.kind())
+        Ok(self.open.dataset(py)?.kind().format.as_str())
     }
 
     fn name(&self, py: Python<'_>) -> PyResult<String> {
@@ -111,7 +112,12 @@ impl Dataset {
     }
 
     fn facts(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String)>> {
-        Ok(self.open.dataset(py)?.facts())
+        Ok(self.open.dataset(py)?.facts().pairs())
+    }
+
+    /// An attribute of the root group that the file does not store as one.
+    fn root_attribute(&self, py: Python<'_>, name: &str, is_new: bool) -> PyResult<Option<SpecialValue>> {
+        Ok(root_attribute(&self.open.dataset(py)?, name, is_new))
     }
 
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {

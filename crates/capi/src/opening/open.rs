@@ -16,6 +16,7 @@ use crate::process::last_error;
 use crate::process::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::process::{self, open_options};
 use crate::programs::user_formats;
+use ncirrus::netcdf::RootFacts;
 use ncirrus::store::Url;
 use ncirrus::{Dataset, ErrorKind};
 use std::ffi::c_int;
@@ -117,7 +118,7 @@ fn protocol_of(url: &str) -> Option<DapProtocol> {
 /// Those of opening; that nothing can be written there.
 fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
     let read = FileCore::reopened(url.as_bytes(), None)?;
-    if read.format.protocol.is_some() {
+    if read.format.is_computed() {
         return Ok(read);
     }
     let updated = process::updated(url, None)?;
@@ -393,32 +394,16 @@ pub(crate) fn path(ncid: c_int, len: Out<usize>, path: crate::c_types::memory::N
     Ok(())
 }
 
-/// The values of the attributes that no file stores, for the root group.
+/// An attribute that no file stores, of the root group.
 ///
 /// # Errors
 /// `NC_ENOTATT` if the file has none of this name.
-pub(crate) fn virtual_attribute(file: &OpenFile, name: &str) -> Outcome<ncirrus::Values> {
-    use ncirrus::Values;
-    let none = Code(NC_ENOTATT);
+pub(crate) fn virtual_attribute(file: &OpenFile, name: &str) -> Outcome<ncirrus::Attribute> {
     if file.is_classic() {
-        return Err(none);
+        return Err(Code(NC_ENOTATT));
     }
-    let fact = |name: &str| file.core.look(|state| file_state::fact(&state.dataset, name));
-    let provenance = fact("_NCProperties");
-    match name {
-        "_NCProperties" => Ok(Values::Char(provenance.ok_or(none)?.into_bytes())),
-        "_IsNetcdf4" => {
-            let stored = fact("_IsNetcdf4").and_then(|text| text.parse().ok());
-            Ok(Values::Int(vec![stored.unwrap_or(1)]))
-        }
-        "_SuperblockVersion" => {
-            let stored = fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
-            // Zarr has no superblock: 2 stands for what netCDF wrote.
-            let is_foreign = file.is_hdf5() || (stored == 0 && provenance.is_none());
-            Ok(Values::Int(vec![if is_foreign { stored } else { stored.max(2) }]))
-        }
-        _ => Err(none),
-    }
+    let facts = file.core.look(|state| state.dataset.facts());
+    RootFacts::of(&facts).attribute(name).ok_or(Code(NC_ENOTATT))
 }
 
 /// The version in the form that programs parse.

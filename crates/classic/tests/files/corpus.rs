@@ -2,7 +2,7 @@
 use crate::support::file::Writing3;
 use crate::support::{Opened, open};
 use ncirrus_classic::ClassicWriter;
-use ncirrus_model::{Attributes, Model, TypeRef, Values};
+use ncirrus_model::{Attributes, DatasetKind, Model, TypeRef, Values};
 use ncirrus_testkit::corpus::{corpus, program};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -145,7 +145,7 @@ fn copies_of_foreign_files_dump_as_their_originals_do() {
 fn copy_of(opened: &Opened) -> Vec<u8> {
     let version = ncirrus_classic::FormatVersion::ALL
         .into_iter()
-        .find(|version| version.kind() == opened.catalog.kind());
+        .find(|version| DatasetKind::classic(version.format()) == opened.catalog.kind());
     let mut file = Writing3::create(&ClassicWriter::new(version.expect("a known kind")));
     file.define(|model| *model = opened.model.as_ref().clone()).expect("it fits");
     for var in opened.model.variables() {

@@ -3,10 +3,9 @@ mod text;
 
 use super::DatasetWriter;
 use super::cells::ChunkSelection;
-use super::codec_needs::EncodingSubject;
 use super::encoded::EncodedChunk;
 use super::rows::{NativeBytes, WriteData};
-use super::target::WriteTarget;
+use super::target::{EncodingSubject, WriteTarget};
 use crate::convert::{self, RowCopier};
 use crate::dataset::Dataset;
 use crate::drive::ReadDepth;
@@ -205,9 +204,10 @@ impl VariableEncoder {
             let shape = self.target.cell_shape(cell)?;
             let stored = self.target.stored_shape(cell, &self.shape)?;
             let size = self.target.element.unwrap_or(0);
-            let elements = match stored == shape {
-                true => elements,
-                false => WriteTarget::clip_bytes(&elements, &shape, &stored, size),
+            let elements = if stored == shape {
+                elements
+            } else {
+                WriteTarget::clip_bytes(&elements, &shape, &stored, size)
             };
             let (array, skips) = (&self.shape, self.takes_masks);
             let subject = EncodingSubject { cell, array, shape: &stored, kept: None, skips };

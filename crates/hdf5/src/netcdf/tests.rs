@@ -1,8 +1,10 @@
 //! Files as netCDF: those that peers write during the test, and some of the corpus.
 use crate::Hdf5Driver;
 use crate::testing::done;
-use ncirrus_layout::{Catalog, Driver, ErrorKind, OpenOptions};
-use ncirrus_model::{Atomic, Attributes, DimId, FaultKind, GroupId, Model, NodeId, TypeRef, Values, VarId};
+use ncirrus_layout::{Catalog, DatasetView, Driver, ErrorKind, OpenOptions};
+use ncirrus_model::{
+    Atomic, Attributes, DimId, FaultKind, Format, GroupId, Model, NodeId, TypeRef, Values, VarId,
+};
 use ncirrus_testkit::corpus::{corpus, peers_python};
 use ncirrus_testkit::{MemoryView, ObjectView};
 use serde_json::{Map, Value, json};
@@ -98,9 +100,9 @@ fn files_of_peers_are_seen_as_netcdf_c_sees_them() {
     for (name, said) in said {
         let open = OpenFile::new(objects.clone(), name);
         let mut ours = seen(&open, open.model.root());
-        ours["model"] = match open.catalog.kind() {
-            "netCDF-4 classic model" => json!("NETCDF4_CLASSIC"),
-            _ => json!("NETCDF4"),
+        ours["model"] = match open.catalog.kind().format {
+            Format::NetCdf4Classic => json!("NETCDF4_CLASSIC"),
+            Format::NetCdf4 | Format::Classic | Format::Offset64 | Format::Data64 => json!("NETCDF4"),
         };
         assert_eq!(ours, *said, "{name}");
         seen_files += 1;
@@ -124,7 +126,8 @@ fn what_netcdf_c_refuses_is_read_as_far_as_it_goes() {
     }
 
     let strictly = |name: &str| {
-        let (view, options) = (MemoryView::new(objects.clone()), OpenOptions::default().strict(true));
+        let (view, options) =
+            (MemoryView::new(objects.clone()), OpenOptions::default().view(DatasetView::NetcdfCStrict));
         done(Hdf5Driver.open(&view, &ObjectView::id(name), &options)).map(|_| ())
     };
     let refused = strictly("links.h5").unwrap_err();
@@ -181,10 +184,7 @@ fn types_are_those_that_are_committed_even_when_they_are_equal() {
 
 #[test]
 fn provenance_of_both_versions_is_a_fact() {
-    let fact = |path: &str| {
-        let facts = of_corpus(path)?.catalog.facts();
-        facts.into_iter().find(|(name, _)| *name == "_NCProperties").map(|(_, text)| text)
-    };
+    let fact = |path: &str| of_corpus(path)?.catalog.facts().provenance;
     let Some(old) = fact("ext/netcdf4-python/test_gold.nc") else { return };
     assert!(old.starts_with("version=1|netcdflibversion="), "{old}");
     let new = fact("gennc/nc4_groups.nc").unwrap();

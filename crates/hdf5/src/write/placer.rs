@@ -7,10 +7,9 @@ mod held;
 mod image;
 mod strict;
 
-pub(crate) use create::VariableWrites;
 pub(crate) use form::{ChunkArrangement, StorageForm, rows};
 pub(crate) use held::{HeldElements, run_of};
-pub(crate) use image::{ImageSource, len_of, tracked};
+pub(crate) use image::{ImageSource, VariableWrites, len_of, tracked};
 pub(crate) use strict::check as check_classic;
 
 use super::update::update;
@@ -18,6 +17,7 @@ use create::FileCreation;
 use handover::NewFile;
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
+use ncirrus_netcdf_view::DefaultChunks;
 
 /// The readers that new files are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,16 +27,6 @@ pub enum FileStructures {
     V18,
     /// HDF5 1.10 and newer: chunk indexes with direct lookup.
     V110,
-}
-
-/// How default chunk shapes are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DefaultChunks {
-    /// About 4 MiB, for reading maps and time series equally well.
-    #[default]
-    Balanced,
-    /// As in netCDF-C.
-    NetcdfC,
 }
 
 /// Writes netCDF-4 files.

@@ -1,5 +1,6 @@
 //! Which members of a model were changed, so that another copy of it is brought to the same state without copying all.
-use super::{DimId, Group, GroupId, Model, NodeId, TypeId, VarId};
+use super::members::MemberId;
+use super::{DimId, GroupId, Model, NodeId, TypeId, VarId};
 use crate::AttributeState;
 use std::collections::BTreeSet;
 
@@ -118,6 +119,7 @@ impl Model {
     /// Makes this model equal to another one from which it differs in `changes` only. What is not in them is not looked
     /// at: the work depends on the number of changes, not on the size of the model.
     pub fn follow(&mut self, other: &Self, changes: &Changes) {
+        self.take_back();
         self.room = other.room;
         // Lists and names of these groups are taken over in one piece.
         let mut whole = changes.groups.clone();
@@ -138,22 +140,35 @@ impl Model {
             .chain(parents);
         let homes: BTreeSet<GroupId> = homes.collect();
         for id in homes.iter().filter(|id| id.index() < first_new && !whole.contains(id)) {
-            if let (Some(own), Some(theirs)) = (self.group_slot(*id), other.group(*id)) {
-                own.follow_lists(theirs);
-            }
+            self.enlist_new::<GroupId>(*id, other);
+            self.enlist_new::<DimId>(*id, other);
+            self.enlist_new::<TypeId>(*id, other);
+            self.enlist_new::<VarId>(*id, other);
         }
+        // The index of its group may have it under a former name.
+        let is_whole = |id: GroupId| id.index() >= first_new || whole.contains(&id);
+        self.lent = other.lent.filter(|lent| other.variable_group(lent.id).is_some_and(is_whole));
         self.follow_attributes(other, changes);
+    }
+
+    /// Adds members that another state of a group has at the end.
+    fn enlist_new<I: MemberId>(&mut self, group: GroupId, other: &Self) {
+        let own_len = self.group(group).map_or(0, |group| I::list(group).len());
+        let theirs = other.group(group).map(I::list).unwrap_or_default();
+        for id in theirs.get(own_len..).unwrap_or_default() {
+            self.enlist(group, *id);
+        }
     }
 
     fn follow_attributes(&mut self, other: &Self, changes: &Changes) {
         for node in &changes.attributes {
-            if let (Some(own), Some(theirs)) = (self.attributes_mut(*node), other.attributes(*node)) {
+            if let (Some(own), Some(theirs)) = (self.attributes_slot(*node), other.attributes(*node)) {
                 own.clone_from(theirs);
             }
         }
         for (node, name) in changes.set.iter().filter(|(node, _)| !changes.attributes.contains(node)) {
             let Some(theirs) = other.attributes(*node).and_then(AttributeState::known) else { continue };
-            let Some(own) = self.attributes_mut(*node).map(AttributeState::known_mut) else { continue };
+            let Some(own) = self.attributes_slot(*node).map(AttributeState::known_mut) else { continue };
             match theirs.find(name) {
                 Some(attribute) => own.put(attribute.clone()),
                 None => _ = own.remove(name),
@@ -182,20 +197,6 @@ fn follow_table<T: Clone + Named>(
         own[at].clone_from(&theirs[at]);
     }
     own.extend_from_slice(&theirs[first_new..]);
-}
-
-impl Group {
-    /// Adds members that another state of it has at the end.
-    fn follow_lists(&mut self, other: &Self) {
-        extend(&mut self.groups, &other.groups);
-        extend(&mut self.dims, &other.dims);
-        extend(&mut self.types, &other.types);
-        extend(&mut self.vars, &other.vars);
-    }
-}
-
-fn extend<T: Copy>(own: &mut Vec<T>, theirs: &[T]) {
-    own.extend(theirs.get(own.len()..).unwrap_or_default());
 }
 
 /// A member with a name of its own.

@@ -1,4 +1,5 @@
 //! Removing datasets.
+use super::creation_marker::listed_below;
 use super::own::OwnKeys;
 use super::remote;
 use crate::locate::{as_it_is, local_path, path_error};
@@ -88,16 +89,21 @@ pub async fn removal(address: &str, context: &StoreContext) -> Result<DatasetRem
     }
     let all = match all_below(store.as_ref(), &root).await? {
         Some(all) => all,
-        None => below(store.as_ref(), &root).await?.into_iter().map(|object| named(object, &root)).collect(),
+        None => listed_below(store.as_ref(), &root)
+            .await?
+            .into_iter()
+            .map(|object| named(object, &root))
+            .collect(),
     };
     if all.is_empty() {
         return Err(Error::not_found("nothing is there").at_object(&root));
     }
     let (own, others) = parted(all, is_tree);
     let (keys, others) = (sorted_names(&own), sorted_names(&others));
-    let place = match others.is_empty() {
-        true => RemovalPlace::Remote(store, root),
-        false => RemovalPlace::Objects(store, root, own.into_iter().filter_map(|one| one.object).collect()),
+    let place = if others.is_empty() {
+        RemovalPlace::Remote(store, root)
+    } else {
+        RemovalPlace::Objects(store, root, own.into_iter().filter_map(|one| one.object).collect())
     };
     Ok(DatasetRemoval { keys, others, is_tree, place })
 }
@@ -127,12 +133,11 @@ fn of_path(path: PathBuf) -> Result<DatasetRemoval> {
     });
     let (own, others) = parted(below.collect(), is_tree);
     let (keys, others) = (sorted_names(&own), sorted_names(&others));
-    let place = match others.is_empty() {
-        true => RemovalPlace::Path(path),
-        false => {
-            let own = own.iter().map(|one| path.join(&one.key)).collect();
-            RemovalPlace::Files(path, own)
-        }
+    let place = if others.is_empty() {
+        RemovalPlace::Path(path)
+    } else {
+        let own = own.iter().map(|one| path.join(&one.key)).collect();
+        RemovalPlace::Files(path, own)
     };
     Ok(DatasetRemoval { keys, others, is_tree, place })
 }
@@ -179,10 +184,7 @@ fn files_below(path: &Path, is_folder: bool, files: &mut Vec<PathBuf>) -> Result
         for entry in fs::read_dir(&folder).map_err(|error| path_error(error, &folder))? {
             let entry = entry.map_err(|error| path_error(error, &folder))?;
             let kind = entry.file_type().map_err(|error| path_error(error, &entry.path()))?;
-            match kind.is_dir() {
-                true => folders.push(entry.path()),
-                false => files.push(entry.path()),
-            }
+            if kind.is_dir() { folders.push(entry.path()) } else { files.push(entry.path()) }
         }
     }
     Ok(())
@@ -206,26 +208,6 @@ async fn all_below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<Ke
             return Ok(Some(keys));
         }
     }
-}
-
-/// Every object below a prefix.
-pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<ObjectId>> {
-    let (mut objects, mut prefixes) = (Vec::new(), vec![prefix.clone()]);
-    while let Some(prefix) = prefixes.pop() {
-        let mut page = None;
-        loop {
-            let listing = store.list(&prefix, page.as_deref()).await?;
-            for entry in listing.entries {
-                let list = if entry.is_prefix { &mut prefixes } else { &mut objects };
-                list.push(prefix.child(&entry.name));
-            }
-            page = listing.next;
-            if page.is_none() {
-                break;
-            }
-        }
-    }
-    Ok(objects)
 }
 
 impl DatasetRemoval {

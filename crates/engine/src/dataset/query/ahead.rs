@@ -1,12 +1,14 @@
 //! What is fetched before it is asked for, since that saves requests.
-use super::together::{TOGETHER_BYTES, group_len};
 use super::{ELEMENT, QueryRead, UNDER_WAY};
 use crate::resources::Noting;
 use ncirrus_layout::{QueryAxis, QueryBox};
 
+/// Answers with several boxes have about this many bytes.
+pub(super) const TOGETHER_BYTES: u64 = 4 << 20;
+
 /// What is fetched with a box, or instead of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ReadAhead {
+pub(super) enum FetchedAhead {
     /// Nothing: the box is asked for alone.
     Nothing,
     /// Boxes that were announced.
@@ -19,12 +21,12 @@ pub(super) enum ReadAhead {
 
 impl QueryRead<'_> {
     /// What is fetched ahead of a box that is read now, or that would be.
-    pub(super) fn ahead(&self, asked: &QueryBox, noting: Noting) -> ReadAhead {
+    pub(super) fn ahead(&self, asked: &QueryBox, noting: Noting) -> FetchedAhead {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
         let is_kept = cache.find(opening, asked).is_some();
         // A column that is kept may have come in another answer than those that are read with it.
         if self.is_near() || self.delivered.is_some() || (is_kept && self.sequence().is_none()) {
-            return ReadAhead::Nothing;
+            return FetchedAhead::Nothing;
         }
         let is_next = cache.is_next(opening, asked, noting);
         let most = TOGETHER_BYTES.min(cache.most_at_once());
@@ -32,10 +34,10 @@ impl QueryRead<'_> {
         let announced = self.not_at_hand(cache.expected(opening, asked, window, noting));
         let may_batch = !cache.refuses_batches(opening);
         if announced.len() > 1 && may_batch {
-            return ReadAhead::Announced(announced);
+            return FetchedAhead::Announced(announced);
         }
         if self.sequence().is_some() {
-            return ReadAhead::Nothing;
+            return FetchedAhead::Nothing;
         }
         let is_new = |companion: &QueryBox| cache.find(opening, companion).is_none();
         let companions: Vec<_> = self.source.companions(self.variable).into_iter().filter(is_new).collect();
@@ -44,12 +46,13 @@ impl QueryRead<'_> {
             && self.are_kept(&companions)
             && cache.is_first_batch(opening, noting)
         {
-            return ReadAhead::Companions(companions);
+            return FetchedAhead::Companions(companions);
         }
         let whole = self.whole();
-        match is_next && whole != *asked && self.are_kept(std::slice::from_ref(&whole)) {
-            true => ReadAhead::Whole(whole),
-            false => ReadAhead::Nothing,
+        if is_next && whole != *asked && self.are_kept(std::slice::from_ref(&whole)) {
+            FetchedAhead::Whole(whole)
+        } else {
+            FetchedAhead::Nothing
         }
     }
 
@@ -99,4 +102,14 @@ impl QueryRead<'_> {
         let element = self.source.element_len(asked.variable).unwrap_or(ELEMENT);
         asked.count().saturating_mul(element)
     }
+}
+
+/// How many of these boxes travel in one answer: at least one, and no more bytes than that.
+pub(super) fn group_len(boxes: &[QueryBox], most: u64, bytes_of: impl Fn(&QueryBox) -> u64) -> usize {
+    let mut bytes = 0_u64;
+    let fits = |asked: &&QueryBox| {
+        bytes = bytes.saturating_add(bytes_of(asked));
+        bytes <= most
+    };
+    boxes.iter().take_while(fits).count().max(usize::from(!boxes.is_empty()))
 }
