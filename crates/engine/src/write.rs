@@ -23,6 +23,7 @@ mod conflicts;
 mod contents;
 mod copy;
 mod definitions;
+mod draft;
 mod driven_placer;
 mod editing;
 mod encoded;
@@ -49,6 +50,7 @@ pub use copy::{
     plan_copy,
 };
 pub use definitions::element_in;
+pub use draft::Draft;
 pub use encoded::EncodedChunk;
 use ncirrus_layout::LockExt;
 pub use variable_encoder::VariableEncoder;

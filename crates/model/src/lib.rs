@@ -42,7 +42,9 @@ pub use name::{NAME_MAX_BYTES, check_name, normalize_name};
 pub use room::FileRoom;
 pub use selection::{AxisSelection, PointSelection, Region, Selection, SelectionError};
 pub use serde_json::{Map as JsonMap, Value as Json};
-pub use tree::{DimId, Dimension, DimensionLen, Group, GroupId, GroupMut, Model, NodeId, TypeId, VarId};
+pub use tree::{
+    Changes, DimId, Dimension, DimensionLen, Group, GroupId, GroupMut, Model, NodeId, TypeId, VarId,
+};
 pub use types::{Atomic, Endianness, EnumMember, ExtendedType, Field, TypeRef, UserKind, UserType};
 pub use values::{Strings, Values};
 pub use variable::{Storage, Variable};

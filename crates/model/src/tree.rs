@@ -5,6 +5,7 @@
 use crate::error::Fault;
 use crate::{AttributeState, Attributes, FileRoom, ModelError, TypeRef, UserType, Variable, check_name};
 
+mod changes;
 mod edit;
 mod lookup;
 mod members;
@@ -12,6 +13,9 @@ mod members;
 mod tests;
 
 use members::{GroupIndexes, LentVariable};
+
+pub use changes::Changes;
+use changes::Tracking;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -134,13 +138,14 @@ pub struct Model {
     types: Vec<Option<(GroupId, UserType)>>,
     vars: Vec<Option<(GroupId, Variable)>>,
     room: Option<FileRoom>,
+    tracking: Tracking,
     /// The variable that was changed last by [`variable_mut`](Self::variable_mut).
     lent: Option<LentVariable>,
 }
 
 impl PartialEq for Model {
     fn eq(&self, other: &Self) -> bool {
-        let Self { groups, dims, types, vars, room, lent: _ } = self;
+        let Self { groups, dims, types, vars, room, lent: _, tracking: _ } = self;
         *groups == other.groups
             && *dims == other.dims
             && *types == other.types

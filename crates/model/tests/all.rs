@@ -1,6 +1,7 @@
 //! The data model. One binary, so that what it needs is linked once.
 
 mod by_name;
+mod changes;
 mod names;
 mod tree;
 mod values;

@@ -2,7 +2,7 @@
 use crate::dataset::{Dataset, DatasetState};
 use crate::variable::ShowFragments;
 use crate::{Atomic, Error, PointSelection, Result, Selection, Values, Variable};
-use ncirrus_engine::{FragmentCheck, FragmentInfo, ReadPlan, StoredChunk};
+use ncirrus_engine::{Draft, FragmentCheck, FragmentInfo, ReadPlan, StoredChunk};
 use ncirrus_layout::Source;
 use ncirrus_model::{Attributes, Model, NodeId, VarId};
 use ncirrus_store::StagedDataset;
@@ -115,6 +115,37 @@ impl Dataset {
         let answer = self.engine().wait(open.writer.edit(change))?;
         // Edits of a dataset that was closed meanwhile are lost.
         self.open_for_writing().map(|_| answer)
+    }
+
+    /// The definitions, for changes that take effect together when the draft is given to [`adopt_draft`](Self::adopt_draft).
+    ///
+    /// # Errors
+    /// `Invalid` if the dataset is not open for writing.
+    pub fn draft(&self) -> Result<Draft> {
+        Ok(self.open_for_writing()?.writer.draft())
+    }
+
+    /// Gives the definitions of a draft to the dataset, with what dimensions have grown meanwhile. The draft can be
+    /// changed and given again.
+    ///
+    /// # Errors
+    /// As of [`edit`](Self::edit); `Conflict` if there were other edits since the draft was made or given last.
+    pub fn adopt_draft(&self, draft: &mut Draft) -> Result<()> {
+        let open = self.open_for_writing()?;
+        self.engine().wait(open.writer.adopt_draft(draft))?;
+        self.open_for_writing().map(|_| ())
+    }
+
+    /// Takes over the present lengths of dimensions into a draft; all present definitions, if nothing was changed in it.
+    /// Other edits until now are not a conflict from then on: what the draft says counts.
+    ///
+    /// # Errors
+    /// None of a dataset that is written.
+    pub fn refresh_draft(&self, draft: &mut Draft) -> Result<()> {
+        match self.state() {
+            DatasetState::Reading(_) => Ok(()),
+            DatasetState::Writing(open) => open.writer.refresh_draft(draft),
+        }
     }
 
     /// Checks the definitions as they are now, which happens otherwise before the next data are read or written, or at a

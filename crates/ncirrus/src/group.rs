@@ -151,8 +151,8 @@ impl Dataset {
 
     pub(crate) fn set_node_attribute(&self, node: NodeId, attribute: Attribute) -> Result<()> {
         self.edit(|model| {
-            let state = model.attributes_mut(node).ok_or_else(|| Error::not_found("it was removed"))?;
-            Ok(state.known_mut().set(attribute)?)
+            model.attributes(node).ok_or_else(|| Error::not_found("it was removed"))?;
+            Ok(model.set_attribute(node, attribute)?)
         })
     }
 

@@ -144,8 +144,9 @@ pub use left_out::LeftOut;
 pub use ncirrus_codec::PluginOptions;
 pub use ncirrus_codec::{CodecEntry, CodecOrigin, CodecRegistry, IgnoredPlugin};
 pub use ncirrus_engine::{
-    AbsentFragment, EncodedChunk, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks, PlannedRequest,
-    PlannedSource, ReadPlan, SessionStatistics, SessionTask, StoredChunk, VariableEncoder, convert, watch,
+    AbsentFragment, Draft, EncodedChunk, FragmentCheck, FragmentInfo, FragmentKind, MissingChunks,
+    PlannedRequest, PlannedSource, ReadPlan, SessionStatistics, SessionTask, StoredChunk, VariableEncoder,
+    convert, watch,
 };
 pub use ncirrus_layout as layout;
 pub use ncirrus_layout::{

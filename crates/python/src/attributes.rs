@@ -90,8 +90,9 @@ pub(crate) fn set(
                 model.set_fill(id, attribute.values)?;
                 continue;
             }
-            let state = model.attributes_mut(node).ok_or_else(|| Error::not_found("it was removed"))?;
-            state.known_mut().set(attribute).map_err(|error| Error::from(error).at_path(path.as_str()))?;
+            model.attributes(node).ok_or_else(|| Error::not_found("it was removed"))?;
+            let set = model.set_attribute(node, attribute);
+            set.map_err(|error| Error::from(error).at_path(path.as_str()))?;
         }
         Ok(())
     })

@@ -1,7 +1,7 @@
 //! The open dataset that all handles share, and the definitions that they see.
 use crate::errors::{exception, wait};
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{Error, ErrorKind, Model, VarId};
+use ncirrus::{Draft, Error, Model, VarId};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -11,17 +11,15 @@ use std::thread::ThreadId;
 pub(crate) struct OpenDataset {
     pub(crate) url: String,
     dataset: RwLock<Option<ncirrus::Dataset>>,
-    draft: Mutex<Option<Draft>>,
+    draft: Mutex<Option<OpenDraft>>,
     /// Of how many fragments and chunks that were filled in the user was told.
     filled: AtomicUsize,
 }
 
 /// Definitions that are changed together.
-struct Draft {
+struct OpenDraft {
     by: ThreadId,
-    /// What they were when the change began.
-    base: Arc<Model>,
-    model: Arc<Model>,
+    draft: Draft,
 }
 
 impl OpenDataset {
@@ -66,7 +64,7 @@ impl OpenDataset {
         let dataset = self.dataset(py)?;
         let draft = self.draft();
         Ok(match &*draft {
-            Some(draft) if draft.is_mine() => Arc::clone(&draft.model),
+            Some(open) if open.is_mine() => open.draft.shared(),
             _ => dataset.snapshot(),
         })
     }
@@ -74,8 +72,7 @@ impl OpenDataset {
     /// A variable for its values: one that is made together with others has none before these definitions count.
     pub(crate) fn variable(&self, py: Python<'_>, id: VarId) -> PyResult<ncirrus::Variable> {
         let dataset = self.dataset(py)?;
-        let draft =
-            self.draft().as_ref().filter(|draft| draft.is_mine()).map(|draft| Arc::clone(&draft.model));
+        let draft = self.draft().as_ref().filter(|open| open.is_mine()).map(|open| open.draft.shared());
         if let Some(model) = draft.filter(|_| dataset.snapshot().variable(id).is_none()) {
             let message = "the variable is made in this block `with ds.edit()`: read and write its values after the block";
             let error = Error::invalid(message).at_object(&self.url).at_path(model.variable_path(id));
@@ -92,11 +89,8 @@ impl OpenDataset {
     ) -> PyResult<T> {
         let dataset = self.dataset(py)?;
         let mut open = self.draft();
-        if let Some(draft) = open.as_mut().filter(|draft| draft.is_mine()) {
-            let mut model = Model::clone(&draft.model);
-            let answer = change(&mut model).map_err(|error| exception(py, &error.at_object(&self.url)))?;
-            draft.model = Arc::new(model);
-            return Ok(answer);
+        if let Some(open) = open.as_mut().filter(|open| open.is_mine()) {
+            return open.draft.change(change).map_err(|error| exception(py, &error.at_object(&self.url)));
         }
         drop(open);
         wait(py, || dataset.edit(change).map_err(|error| error.at_object(&self.url)))
@@ -111,25 +105,16 @@ impl OpenDataset {
             let error = Error::invalid("definitions are being changed together already").at_object(&self.url);
             return Err(exception(py, &error));
         }
-        let base = dataset.snapshot();
-        *draft = Some(Draft { by: std::thread::current().id(), model: Arc::clone(&base), base });
+        let by = std::thread::current().id();
+        *draft = Some(OpenDraft { by, draft: dataset.draft().map_err(|error| exception(py, &error))? });
         Ok(())
     }
 
     /// Makes the changes count, all of them or, where they fail, none.
     pub(crate) fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let dataset = self.dataset(py)?;
-        let Some(Draft { base, model, .. }) = self.draft().take() else { return Ok(()) };
-        wait(py, || {
-            dataset
-                .edit(|present| {
-                    let mut model = Model::clone(&model);
-                    follow(&base, present, &mut model)?;
-                    *present = model;
-                    Ok(())
-                })
-                .map_err(|error| error.at_object(&self.url))
-        })
+        let Some(OpenDraft { mut draft, .. }) = self.draft().take() else { return Ok(()) };
+        wait(py, || dataset.adopt_draft(&mut draft).map_err(|error| error.at_object(&self.url)))
     }
 
     /// Forgets the changes.
@@ -137,31 +122,13 @@ impl OpenDataset {
         *self.draft() = None;
     }
 
-    fn draft(&self) -> MutexGuard<'_, Option<Draft>> {
+    fn draft(&self) -> MutexGuard<'_, Option<OpenDraft>> {
         self.draft.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Draft {
+impl OpenDraft {
     fn is_mine(&self) -> bool {
         self.by == std::thread::current().id()
     }
-}
-
-/// Takes over how far dimensions grew meanwhile; other changes are a conflict.
-fn follow(base: &Model, present: &Model, changed: &mut Model) -> ncirrus::Result<()> {
-    let mut grown = base.clone();
-    let groups = base.walk();
-    for dim in groups.iter().filter_map(|group| base.group(*group)).flat_map(|group| &group.dims) {
-        let Some(now) = present.dimension(*dim).filter(|dim| dim.len.is_unlimited()) else { continue };
-        grown.grow(*dim, now.len.current())?;
-        if changed.dimension(*dim).is_some() {
-            changed.grow(*dim, now.len.current())?;
-        }
-    }
-    if grown != *present {
-        let message = "another thread changed the definitions meanwhile";
-        return Err(Error::new(ErrorKind::Conflict, message));
-    }
-    Ok(())
 }

@@ -75,7 +75,7 @@ impl FileState {
             .pass_on()
             .and_then(|()| self.dataset.check_definitions().map_err(|error| self.format.code_of(error)));
         if passed.is_err() {
-            self.has_pending = true;
+            self.keep_pending();
             self.keep_attributes();
         }
         passed
@@ -111,7 +111,7 @@ impl FileState {
         self.pass_on()?;
         if let Err(error) = self.dataset.check_definitions() {
             // The dataset is as it was before; what was defined is still to come.
-            self.has_pending = true;
+            self.keep_pending();
             return Err(self.code_of_room(error));
         }
         // The sizes are those of this call only.

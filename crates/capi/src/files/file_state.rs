@@ -88,8 +88,6 @@ pub(crate) struct FileState {
     pub(crate) dataset: Dataset,
     pub(crate) members: Arc<FileMembers>,
     pub(crate) origin: FileOrigin,
-    /// Whether the definitions were changed since the dataset got them.
-    pub(crate) has_pending: bool,
     /// Whether it is in define mode.
     pub(crate) is_defining: bool,
     /// Whether it was in data mode before.
@@ -171,7 +169,6 @@ impl FileCore {
             may_lack_values: false,
             locked_len: None,
             members: Arc::new(members),
-            has_pending: false,
             is_defining: is_new,
             was_defined: !is_new,
             fills: true,
@@ -299,7 +296,7 @@ impl FileCore {
 
     /// The dataset, if it has all definitions.
     pub(crate) fn ready(&self) -> Option<Dataset> {
-        self.look(|state| (!state.has_pending).then(|| state.dataset.clone()))
+        self.look(|state| (!state.has_pending()).then(|| state.dataset.clone()))
     }
 
     /// Whether values can be read or written: in define mode the strict kinds refuse, and the others leave it.
@@ -350,13 +347,22 @@ impl FileState {
     /// # Errors
     /// `NC_EHDFERR`, `NC_EINVAL`.
     pub(crate) fn check_types(&self) -> Outcome<()> {
-        if self.has_pending { check_types(&self.members.model) } else { Ok(()) }
+        if self.has_pending() { check_types(&self.members.model) } else { Ok(()) }
+    }
+
+    /// Whether the definitions were changed since the dataset got them.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.members.model.is_unchanged()
     }
 
     /// The definitions, to be changed: the dataset will get them.
     pub(crate) fn members_mut(&mut self) -> &mut FileMembers {
-        self.has_pending = true;
         Arc::make_mut(&mut self.members)
+    }
+
+    /// The dataset refused or forgot the definitions: it will get them again.
+    pub(crate) fn keep_pending(&mut self) {
+        self.members_mut().model_mut();
     }
 
     /// Gives changed definitions to the dataset.
@@ -364,19 +370,14 @@ impl FileState {
     /// # Errors
     /// `NC_EHDFERR` for types without members, and what the format refuses.
     pub(crate) fn pass_on(&mut self) -> Outcome<()> {
-        if !self.has_pending {
+        if !self.has_pending() {
             return Ok(());
         }
-        let ours = Arc::clone(&self.members.model);
-        check_types(&ours)?;
-        let edited = self.dataset.edit(|theirs| {
-            let mut merged = Model::clone(&ours);
-            grow_alike(&mut merged, theirs);
-            *theirs = merged;
-            Ok(())
-        });
-        edited.map_err(|error| self.format.code_of(error))?;
-        self.has_pending = false;
+        check_types(&self.members.model)?;
+        // The dataset has no other definitions than those of this file.
+        let draft = &mut Arc::make_mut(&mut self.members).model;
+        let passed = self.dataset.refresh_draft(draft).and_then(|()| self.dataset.adopt_draft(draft));
+        passed.map_err(|error| self.format.code_of(error))?;
         self.may_lack_values = true;
         self.refresh()
     }
@@ -399,18 +400,11 @@ impl FileState {
     /// # Errors
     /// None that a dataset that is written has.
     pub(crate) fn refresh(&mut self) -> Outcome<()> {
-        let now = self.dataset.model()?;
-        if Arc::ptr_eq(&now, &self.members.model) {
+        if self.members.model.is_of(&self.dataset.model()?) {
             return Ok(());
         }
         self.may_lack_values = true;
-        let members = Arc::make_mut(&mut self.members);
-        if self.has_pending {
-            grow_alike(members.model_mut(), &now);
-        } else {
-            members.model = now;
-        }
-        Ok(())
+        Ok(self.dataset.refresh_draft(&mut Arc::make_mut(&mut self.members).model)?)
     }
 
     /// Makes permanent what was written. A new file appears at its path and is changed in place from then on.
@@ -460,7 +454,6 @@ impl FileState {
         self.unused.clear();
         self.members = Arc::new(members);
         self.dataset = dataset;
-        self.has_pending = false;
         Ok(())
     }
 
@@ -470,8 +463,8 @@ impl FileState {
     /// None that a dataset that is written has.
     pub(crate) fn forget_pending(&mut self) -> Outcome<()> {
         let model = self.dataset.model()?;
-        Arc::make_mut(&mut self.members).model = model;
-        (self.has_pending, self.is_defining) = (false, false);
+        Arc::make_mut(&mut self.members).model = model.into();
+        self.is_defining = false;
         Ok(())
     }
 
@@ -516,18 +509,4 @@ fn check_types(model: &Model) -> Outcome<()> {
             _ => Ok(()),
         }
     })
-}
-
-/// Raises lengths of unlimited dimensions to those of another state.
-fn grow_alike(model: &mut Model, other: &Model) {
-    let groups = other.walk().into_iter().filter_map(|id| other.group(id));
-    for dim in groups.flat_map(|group| group.dims.iter().copied()) {
-        let is_unlimited = model.dimension(dim).is_some_and(|dimension| dimension.len.is_unlimited());
-        if let Some(len) = other.dimension(dim).map(|dimension| dimension.len.current())
-            && is_unlimited
-        {
-            // An unlimited dimension grows to any length.
-            let _ = model.grow(dim, len);
-        }
-    }
 }

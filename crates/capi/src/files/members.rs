@@ -1,7 +1,7 @@
 //! The definitions of a file, and the numbers under which programs know its groups, dimensions and types.
 use crate::c_types::codes::{Code, NC_EBADDIM, NC_EBADTYPE, Outcome};
 use crate::c_types::numbers::{member, number};
-use ncirrus::{Atomic, DimId, GroupId, Model, TypeId, TypeRef};
+use ncirrus::{Atomic, DimId, Draft, GroupId, Model, TypeId, TypeRef};
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(crate) const FIRST_USER_TYPE: c_int = 32;
 /// The definitions of a file, its members in the order of their numbers, and how programs lay out compounds.
 #[derive(Debug, Clone)]
 pub(crate) struct FileMembers {
-    pub(crate) model: Arc<Model>,
+    pub(crate) model: Draft,
     numbers: Arc<MemberNumbers>,
     /// Sizes and offsets of compounds that programs defined.
     pub(crate) layouts: Arc<BTreeMap<TypeId, CompoundLayout>>,
@@ -38,7 +38,7 @@ pub(crate) struct CompoundLayout {
 impl FileMembers {
     /// Dimensions in the order of definition, other members in that of their groups.
     pub(crate) fn of(model: Arc<Model>) -> Self {
-        let members = Self { model, numbers: Arc::default(), layouts: Arc::default() };
+        let members = Self { model: model.into(), numbers: Arc::default(), layouts: Arc::default() };
         members.numbered()
     }
 
@@ -77,12 +77,12 @@ impl FileMembers {
         };
         let layout = |(id, layout): (&TypeId, &CompoundLayout)| Some((ty(id)?, layout.clone()));
         let layouts = self.layouts.iter().filter_map(layout).collect();
-        Self { numbers: Arc::new(numbers), layouts: Arc::new(layouts), model }.numbered()
+        Self { numbers: Arc::new(numbers), layouts: Arc::new(layouts), model: model.into() }.numbered()
     }
 
     /// The definitions, to be changed.
     pub(crate) fn model_mut(&mut self) -> &mut Model {
-        Arc::make_mut(&mut self.model)
+        self.model.model_mut()
     }
 
     /// Gives the next number to a new dimension.

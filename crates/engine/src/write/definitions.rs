@@ -1,12 +1,13 @@
 //! The model as it is being edited, and the state that the format has accepted.
 use super::DatasetWriter;
+use super::draft::{Draft, Spare};
 use super::target::WriteTarget;
 use crate::convert;
 use crate::decode::{codec_error, element_of};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
 use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, Result};
 use ncirrus_model::{
-    Atomic, CodecSpace, CodecSpec, DimensionLen, Endianness, FillValue, Model, Selection, Storage, TypeRef,
+    Atomic, Changes, CodecSpace, CodecSpec, Endianness, FillValue, Model, Selection, Storage, TypeRef,
     Values, VarId, Variable,
 };
 use std::collections::{HashMap, HashSet};
@@ -17,6 +18,8 @@ use std::sync::Arc;
 pub(super) struct WriterDefinitions {
     /// As edited, including current lengths of growing dimensions.
     pub(super) model: Arc<Model>,
+    /// Another copy of the model, for the next edit.
+    spare: Option<Spare>,
     /// The state that the format accepted last; `None` if that is `model`.
     accepted: Option<Arc<Model>>,
     /// Variables bound to codecs and conversions, made when first used.
@@ -33,12 +36,6 @@ pub(super) struct WriterDefinitions {
     refused: Option<Error>,
 }
 
-/// The definitions at the start of an edit.
-pub(super) struct EditStart {
-    pub(super) model: Arc<Model>,
-    version: u64,
-}
-
 impl WriterDefinitions {
     /// Definitions of which the format has accepted `model` only.
     pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>, abilities: Abilities) -> Self {
@@ -46,6 +43,7 @@ impl WriterDefinitions {
         Self {
             accepted,
             model,
+            spare: None,
             targets: HashMap::new(),
             written,
             existing,
@@ -56,61 +54,74 @@ impl WriterDefinitions {
     }
 
     /// Starts an edit.
-    pub(super) fn begin(&self) -> EditStart {
-        EditStart { model: Arc::clone(&self.model), version: self.version }
+    pub(super) fn draft(&self) -> Draft {
+        Draft::new(Arc::clone(&self.model), self.version, None)
     }
 
-    /// Adopts the model that resulted from `start`, together with growth since then; a failure leaves the model as it
-    /// is.
+    /// Starts an edit that is the only one, and that ends with [`keep`](Self::keep).
+    pub(super) fn only_draft(&mut self) -> Draft {
+        Draft::new(Arc::clone(&self.model), self.version, self.spare.take())
+    }
+
+    /// Keeps the second copy of a draft for the next edit.
+    pub(super) fn keep(&mut self, draft: Draft) {
+        let Draft { base, model, spare, .. } = draft;
+        if Arc::ptr_eq(&model, &self.model) {
+            drop(base);
+            self.spare = spare;
+        }
+    }
+
+    /// Brings a draft to the present lengths of dimensions, whatever else was changed.
+    pub(super) fn refresh(&self, draft: &mut Draft) -> Result<()> {
+        draft.follow_growth(&self.model, self.version)?;
+        (draft.base, draft.version) = (Arc::clone(&self.model), self.version);
+        Ok(())
+    }
+
+    /// Adopts the definitions of a draft, together with growth since it was begun; a failure leaves the model as it is.
     ///
     /// # Errors
     /// `Invalid` if the edit affects how written data are stored, `Conflict` if the definitions that it started with
     /// were rolled back.
-    pub(super) fn adopt(&mut self, start: &EditStart, mut edited: Model) -> Result<()> {
-        if start.version != self.version {
+    pub(super) fn adopt(&mut self, draft: &mut Draft) -> Result<()> {
+        if draft.version != self.version {
             let message = "the definitions changed during the edit: repeat the edit";
             return Err(Error::new(ErrorKind::Conflict, message));
         }
-        if !Arc::ptr_eq(&start.model, &self.model) {
-            self.grow_alike(&start.model, &mut edited)?;
+        if !Arc::ptr_eq(&draft.base, &self.model) {
+            draft.follow_growth(&self.model, self.version)?;
         }
-        self.check_written(&edited)?;
-        self.take_fill_values(&start.model, &mut edited);
-        let before = std::mem::replace(&mut self.model, Arc::new(edited));
+        self.check_written(draft)?;
+        self.take_fill_values(draft)?;
+        let before = std::mem::replace(&mut self.model, draft.shared());
+        self.spare = None;
         self.version += 1;
         self.accepted.get_or_insert(before);
         self.refused = None;
-        Ok(())
-    }
-
-    /// Applies the growth of dimensions since `before` to the edited model, as far as they are still unlimited.
-    fn grow_alike(&self, before: &Model, edited: &mut Model) -> Result<()> {
-        let groups = self.model.walk().into_iter().filter_map(|group| self.model.group(group));
-        for dim in groups.flat_map(|group| group.dims.iter().copied()) {
-            let len = |model: &Model| model.dimension(dim).map(|dimension| dimension.len);
-            let (now, then) = (len(&self.model), len(before));
-            if let (Some(DimensionLen::Unlimited(_)), Some(now)) = (len(edited), now.filter(|_| now != then))
-            {
-                edited.grow(dim, now.current())?;
-            }
-        }
+        (draft.base, draft.version) = (draft.shared(), self.version);
+        draft.changes = Some(Changes::default());
         Ok(())
     }
 
     /// Makes the attribute `_FillValue` of variables the value of what is never written, as readers take it, unless the caller
     /// chose another one. Where there are data, elements may be filled already: then faces refuse the attribute, or keep it as it
     /// is given, and formats that can do so fill others with it.
-    fn take_fill_values(&self, before: &Model, edited: &mut Model) {
+    fn take_fill_values(&self, draft: &mut Draft) -> Result<()> {
         let own = |model: &Model, var| -> Option<Values> {
             let variable = model.variable(var)?;
             let attribute = variable.attributes.known()?.find("_FillValue")?;
             let fits = attribute.values.len() == 1 && attribute.ty == variable.ty;
             fits.then(|| attribute.values.clone())
         };
-        for var in edited.variables() {
-            let (was, is) = (own(before, var), own(edited, var));
-            let fill_before = before.variable(var).map_or(&FillValue::Default, |variable| &variable.fill);
-            let Some(variable) = edited.variable_mut(var) else { continue };
+        let changed: Vec<VarId> = match &draft.changes {
+            Some(changes) => changes.variables().into_iter().collect(),
+            None => draft.variables(),
+        };
+        for var in changed {
+            let (was, is) = (own(&draft.base, var), own(draft, var));
+            let fill_before = draft.base.variable(var).map_or(&FillValue::Default, |variable| &variable.fill);
+            let Some(variable) = draft.variable(var) else { continue };
             let is_settled = variable.fill != *fill_before;
             let is_kept = match is {
                 None if self.abilities.keeps_fill => true,
@@ -119,24 +130,39 @@ impl WriterDefinitions {
             if was == is || is_settled || is_kept || variable.fill == FillValue::None {
                 continue;
             }
-            variable.fill = is.map_or(FillValue::Default, FillValue::Own);
+            let fill = is.map_or(FillValue::Default, FillValue::Own);
+            let set = |model: &mut Model| {
+                model.variable_mut(var).map(|variable| variable.fill = fill);
+                Ok(())
+            };
+            draft.adjust(set, |changes| changes.add_variable(var))?;
+        }
+        Ok(())
+    }
+
+    fn check_written(&self, edited: &Draft) -> Result<()> {
+        let check = |var: &VarId| self.check_variable(edited, *var);
+        match &edited.changes {
+            Some(changes) if !changes.has_dimensions() => {
+                changes.variables().iter().filter(|var| self.written.contains(var)).try_for_each(check)
+            }
+            _ => self.written.iter().try_for_each(check),
         }
     }
 
-    fn check_written(&self, edited: &Model) -> Result<()> {
-        for &var in &self.written {
-            let (Some(old), Some(new)) = (self.model.variable(var), edited.variable(var)) else { continue };
-            let same = old.ty == new.ty
-                && old.dims == new.dims
-                && old.fill == new.fill
-                && old.endianness == new.endianness
-                && old.storage == new.storage
-                && old.filters == new.filters
-                && self.keeps_shape(edited, var);
-            if !same {
-                let message = "the variable already has data: its type, shape, fill value and storage can no longer change";
-                return Err(Error::invalid(message).at_path(edited.variable_path(var)));
-            }
+    fn check_variable(&self, edited: &Model, var: VarId) -> Result<()> {
+        let (Some(old), Some(new)) = (self.model.variable(var), edited.variable(var)) else { return Ok(()) };
+        let same = old.ty == new.ty
+            && old.dims == new.dims
+            && old.fill == new.fill
+            && old.endianness == new.endianness
+            && old.storage == new.storage
+            && old.filters == new.filters
+            && self.keeps_shape(edited, var);
+        if !same {
+            let message =
+                "the variable already has data: its type, shape, fill value and storage can no longer change";
+            return Err(Error::invalid(message).at_path(edited.variable_path(var)));
         }
         Ok(())
     }
@@ -190,6 +216,7 @@ impl WriterDefinitions {
         self.refused = Some(error.clone());
         if let Some(accepted) = &self.accepted {
             self.model = Arc::clone(accepted);
+            self.spare = None;
             self.version += 1;
             self.targets.clear();
         }
@@ -211,6 +238,9 @@ impl WriterDefinitions {
         let model = Arc::make_mut(&mut self.model);
         for (dim, end) in dims.into_iter().zip(extent) {
             model.grow(dim, end)?;
+            if let Some(spare) = &mut self.spare {
+                spare.behind.add_dimension(dim);
+            }
         }
         Ok(true)
     }

@@ -2,13 +2,14 @@
 //! dataset: no lock that those need is held meanwhile.
 use super::DatasetWriter;
 use super::definitions::WriterDefinitions;
+use super::draft::Draft;
 use super::lock_order::DefiningLock;
 use futures_util::future::{Either, select};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::Model;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
 
@@ -40,7 +41,7 @@ impl DatasetWriter {
     /// cannot store are an error at that point, which rolls back all edits since its last check.
     ///
     /// `change` works on a copy, which takes effect when it has returned. Until then the dataset is unchanged: `change`
-    /// may read, write and commit it, but not edit it.
+    /// may read, write and commit it, but not edit it. The copy is kept, so that the next edit costs what it changes.
     ///
     /// # Errors
     /// Errors of `change`, and `Invalid` if it affects how data already written are stored, or edits the same dataset;
@@ -49,21 +50,51 @@ impl DatasetWriter {
     pub async fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
         let _turn = self.turn().await?;
         self.check_usable()?;
-        let start = self.redefinable()?.begin();
-        let mut edited = Model::clone(&start.model);
-        let answer = {
+        let mut draft = self.redefinable()?.only_draft();
+        let changed = {
             let _editing = EditInProgress::new(&self.turns);
-            change(&mut edited)?
+            draft.change(change)
         };
+        let adopted = match changed {
+            Ok(answer) => self.take_effect(&mut draft).await.map(|()| answer),
+            Err(error) => Err(error),
+        };
+        self.definitions().keep(draft);
+        adopted
+    }
+
+    /// The definitions, for changes that take effect together when the draft is given to [`adopt_draft`](Self::adopt_draft).
+    pub fn draft(&self) -> Draft {
+        self.definitions().draft()
+    }
+
+    /// Gives the definitions of a draft to the dataset, with what dimensions have grown meanwhile. The format gets them as
+    /// after an [`edit`](Self::edit). The draft can be changed and given again.
+    ///
+    /// # Errors
+    /// As of an [`edit`](Self::edit); `Conflict` if there were other edits since the draft was begun or given last.
+    pub async fn adopt_draft(&self, draft: &mut Draft) -> Result<()> {
+        let _turn = self.turn().await?;
+        self.check_usable()?;
+        drop(self.redefinable()?);
+        self.take_effect(draft).await
+    }
+
+    /// Takes over the present lengths of dimensions; without changes, all of the present definitions. From then on other
+    /// edits until now are not a conflict: what the draft says counts.
+    ///
+    /// # Errors
+    /// None that a dataset that is written has.
+    pub fn refresh_draft(&self, draft: &mut Draft) -> Result<()> {
+        self.definitions().refresh(draft)
+    }
+
+    async fn take_effect(&self, draft: &mut Draft) -> Result<()> {
         let _alone = self.committer.commit_lock.alone().await;
         self.check_usable()?;
-        let model = {
-            let mut definitions = self.redefinable()?;
-            definitions.adopt(&start, edited)?;
-            Arc::clone(&definitions.model)
-        };
-        self.stage.retain(|var| model.variable(var).is_some());
-        Ok(answer)
+        self.redefinable()?.adopt(draft)?;
+        self.stage.retain(|var| draft.variable(var).is_some());
+        Ok(())
     }
 
     /// Checks the definitions as they are: the format gets them now, and not before the next data.

@@ -1,9 +1,9 @@
 //! Changing a model by the rules of netCDF-4.
 use super::{
-    DimId, Dimension, DimensionLen, FileRoom, GroupId, Model, ModelError, TypeId, TypeRef, UserType, VarId,
-    Variable, check_name, new_group, next_id,
+    AttributeState, DimId, Dimension, DimensionLen, FileRoom, GroupId, Model, ModelError, NodeId, TypeId,
+    TypeRef, UserType, VarId, Variable, check_name, new_group, next_id,
 };
-use crate::{FillValue, Member, UserKind, Values};
+use crate::{Attribute, FillValue, Member, UserKind, Values};
 use std::collections::HashSet;
 
 impl Model {
@@ -15,6 +15,7 @@ impl Model {
             types: Vec::new(),
             vars: Vec::new(),
             room: None,
+            tracking: super::Tracking::default(),
             lent: None,
         }
     }
@@ -71,6 +72,7 @@ impl Model {
     pub fn insert_dimension(&mut self, group: GroupId, dimension: Dimension) -> Result<DimId, ModelError> {
         let id = DimId(next_id(self.dims.len()));
         self.existing(group)?;
+        self.tracking.dim(id);
         self.dims.push(Some((group, dimension)));
         self.enlist(group, id);
         Ok(id)
@@ -94,6 +96,7 @@ impl Model {
     pub fn insert_type(&mut self, group: GroupId, ty: UserType) -> Result<TypeId, ModelError> {
         let id = TypeId(next_id(self.types.len()));
         self.existing(group)?;
+        self.tracking.ty(id);
         self.types.push(Some((group, ty)));
         self.enlist(group, id);
         Ok(id)
@@ -131,9 +134,27 @@ impl Model {
         let id = VarId(next_id(self.vars.len()));
         self.existing(group)?;
         self.take_back();
+        self.tracking.var(id);
         self.vars.push(Some((group, variable)));
         self.enlist(group, id);
         Ok(id)
+    }
+
+    /// Adds or replaces an attribute, as [`Attributes::set`](crate::Attributes::set).
+    ///
+    /// # Errors
+    /// `BadName`; `NotFound` if there is no such group or variable.
+    pub fn set_attribute(&mut self, node: NodeId, mut attribute: Attribute) -> Result<(), ModelError> {
+        attribute.name = check_name(&attribute.name)?;
+        match self.attributes(node) {
+            None => return Err(missing(Member::Attribute, &attribute.name)),
+            Some(AttributeState::Known(_)) => self.tracking.attribute(node, &attribute.name),
+            Some(AttributeState::Pending | AttributeState::Damaged(_)) => self.tracking.attributes(node),
+        }
+        if let Some(state) = self.attributes_slot(node) {
+            state.known_mut().put(attribute);
+        }
+        Ok(())
     }
 
     /// Sets a variable's own fill value (one element of its type) and its `_FillValue` attribute.
@@ -152,7 +173,7 @@ impl Model {
             return Err(ModelError::BadValue { what: "fill value", reason });
         }
         if let Some(variable) = self.variable_mut(id) {
-            let attribute = crate::Attribute { name: "_FillValue".to_owned(), ty, values: fill.clone() };
+            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values: fill.clone() };
             variable.attributes.known_mut().put(attribute);
             variable.fill = FillValue::Own(fill);
         }
@@ -165,6 +186,7 @@ impl Model {
     /// `BadValue` if the dimension is fixed and shorter; `NotFound`.
     pub fn grow(&mut self, id: DimId, len: u64) -> Result<(), ModelError> {
         let path = self.dimension_path(id);
+        self.tracking.dim(id);
         let Some(Some((_, dimension))) = self.dims.get_mut(id.index()) else {
             return Err(missing(Member::Dimension, &path));
         };
@@ -184,6 +206,7 @@ impl Model {
     /// # Errors
     /// `NotFound`.
     pub fn set_dimension_len(&mut self, id: DimId, len: DimensionLen) -> Result<(), ModelError> {
+        self.tracking.dim(id);
         match self.dims.get_mut(id.index()) {
             Some(Some((_, dimension))) => {
                 dimension.len = len;
@@ -203,6 +226,7 @@ impl Model {
         if self.dimension_in(group, &name).is_some_and(|other| other != id) {
             return Err(self.in_use(group, name));
         }
+        self.tracking.dim(id);
         if let Some(Some((_, dimension))) = self.dims.get_mut(id.index()) {
             let former = std::mem::replace(&mut dimension.name, name);
             self.renamed(group, id, &former);
@@ -239,6 +263,8 @@ impl Model {
             return Ok(());
         }
         self.free_name(parent, &name)?;
+        self.tracking.group(parent);
+        self.tracking.group(id);
         if let Some(group) = self.group_slot(id) {
             let former = std::mem::replace(&mut group.name, name);
             self.renamed(parent, id, &former);
@@ -257,6 +283,7 @@ impl Model {
             return Ok(());
         }
         self.free_name(group, &name)?;
+        self.tracking.ty(id);
         if let Some(Some((_, ty))) = self.types.get_mut(id.index()) {
             let former = std::mem::replace(&mut ty.name, name);
             self.renamed(group, id, &former);
@@ -269,6 +296,7 @@ impl Model {
     /// # Errors
     /// `NotFound`.
     pub fn remove_variable(&mut self, id: VarId) -> Result<Variable, ModelError> {
+        self.tracking.var(id);
         self.take_back();
         let slot = self.vars.get_mut(id.index()).and_then(Option::take);
         let (group, variable) = slot.ok_or_else(|| missing(Member::Variable, "?"))?;
@@ -285,6 +313,7 @@ impl Model {
             let (name, by) = (self.dimension_path(id), self.variable_path(user));
             return Err(ModelError::InUse { what: "dimension", name, by });
         }
+        self.tracking.dim(id);
         let slot = self.dims.get_mut(id.index()).and_then(Option::take);
         let (group, dimension) = slot.ok_or_else(|| missing(Member::Dimension, "?"))?;
         self.delist(group, id, &dimension.name);
@@ -302,6 +331,8 @@ impl Model {
         if !group.is_empty() {
             return Err(ModelError::InUse { what: "group", name: path, by: "its members".to_owned() });
         }
+        self.tracking.group(parent);
+        self.tracking.group(id);
         let slot = self.groups.get_mut(id.index()).and_then(Option::take);
         self.delist(parent, id, &slot.map(|group| group.name).unwrap_or_default());
         Ok(())

@@ -15,6 +15,7 @@ impl Model {
 
     /// A group by id, for changing what is not subject to rules (attributes, fault).
     pub fn group_mut(&mut self, id: GroupId) -> Option<GroupMut<'_>> {
+        self.tracking.group(id);
         let Group { attributes, fault, .. } = self.group_slot(id)?;
         Some(GroupMut { attributes, fault })
     }
@@ -40,6 +41,7 @@ impl Model {
 
     /// The kind of a user-defined type, for adding members while nothing has values of it. Rules are not checked.
     pub fn user_kind_mut(&mut self, id: TypeId) -> Option<&mut UserKind> {
+        self.tracking.ty(id);
         self.types.get_mut(id.index())?.as_mut().map(|(_, ty)| &mut ty.kind)
     }
 
@@ -50,6 +52,7 @@ impl Model {
 
     /// A variable by id, for changing what is not subject to rules (attributes, fill, storage, filters, fault).
     pub fn variable_mut(&mut self, id: VarId) -> Option<&mut Variable> {
+        self.tracking.var(id);
         self.lend(id);
         self.vars.get_mut(id.index())?.as_mut().map(|(_, variable)| variable)
     }
@@ -64,9 +67,17 @@ impl Model {
 
     /// The attributes of a group or variable, for changing.
     pub fn attributes_mut(&mut self, node: NodeId) -> Option<&mut AttributeState> {
+        self.tracking.attributes(node);
+        self.attributes_slot(node)
+    }
+
+    pub(super) fn attributes_slot(&mut self, node: NodeId) -> Option<&mut AttributeState> {
         match node {
             NodeId::Group(id) => self.group_slot(id).map(|group| &mut group.attributes),
-            NodeId::Variable(id) => self.variable_mut(id).map(|variable| &mut variable.attributes),
+            NodeId::Variable(id) => {
+                let slot = self.vars.get_mut(id.index())?.as_mut();
+                slot.map(|(_, variable)| &mut variable.attributes)
+            }
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) struct GroupIndexes {
 /// A variable that was lent for changing. Its name may be another one by now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LentVariable {
-    id: VarId,
+    pub(super) id: VarId,
     /// Where the index of its group has it.
     hash: u32,
 }

@@ -1,4 +1,5 @@
 //! Edits beside other edits, writes and commits.
+use super::super::draft::COPIES;
 use super::*;
 use std::sync::mpsc;
 use std::thread;
@@ -119,4 +120,90 @@ fn the_attribute_fill_value_of_a_new_variable_is_what_is_never_written() {
     // Some elements have been filled.
     place.run(writer.edit(set(Values::Int(vec![9])))).unwrap();
     assert_eq!(fill(), FillValue::Own(Values::Int(vec![8])));
+}
+
+/// Defines so many of each kind, one by one, with changes that are refused between them.
+fn define_one_by_one(place: &WritePlace, writer: &DatasetWriter, count: usize) {
+    let edit = |change: &dyn Fn(&mut Model) -> Result<()>| place.run(writer.edit(|model| change(model)));
+    for n in 0..count {
+        let name = format!("n{n}");
+        edit(&|model| Ok(model.add_group(model.root(), &format!("g{n}")).map(|_| ())?)).unwrap();
+        edit(&|model| Ok(model.add_dimension(model.root(), &name, DimensionLen::Fixed(1)).map(|_| ())?))
+            .unwrap();
+        edit(&|model| {
+            let dim = model.dimension_in(model.root(), &name).unwrap();
+            let root = model.root();
+            let var = model.add_variable(root, &name, TypeRef::Atomic(Atomic::Int), &[dim])?;
+            Ok(model.set_fill(var, Values::Int(vec![3]))?)
+        })
+        .unwrap();
+        edit(&|model| {
+            let root = NodeId::Group(model.root());
+            Ok(model.set_attribute(root, Attribute::text(name.as_str(), "x"))?)
+        })
+        .unwrap();
+        let refused = edit(&|model| {
+            model.add_variable(model.root(), "refused", TypeRef::Atomic(Atomic::Int), &[])?;
+            model.variable_mut(model.variable_in(model.root(), &name).unwrap()).unwrap().name = "x".into();
+            Err(Error::invalid("no"))
+        });
+        refused.unwrap_err();
+    }
+    let model = writer.model();
+    assert_eq!(model.group(model.root()).unwrap().vars.len(), count);
+    assert_eq!(model.group(model.root()).unwrap().dims.len(), count);
+}
+
+#[test]
+fn definitions_one_by_one_copy_the_model_a_constant_number_of_times() {
+    let copies = |count: usize| {
+        let place = place(false);
+        let writer = place.create();
+        let before = COPIES.get();
+        define_one_by_one(&place, &writer, count);
+        COPIES.get() - before
+    };
+    let few = copies(10);
+    assert!(few <= 3, "{few} copies");
+    assert_eq!(copies(200), few);
+}
+
+#[test]
+fn a_draft_copies_the_model_a_constant_number_of_times_and_counts_when_it_is_given() {
+    let place = place(false);
+    let writer = place.create();
+    let time = add_time(&place, &writer);
+    let before = COPIES.get();
+    let mut draft = writer.draft();
+    for n in 0..100 {
+        let add = |model: &mut Model, name: &str| {
+            model.add_variable(model.root(), name, TypeRef::Atomic(Atomic::Int), &[time])
+        };
+        draft.change(|model| Ok(add(model, &format!("v{n}"))?)).unwrap();
+        draft.change(|model| Ok(add(model, &format!("v{n}"))?)).unwrap_err();
+    }
+    assert!(COPIES.get() - before <= 2, "{} copies", COPIES.get() - before);
+    assert!(writer.model().variables().is_empty());
+    place.run(writer.adopt_draft(&mut draft)).unwrap();
+    assert_eq!(writer.model().variables().len(), 100);
+    // Dimensions that grow meanwhile are as long afterwards.
+    draft.change(|model| Ok(model.rename_dimension(time, "t")?)).unwrap();
+    let var = writer.model().variables()[0];
+    place.run(writer.write(var, &Selection::slab(&[0], &[5]), &Values::Int(vec![1; 5]))).unwrap();
+    place.run(writer.adopt_draft(&mut draft)).unwrap();
+    let now = writer.model().dimension(time).unwrap().clone();
+    assert_eq!((now.name.as_str(), now.len), ("t", DimensionLen::Unlimited(5)));
+    // Another one changed what this one began with.
+    draft.change(|model| Ok(model.rename_dimension(time, "mine")?)).unwrap();
+    place.run(writer.edit(|model| Ok(model.rename_dimension(time, "theirs")?))).unwrap();
+    let refused = place.run(writer.adopt_draft(&mut draft)).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    writer.refresh_draft(&mut draft).unwrap();
+    place.run(writer.adopt_draft(&mut draft)).unwrap();
+    assert_eq!(writer.model().dimension(time).unwrap().name, "mine");
+}
+
+fn add_time(place: &WritePlace, writer: &DatasetWriter) -> DimId {
+    let add = |model: &mut Model| model.add_dimension(model.root(), "time", DimensionLen::Unlimited(0));
+    place.run(writer.edit(|model| Ok(add(model)?))).unwrap()
 }
