@@ -46,6 +46,29 @@ def test_what_was_written_is_read(kind: str, place: str) -> None:
     assert ds.mode == "r" and ds.url == place and ds.warnings == []
 
 
+@pytest.mark.parametrize(
+    ("how", "name", "format"),
+    [
+        ({"kind": "nc3"}, "classic", "netcdf3"),
+        ({"kind": "nc6"}, "64-bit offset", "netcdf3"),
+        ({"kind": "nc5"}, "cdf5", "netcdf3"),
+        ({"kind": "nc4"}, "netCDF-4", "netcdf4"),
+        ({"kind": "nc4c"}, "netCDF-4 classic model", "netcdf4"),
+        ({"kind": "nczarr"}, "netCDF-4", "nczarr2"),
+        ({"kind": "zarr2"}, "netCDF-4", "zarr2"),
+        ({"kind": "zarr3"}, "netCDF-4", "nczarr3"),
+        ({"kind": "zarr3", "dialect": "plain"}, "netCDF-4", "zarr3"),
+    ],
+)
+def test_a_dataset_tells_what_it_is_while_it_is_made_and_after(
+    tmp_path: Path, how: dict[str, Any], name: str, format: str
+) -> None:
+    with ncirrus.create(tmp_path / "a", **how) as ds:
+        assert (ds.kind, ds.format) == (name, format)
+    with ncirrus.open(tmp_path / "a") as ds:
+        assert (ds.kind, ds.format) == (name, format)
+
+
 def test_dimensions_have_length_and_may_grow(small: str) -> None:
     ds = ncirrus.open(small)
     assert [len(dim) for dim in ds.dims.values()] == [4, 5, 6]
