@@ -22,6 +22,7 @@ mod netcdf_c;
 mod netcdf_source;
 mod netcdf_tools;
 mod package;
+mod papers;
 mod peers;
 mod programs;
 mod python;
@@ -229,6 +230,7 @@ fn features() -> Outcome {
 /// Checks citations, and the documentation of the libraries; the comments of the command are its help.
 fn docs() -> Outcome {
     citations::check()?;
+    papers::check()?;
     let commands = ["ncirrus-cli", "ncirrus-bench", "ncirrus-fuzz", "xtask"].map(|name| ["--exclude", name]);
     let arguments = [&["doc", "--quiet", "--workspace", "--no-deps"], commands.as_flattened()].concat();
     run::command("cargo", &arguments, &[("RUSTDOCFLAGS", "-D warnings")])

@@ -1,4 +1,5 @@
-//! Names of types: how many are a single word, and which have several meanings.
+//! Names of types: how many are a single word, which have several meanings, and which the glossary names although they
+//! do not exist.
 use crate::run::{Outcome, project};
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +9,8 @@ use std::path::Path;
 const MOST_SINGLE_WORDS: usize = 45;
 /// Maximum number of names that are used for three types or more.
 const MOST_REPEATED: usize = 25;
+
+const GLOSSARY: &str = "docs/STYLE.md";
 
 /// A name and where it is defined.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,7 +38,27 @@ pub(crate) fn check() -> Outcome {
             "at most {MOST_SINGLE_WORDS} % of the types may be single words and {MOST_REPEATED} names repeated"
         ));
     }
-    Ok(())
+    let style = project().join(GLOSSARY);
+    let text = fs::read_to_string(&style).map_err(|error| format!("{GLOSSARY}: {error}"))?;
+    let absent = absent_types(&text, &definitions);
+    if absent.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{GLOSSARY}: the glossary names types that do not exist: {}", absent.join(", ")))
+    }
+}
+
+/// Types in the first column of the glossary's tables that no file defines: the first words of code that begin with a
+/// capital.
+fn absent_types<'a>(style: &'a str, definitions: &[Definition]) -> Vec<&'a str> {
+    let glossary = style.split_once("\n## Glossary").map_or("", |(_, glossary)| glossary);
+    let rows = glossary.lines().filter_map(|line| line.strip_prefix("| ")?.split('|').next());
+    let words = rows.flat_map(|column| column.split('`').skip(1).step_by(2));
+    let types = words.filter_map(|word| word.split(|c: char| !c.is_alphanumeric() && c != '_').next());
+    types
+        .filter(|name| name.starts_with(char::is_uppercase))
+        .filter(|name| !definitions.iter().any(|definition| definition.name == *name))
+        .collect()
 }
 
 /// Reads every source file below a folder, except what cargo has built.
@@ -130,6 +153,14 @@ mod tests {
         {
             assert_eq!(words(name), count, "{name}");
         }
+    }
+
+    #[test]
+    fn types_of_the_glossary_that_do_not_exist_are_found() {
+        let style = "| `Before` | x |\n\n## Glossary\n\n| word | is | not |\n|---|---|---|\n\
+            | `ChunkKey`, `Gone<T>`, key | a `Third` | `Fourth` |\n| `Credentials::Anonymous`, `is_x` | x | |\n";
+        let named = |name: &str| Definition { name: name.to_owned(), place: "a".to_owned() };
+        assert_eq!(absent_types(style, &[named("ChunkKey"), named("Credentials")]), ["Gone"]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The check finds the errors that it is for, in workspaces made for the purpose.
-use super::{PURE, Tree, impure, wrong_arrows};
+use super::{PURE, Tree, impure, wrong_arrows, wrong_arrows_of};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
