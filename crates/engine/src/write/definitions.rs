@@ -132,7 +132,9 @@ impl WriterDefinitions {
             }
             let fill = is.map_or(FillValue::Default, FillValue::Own);
             let set = |model: &mut Model| {
-                model.variable_mut(var).map(|variable| variable.fill = fill);
+                if let Some(variable) = model.variable_mut(var) {
+                    variable.fill = fill;
+                }
                 Ok(())
             };
             draft.adjust(set, |changes| changes.add_variable(var))?;
