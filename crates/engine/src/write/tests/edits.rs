@@ -1,6 +1,7 @@
 //! Edits beside other edits, writes and commits.
 use super::super::draft::COPIES;
 use super::*;
+use ncirrus_model::{Attribute, DimId};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
