@@ -1,4 +1,5 @@
 //! A copy of a model that takes over its changes only.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus_model::{
     Atomic, Attribute, DimensionLen, EnumMember, FileRoom, Model, NodeId, Storage, TypeRef, UserKind,
     UserType, Values,

@@ -100,14 +100,14 @@ impl NccopyOptions {
             .alone((self.variables_alone && !self.variables.is_empty()) || self.groups_alone);
         // `-V` and `-G` leave definitions out; `-v` and `-g` leave out data only.
         if self.variables_alone {
-            options.variables.clone_from(&self.variables)
+            options.variables.clone_from(&self.variables);
         } else {
-            options.data_of.clone_from(&self.variables)
+            options.data_of.clone_from(&self.variables);
         }
         if self.groups_alone {
-            options.groups.clone_from(&self.groups)
+            options.groups.clone_from(&self.groups);
         } else {
-            options.data_of_groups.clone_from(&self.groups)
+            options.data_of_groups.clone_from(&self.groups);
         }
         if !kind.is_classic() {
             options.prescribed = Some(self.prescribe(&model, &chunks, &filters)?);

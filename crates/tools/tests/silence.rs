@@ -84,9 +84,9 @@ fn files(folder: &str, effort: &Effort) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
             if entry.file_type().unwrap().is_dir() {
-                folders.push(entry.path())
+                folders.push(entry.path());
             } else {
-                all.push(entry.path())
+                all.push(entry.path());
             }
         }
     }

@@ -137,9 +137,9 @@ impl CloudStore {
         let mut found = ObjectPage { next: page.next, ..ObjectPage::default() };
         for object in page.objects.into_iter().filter(|object| object.key != folder) {
             if is_named(&object.key) {
-                found.objects.push((ObjectId::new(self.id.clone(), object.key), object.size))
+                found.objects.push((ObjectId::new(self.id.clone(), object.key), object.size));
             } else {
-                found.unnamed.push((object.key, object.size))
+                found.unnamed.push((object.key, object.size));
             }
         }
         Ok(found)

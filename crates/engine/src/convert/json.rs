@@ -62,9 +62,9 @@ fn numbers(items: &[&Value], atomic: Atomic) -> Result<Values> {
         let whole = whole.filter(|value| fits(atomic, *value)).ok_or_else(|| wrong(item))?;
         let little = whole.to_le_bytes();
         if cfg!(target_endian = "big") {
-            bytes.extend(little[..size].iter().rev())
+            bytes.extend(little[..size].iter().rev());
         } else {
-            bytes.extend_from_slice(&little[..size])
+            bytes.extend_from_slice(&little[..size]);
         }
     }
     Values::from_native_bytes(atomic, &bytes).ok_or_else(|| Error::internal("integers of uneven size"))

@@ -100,9 +100,9 @@ impl fmt::Display for ReadPlan {
         if self.fragments > 0 {
             write!(f, "fragments   {} in {} parts", self.fragments, self.tiles)?;
             if self.fragments == self.fragments_counted {
-                writeln!(f)?
+                writeln!(f)?;
             } else {
-                writeln!(f, "; the following is of the first {}", self.fragments_counted)?
+                writeln!(f, "; the following is of the first {}", self.fragments_counted)?;
             }
         }
         // Tiles without fragments are those of virtual datasets, whose sources are variables.

@@ -244,9 +244,9 @@ impl ChunkEncoder {
         let is_cut = axes.into_iter().any(|((whole, stored), grows)| *grows && stored < whole);
         let mut cut = self.cut.guard();
         if is_cut {
-            _ = cut.insert(key.clone(), array.to_vec())
+            _ = cut.insert(key.clone(), array.to_vec());
         } else {
-            _ = cut.remove(key)
+            _ = cut.remove(key);
         }
         Ok(())
     }

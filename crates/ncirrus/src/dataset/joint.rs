@@ -97,9 +97,9 @@ impl Dataset {
         for (path, cells) in &chunks {
             let variable = self.variable(path)?;
             if is_new {
-                self.adopt(&place, &ticket, &variable, cells)?
+                self.adopt(&place, &ticket, &variable, cells)?;
             } else {
-                self.take_over(&place, &ticket, &variable, cells)?
+                self.take_over(&place, &ticket, &variable, cells)?;
             }
         }
         let ended = self.clone();

@@ -185,9 +185,9 @@ impl PlacerTrial<'_> {
     fn phase(&mut self, phase: PutPhase, is_unseen: bool) {
         // A rewrite is visible at once.
         if is_unseen && phase.form != PhaseForm::Rewritten {
-            self.apply(COMMIT, phase.puts)
+            self.apply(COMMIT, phase.puts);
         } else {
-            phase.puts.into_iter().for_each(|put| self.objects.apply(put))
+            phase.puts.into_iter().for_each(|put| self.objects.apply(put));
         }
     }
 

@@ -55,9 +55,9 @@ impl SpanMap {
             spans.remove(&range.end);
         }
         if spans.len() < MOST {
-            _ = spans.insert(start, run)
+            _ = spans.insert(start, run);
         } else {
-            self.is_full = true
+            self.is_full = true;
         }
         None
     }

@@ -104,9 +104,9 @@ impl Front {
             generations.last += 1;
             let last = generations.last;
             if is_made {
-                _ = generations.of.insert(path.clone(), last)
+                _ = generations.of.insert(path.clone(), last);
             } else {
-                _ = generations.of.remove(&path)
+                _ = generations.of.remove(&path);
             }
         }
         marked(answer, generations.of.get(&path))

@@ -67,9 +67,9 @@ impl SourcePoints {
     /// Adds points with these indices.
     pub(in crate::dataset) fn add(&mut self, lists: Vec<Vec<u64>>, points: &[usize]) {
         if self.lists.is_empty() {
-            self.lists = lists
+            self.lists = lists;
         } else {
-            self.lists.iter_mut().zip(lists).for_each(|(all, more)| all.extend(more))
+            self.lists.iter_mut().zip(lists).for_each(|(all, more)| all.extend(more));
         }
         self.points.extend_from_slice(points);
     }

@@ -60,7 +60,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     while let Some(next) = rest.pop() {
         for entry in std::fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
             if entry.is_dir() {
-                rest.push(entry)
+                rest.push(entry);
             } else {
                 let name = entry.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
                 found.insert(name, std::fs::read(&entry).unwrap());

@@ -256,7 +256,7 @@ fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_i
                 assert!(is_new || values.iter().all(|(_, is_new)| !is_new), "{at}: {values:?}");
                 // The commit object comes last.
                 if is_new {
-                    new += 1
+                    new += 1;
                 } else {
                     assert!(OLD.iter().all(|name| values.iter().any(|(key, _)| key == name)), "{at}");
                     old += 1;
