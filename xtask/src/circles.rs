@@ -66,7 +66,12 @@ const KNOWN: &[(&str, &str, &[&str], &str)] = &[
         &["attribute", "fill", "tree", "types", "values", "variable"],
         "the data model: values have types, types are in the tree, the tree has variables with values",
     ),
-    ("ncirrus", "", &["dataset", "group", "variable"], "handles give each other"),
+    (
+        "ncirrus",
+        "",
+        &["dataset", "group", "pace", "variable"],
+        "handles give each other, and a dataset keeps what is read ahead of its variables",
+    ),
     (
         "store",
         "create",

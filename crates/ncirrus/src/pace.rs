@@ -7,8 +7,7 @@ mod reads;
 mod small_casts;
 mod waiting_puts;
 
-pub(crate) use ahead_window::WindowBudget;
 pub use put_run::{CollectedPuts, PutRun, RunPlace, row_place};
-pub(crate) use reads::{DatasetPace, budget};
+pub(crate) use reads::DatasetPace;
 pub use small_casts::{NumberBytes, can_cast, cast};
 pub use waiting_puts::{PutReach, PutTask, PutsBehind, WaitingPut, take_before};

@@ -3,9 +3,9 @@ mod configured;
 mod effective;
 mod network;
 mod resources;
+mod window_budget;
 
 use crate::Result;
-use crate::pace::{self, WindowBudget};
 pub use configured::AddressProbe;
 use configured::SessionConfig;
 use ncirrus_aggregate::AggregateOverlay;
@@ -22,6 +22,7 @@ use network::SessionNetwork;
 use resources::ResourceChoices;
 use std::path::PathBuf;
 use std::sync::Arc;
+pub(crate) use window_budget::{WindowBudget, WindowShare};
 
 /// Threads, caches, budgets, limits and credentials, shared by the datasets that are opened with the session. Cheap to
 /// clone.
@@ -298,7 +299,8 @@ impl SessionBuilder {
         let network = self.resources.network(self.configured.settings()?);
         network.put_into(&mut stores.schemes);
         self.resources.put_into(&mut stores)?;
-        let (folder, windows) = (self.resources.folder, pace::budget(!self.resources.reads_no_more));
+        let windows = (!self.resources.reads_no_more).then(Arc::default);
+        let folder = self.resources.folder;
         let overlays: Vec<Arc<dyn Overlay>> = vec![Arc::new(AggregateOverlay)];
         let engine = engine.overlays(overlays).stores(stores.clone());
         Ok(Session { engine: engine.build()?, stores, network, drivers: drivers.into(), folder, windows })

@@ -1,34 +1,8 @@
 //! Parts of a variable that are read before they are asked for.
-use super::followed::FollowedRead;
-use crate::{ErrorKind, Region, Result, Selection, Session, SessionTask};
+use crate::session::WindowShare;
+use crate::{ErrorKind, Region, Result, Session, SessionTask};
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Bytes that all windows of a session hold.
-#[derive(Debug, Default)]
-pub(crate) struct WindowBudget(AtomicUsize);
-
-/// What one window takes of it, until it is dropped.
-#[derive(Debug)]
-struct WindowShare {
-    budget: Arc<WindowBudget>,
-    len: usize,
-}
-
-impl WindowBudget {
-    fn take(self: &Arc<Self>, len: usize, most: usize) -> Option<WindowShare> {
-        let more = |held: usize| held.checked_add(len).filter(|held| *held <= most);
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
-        Some(WindowShare { budget: Arc::clone(self), len })
-    }
-}
-
-impl Drop for WindowShare {
-    fn drop(&mut self) {
-        self.budget.0.fetch_sub(self.len, Ordering::AcqRel);
-    }
-}
+use std::sync::{Mutex, PoisonError};
 
 /// A part that is being read, or was.
 pub(super) struct Window {
@@ -46,20 +20,9 @@ enum WindowContent {
 }
 
 impl Window {
-    /// Begins to read a box. `None` if there is no memory for it, or no thread.
-    pub(super) fn begin(read: &FollowedRead<'_>, region: Region) -> Option<Arc<Self>> {
-        let session = read.variable.dataset().session();
-        let len = usize::try_from(region.element_count()?).ok()?.checked_mul(read.element)?;
-        let share = read.budget.take(len, session.memory() / 4)?;
-        // Not the facade's dataset, which has the windows: they end when it is dropped.
-        let (dataset, var) = (read.dataset.clone(), read.variable.id());
-        let selection = Selection::from(region.clone());
-        let task = session.spawn(async move {
-            let mut bytes = vec![0; len];
-            dataset.read_into(var, &selection, &mut bytes).await.map(|()| bytes)
-        });
-        let content = Mutex::new(WindowContent::Coming(task.ok()?));
-        Some(Arc::new(Self { region, content, _share: share }))
+    /// A box that a task of the session reads.
+    pub(super) fn new(region: Region, task: SessionTask<Vec<u8>>, share: WindowShare) -> Self {
+        Self { region, content: Mutex::new(WindowContent::Coming(task)), _share: share }
     }
 
     /// Copies a slab that the window has. `false` if the window could not be read.

@@ -1,6 +1,7 @@
 //! Variables that are read slab after slab, and the windows that are read before they are asked for.
-use super::ahead_window::{Window, WindowBudget};
-use crate::{Result, VarId, Variable};
+use super::ahead_window::Window;
+use crate::session::WindowBudget;
+use crate::{Result, Selection, VarId, Variable};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::sequence::{axis_after, ends_with, has_all, region_after};
 use ncirrus_model::Region;
@@ -68,7 +69,22 @@ impl FollowedRead<'_> {
             let fits = aligned.saturating_sub(start[axis]).saturating_mul(cost) <= self.longest * 2;
             if fits { aligned } else { end }
         })?;
-        Window::begin(self, region)
+        self.begin_window(region)
+    }
+
+    /// Begins to read a box. `None` if there is no memory for it, or no thread.
+    fn begin_window(&self, region: Region) -> Option<Arc<Window>> {
+        let session = self.variable.dataset().session();
+        let len = usize::try_from(region.element_count()?).ok()?.checked_mul(self.element)?;
+        let share = self.budget.take(len, session.memory() / 4)?;
+        // Not the facade's dataset, which has the windows: they end when it is dropped.
+        let (dataset, var) = (self.dataset.clone(), self.variable.id());
+        let selection = Selection::from(region.clone());
+        let task = session.spawn(async move {
+            let mut bytes = vec![0; len];
+            dataset.read_into(var, &selection, &mut bytes).await.map(|()| bytes)
+        });
+        Some(Arc::new(Window::new(region, task.ok()?, share)))
     }
 
     /// What one step along an axis costs: the bytes of the chunks that are decoded for it, or those that are fetched in the time of its

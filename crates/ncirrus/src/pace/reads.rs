@@ -6,12 +6,11 @@
 //! it is asked for, which reports what is wrong with it.
 //!
 //! Datasets that are written have none, nor local ones that need no decoding: the system reads them ahead.
-use super::ahead_window::WindowBudget;
 use super::followed::{FollowedRead, ReadAhead};
 use crate::dataset::{Dataset, DatasetState};
 use crate::session::is_local;
 use crate::{Region, Result, Selection, Storage, TypeRef, Values, Variable};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// Reads of at most as many values of a local dataset are served by the cache of decoded chunks.
 const SMALL: u64 = 64;
@@ -36,9 +35,13 @@ struct DatasetPlace {
 }
 
 impl DatasetPlace {
-    fn of(dataset: &Dataset, reader: &ncirrus_engine::Dataset) -> Self {
-        let driver = reader.driver().name();
-        Self { is_near: is_local(dataset.url()), is_hdf5: driver == "hdf5", is_queried: driver == "dap" }
+    fn of(dataset: &Dataset) -> Self {
+        let kind = dataset.kind();
+        Self {
+            is_near: is_local(dataset.url()),
+            is_hdf5: kind.is_hdf5(),
+            is_queried: kind.stored.is_computed(),
+        }
     }
 }
 
@@ -91,7 +94,7 @@ impl Variable {
         let DatasetState::Reading(reader) = dataset.state() else { return None };
         let budget = dataset.session().windows.as_ref()?;
         let count = selection.element_count()?;
-        let place = *dataset.pace().place.get_or_init(|| DatasetPlace::of(dataset, reader));
+        let place = *dataset.pace().place.get_or_init(|| DatasetPlace::of(dataset));
         if place.is_queried || count == 0 || place.is_near && count <= SMALL {
             return None;
         }
@@ -118,9 +121,4 @@ impl Variable {
             FollowedRead { variable, dataset: reader, budget, shape, chunks, has_records, element, longest };
         Some((read, region))
     }
-}
-
-/// The budget of a session whose reads are followed.
-pub(crate) fn budget(is_on: bool) -> Option<Arc<WindowBudget>> {
-    is_on.then(Arc::default)
 }

@@ -1,0 +1,29 @@
+//! The memory of what is read before it is asked for.
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that all windows of a session hold.
+#[derive(Debug, Default)]
+pub(crate) struct WindowBudget(AtomicUsize);
+
+/// What one window takes of it, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct WindowShare {
+    budget: Arc<WindowBudget>,
+    len: usize,
+}
+
+impl WindowBudget {
+    /// A share of `len` bytes; none if windows would hold more than `most` bytes with it.
+    pub(crate) fn take(self: &Arc<Self>, len: usize, most: usize) -> Option<WindowShare> {
+        let more = |held: usize| held.checked_add(len).filter(|held| *held <= most);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
+        Some(WindowShare { budget: Arc::clone(self), len })
+    }
+}
+
+impl Drop for WindowShare {
+    fn drop(&mut self) {
+        self.budget.0.fetch_sub(self.len, Ordering::AcqRel);
+    }
+}
