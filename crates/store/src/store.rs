@@ -180,6 +180,16 @@ pub trait LocalStore: Debug + Send + Sync {
         None
     }
 
+    /// Whether puts that depend on the state of this object also keep other programs out: without locks of the file system
+    /// they do not.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    fn has_conditions(&self, object: &ObjectId) -> Result<bool> {
+        let _ = object;
+        Ok(true)
+    }
+
     /// Makes durable what was put before.
     ///
     /// # Errors
