@@ -360,7 +360,7 @@ fn of_two_stores_that_replace_one_state_one_succeeds() {
             let store = DirectoryStore::new(folder.path());
             store.put(&store.root().child("z/0"), &[writer], &when)
         };
-        let done: Vec<_> = std::thread::scope(|scope| {
+        let done: Vec<_> = thread::scope(|scope| {
             let puts = [1_u8, 2, 3].map(|writer| scope.spawn(move || put(writer)));
             puts.into_iter().map(|put| put.join().unwrap()).collect()
         });
