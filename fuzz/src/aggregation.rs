@@ -2,7 +2,10 @@
 use crate::limits;
 use ncirrus_aggregate::AggregateOverlay;
 use ncirrus_layout::{Catalog, Error, Layout, OpenOptions, Overlay, Result, Source, Step, View, Writing};
-use ncirrus_model::{Atomic, Attribute, Attributes, DimensionLen, Model, NodeId, Region, TypeRef, VarId};
+use ncirrus_model::{
+    Atomic, Attribute, Attributes, DatasetKind, DimensionLen, Model, NodeId, Region, StorageFacts, TypeRef,
+    VarId,
+};
 use ncirrus_testkit::{MemoryView, ObjectView};
 use std::sync::Arc;
 
@@ -72,12 +75,12 @@ impl Catalog for Master {
         Err(Error::unsupported("values").into())
     }
 
-    fn kind(&self) -> &'static str {
-        "memory"
+    fn kind(&self) -> DatasetKind {
+        DatasetKind::hdf5(false)
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+    fn facts(&self) -> StorageFacts {
+        StorageFacts::default()
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -1,8 +1,9 @@
 //! Allowed dependencies between crates (docs/ARCHITECTURE.md, "Crates"). Direct dependencies between the project's
 //! crates are read from their manifests; indirect ones of the pure crates from the dependency tree of a build. Any
-//! other dependency is an error, and so is an unknown cycle between the modules of a crate (`circles.rs`).
-use crate::circles;
+//! other dependency is an error, and so are an unknown cycle between the modules of a crate (`circles.rs`) and a source
+//! file that no module declares (`unlisted.rs`).
 use crate::run::{Outcome, project};
+use crate::{circles, unlisted};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -117,10 +118,11 @@ pub(crate) fn check() -> Outcome {
     let mut wrong = wrong_arrows(&project())?;
     wrong.extend(impure(&Tree::of(&project(), SHIPPED)?)?);
     wrong.extend(circles::wrong()?);
+    wrong.extend(unlisted::wrong()?);
     if wrong.is_empty() {
         Ok(())
     } else {
-        Err(format!("arrows that the architecture does not have:\n  {}", wrong.join("\n  ")))
+        Err(format!("this does not fit the architecture:\n  {}", wrong.join("\n  ")))
     }
 }
 

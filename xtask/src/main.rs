@@ -28,6 +28,7 @@ mod run;
 mod sanitize;
 mod stages;
 mod suites;
+mod unlisted;
 
 use run::{Outcome, cargo};
 use std::process::ExitCode;

@@ -7,7 +7,9 @@ use ncirrus_layout::{
     Aggregation, ByteOrder, Catalog, Error, Layout, ObjectId, Result, Source, Step, StoredType, Tile,
     TileIndex, TileSource, View, Writing, both,
 };
-use ncirrus_model::{Atomic, Attributes, Model, NodeId, Region, TypeRef, Values, VarId};
+use ncirrus_model::{
+    Atomic, Attributes, DatasetKind, Model, NodeId, Region, StorageFacts, TypeRef, Values, VarId,
+};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -126,14 +128,12 @@ impl Catalog for AggregateCatalog {
         self.inner.catalog.description_place(variable)
     }
 
-    fn kind(&self) -> &'static str {
+    fn kind(&self) -> DatasetKind {
         self.inner.catalog.kind()
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let mut facts = self.inner.catalog.facts();
-        facts.push(("aggregation", self.summary.clone()));
-        facts
+    fn facts(&self) -> StorageFacts {
+        StorageFacts { aggregation: Some(self.summary.clone()), ..self.inner.catalog.facts() }
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -6,8 +6,8 @@ use ncirrus_layout::{
     Writing,
 };
 use ncirrus_model::{
-    Atomic, Attribute, Attributes, CodecSpec, DimensionLen, EnumMember, Model, NodeId, Region, Selection,
-    Strings, TypeRef, UserKind, UserType, Values, VarId,
+    Atomic, Attribute, Attributes, CodecSpec, DatasetKind, DimensionLen, EnumMember, Model, NodeId, Region,
+    Selection, StorageFacts, Strings, TypeRef, UserKind, UserType, Values, VarId,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -235,12 +235,12 @@ impl Catalog for MemoryMaster {
         })
     }
 
-    fn kind(&self) -> &'static str {
-        "memory"
+    fn kind(&self) -> DatasetKind {
+        DatasetKind::hdf5(false)
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+    fn facts(&self) -> StorageFacts {
+        StorageFacts::default()
     }
 
     fn warnings(&self) -> Vec<String> {

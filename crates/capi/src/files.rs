@@ -1,18 +1,14 @@
 //! Open files: their slots and handles, and the groups that ids refer to.
 
-pub(crate) mod ahead_window;
 pub(crate) mod broken;
 pub(crate) mod file_edit;
 pub(crate) mod file_format;
 pub(crate) mod file_state;
-pub(crate) mod followed;
 pub(crate) mod handles;
 pub(crate) mod members;
 pub(crate) mod opened_blocks;
-pub(crate) mod put_run;
 pub(crate) mod slots;
 pub(crate) mod user_file;
-pub(crate) mod waiting_puts;
 
 use crate::c_types::codes::{self, Code, NC_EBADID, NC_ECANTWRITE, NC_EGLOBAL, NC_ENOTVAR, Outcome};
 use crate::c_types::modes::{INMEMORY, SHARE};

@@ -5,4 +5,3 @@ pub(crate) mod equality;
 pub(crate) mod filter_text;
 pub(crate) mod slab_checks;
 pub(crate) mod slabs;
-pub(crate) mod small_casts;

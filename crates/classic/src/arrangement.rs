@@ -140,7 +140,7 @@ impl FileArrangement {
         let most = definition.version.max_begin();
         for var in &definition.vars {
             let VariablePosition { begin, len, .. } = self.position(var.id)?;
-            let kind = definition.version.kind();
+            let kind = definition.version.format();
             let message = if begin > most {
                 format!("it would begin at byte {begin}, beyond the {most} of kind {kind}")
             } else if begin.checked_add(len).is_none_or(|end| end > FormatVersion::Data64.max_begin()) {

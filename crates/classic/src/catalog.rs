@@ -4,7 +4,7 @@ use crate::file::ClassicFile;
 use crate::order::element_of;
 use crate::{ClassicWriter, FormatVersion};
 use ncirrus_layout::{Catalog, Error, Extent, Layout, ObjectId, Result, Source, Step, View, Writing};
-use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
+use ncirrus_model::{AttributeState, Attributes, DatasetKind, Model, NodeId, StorageFacts, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -84,12 +84,13 @@ impl Catalog for ClassicCatalog {
         Ok(self.source_of(variable)?)
     }
 
-    fn kind(&self) -> &'static str {
-        self.version.kind()
+    fn kind(&self) -> DatasetKind {
+        DatasetKind::classic(self.version.format())
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        vec![("version", self.version.name().to_owned()), ("header_bytes", self.header_len.to_string())]
+    fn facts(&self) -> StorageFacts {
+        let (version, len) = (self.version.name().to_owned(), self.header_len.to_string());
+        StorageFacts { others: vec![("version", version), ("header_bytes", len)], ..StorageFacts::default() }
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -99,7 +99,7 @@ impl FittedModel {
                 let (len, most) = (var.slab.byte_len, self.version.max_size());
                 if len > most && !may_be_large {
                     let what = if is_record { "a record of it has" } else { "it has" };
-                    let kind = self.version.kind();
+                    let kind = self.version.format();
                     let message = format!("{what} {len} bytes, more than the {most} of kind {kind}");
                     return Err(Error::limit(message).at_path(&var.path).by("classic"));
                 }
@@ -191,12 +191,12 @@ impl ModelScope<'_> {
 fn refuse_groups_and_types(version: FormatVersion, model: &Model) -> Result<()> {
     let groups = model.walk();
     if let Some(group) = groups.get(1) {
-        let message = format!("a file of kind {} has no groups", version.kind());
+        let message = format!("a file of kind {} has no groups", version.format());
         return Err(beyond(message).at_path(model.group_path(*group)).by("classic"));
     }
     let ty = model.group(model.root()).and_then(|root| root.types.first());
     ty.map_or(Ok(()), |ty| {
-        let message = format!("a file of kind {} has no user-defined types", version.kind());
+        let message = format!("a file of kind {} has no user-defined types", version.format());
         Err(beyond(message).at_path(model.type_path(*ty)).by("classic"))
     })
 }
@@ -234,7 +234,7 @@ fn fixed_len(version: FormatVersion, len: u64) -> Result<u64> {
     match len {
         0 => Err(beyond("a fixed dimension of length 0, which marks the unlimited one in netCDF-3")),
         len if len > most => {
-            let kind = version.kind();
+            let kind = version.format();
             Err(Error::limit(format!("a dimension of length {len}, more than the {most} of kind {kind}")))
         }
         len => Ok(len),
@@ -276,7 +276,7 @@ fn atomic_of(version: FormatVersion, ty: TypeRef, what: &str) -> Result<Atomic> 
     if version.holds(atomic) {
         return Ok(atomic);
     }
-    let (kind, name) = (version.kind(), atomic.name());
+    let (kind, name) = (version.format(), atomic.name());
     let holder =
         if FormatVersion::Data64.holds(atomic) { "kind cdf5 has it" } else { "no kind of netCDF-3 has it" };
     Err(beyond(format!("a {what} of type {name}, which kind {kind} does not have; {holder}")).by("classic"))

@@ -250,7 +250,7 @@ impl ClassicPlacer {
     fn check_records(&self, piece: &PlacedCell, count: u64) -> Result<()> {
         let most = self.definition.version.max_records();
         if piece.span.row.checked_add(count).is_none_or(|records| records > most) {
-            let kind = self.definition.version.kind();
+            let kind = self.definition.version.format();
             return Err(Error::limit(format!("more than the {most} records of kind {kind}")).by("classic"));
         }
         Ok(())

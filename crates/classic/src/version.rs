@@ -1,5 +1,5 @@
 //! The three variants of the format and their limits.
-use ncirrus_model::Atomic;
+use ncirrus_model::{Atomic, Format};
 
 /// A variant of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,12 +30,12 @@ impl FormatVersion {
         }
     }
 
-    /// The kind as `ncdump -k` names it.
-    pub fn kind(self) -> &'static str {
+    /// The variant among the formats of netCDF.
+    pub fn format(self) -> Format {
         match self {
-            Self::Classic => "classic",
-            Self::Offset64 => "64-bit offset",
-            Self::Data64 => "cdf5",
+            Self::Classic => Format::Classic,
+            Self::Offset64 => Format::Offset64,
+            Self::Data64 => Format::Data64,
         }
     }
 
@@ -50,10 +50,7 @@ impl FormatVersion {
 
     /// Whether the variant has the type.
     pub fn holds(self, atomic: Atomic) -> bool {
-        match self {
-            Self::Classic | Self::Offset64 => atomic.is_classic(),
-            Self::Data64 => atomic != Atomic::String,
-        }
+        self.format().holds(atomic)
     }
 
     /// Bytes of a count, length or dimension number in the header.

@@ -1,9 +1,9 @@
 //! Requests to S3-compatible stores that the provider's client does not support.
 use crate::fault::CloudFault;
-use crate::identity::escaped;
 use bytes::Bytes;
 use ncirrus_http::RequestFailure;
 use ncirrus_layout::{Error, ErrorKind};
+use ncirrus_store::query_encoded;
 use object_store::HeaderValue;
 use object_store::client::{HttpClient, HttpError, HttpRequest, HttpRequestBody};
 use reqwest::header::{CONTENT_TYPE, HeaderName};
@@ -47,7 +47,7 @@ impl BucketClient {
 
     fn request(&self, query: &[(&str, &str)]) -> Result<HttpRequest, CloudFault> {
         let query: Vec<String> =
-            query.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+            query.iter().map(|(name, value)| format!("{name}={}", query_encoded(value))).collect();
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         let url = format!("{}?{}", self.bucket, query.join("&"));
         *request.uri_mut() = url.parse().map_err(|_| failed("an invalid address"))?;

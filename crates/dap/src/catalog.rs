@@ -6,7 +6,9 @@ use crate::shown::ShownDataset;
 use ncirrus_layout::{
     ByteOrder, Catalog, Error, Layout, Limits, ObjectId, Result, Source, Step, StoredType, View, Writing,
 };
-use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
+use ncirrus_model::{
+    AttributeState, Attributes, DatasetKind, Format, Model, NodeId, StorageFacts, Stored, VarId,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -89,14 +91,16 @@ impl Catalog for DapCatalog {
         Ok(self.source_of(variable)?)
     }
 
-    fn kind(&self) -> &'static str {
-        match (self.place.protocol, self.place.view) {
-            (DapProtocol::Dap2, DapView::NetcdfC) => "classic",
-            _ => "netCDF-4",
-        }
+    fn kind(&self) -> DatasetKind {
+        let (format, stored) = match (self.place.protocol, self.place.view) {
+            (DapProtocol::Dap2, DapView::NetcdfC) => (Format::Classic, Stored::Dap2),
+            (DapProtocol::Dap2, DapView::Native) => (Format::NetCdf4, Stored::Dap2),
+            (DapProtocol::Dap4, DapView::NetcdfC | DapView::Native) => (Format::NetCdf4, Stored::Dap4),
+        };
+        DatasetKind { format, stored }
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
+    fn facts(&self) -> StorageFacts {
         let protocol = match self.place.protocol {
             DapProtocol::Dap2 => "DAP2",
             DapProtocol::Dap4 => "DAP4",
@@ -105,7 +109,8 @@ impl Catalog for DapCatalog {
             DapView::Native => "native",
             DapView::NetcdfC => "netcdf-c",
         };
-        vec![("protocol", protocol.to_owned()), ("view", view.to_owned())]
+        let others = vec![("protocol", protocol.to_owned()), ("view", view.to_owned())];
+        StorageFacts { others, ..StorageFacts::default() }
     }
 
     fn warnings(&self) -> Vec<String> {

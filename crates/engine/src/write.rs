@@ -20,6 +20,7 @@ mod cells;
 mod codec_needs;
 mod commit;
 mod conflicts;
+mod contents;
 mod copy;
 mod definitions;
 mod driven_placer;

@@ -12,16 +12,12 @@ use crate::connections::ConnectionPool;
 use crate::jar::CookieJar;
 use crate::net::{self, RequestFailure, RequestService};
 use answer::{HttpAnswer, PartialBody, WholeObject};
-use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ncirrus_config::{ConfigSettings, HttpLogin, LoginKind, SecretText};
-use ncirrus_layout::{
-    Detail, Error, Limits, Listing, LockExt, ObjectBytes, ObjectId, Result, StoreId, Tag, Want,
-};
+use ncirrus_layout::{Detail, Error, Limits, Listing, LockExt, ObjectBytes, ObjectId, Result, StoreId, Want};
 use ncirrus_store::{
-    AnswerReceiver, LocalStore, PutCondition, Store, StoreAbilities, StoreFacts, Url, key, percent_decoded,
-    percent_encoded,
+    AnswerReceiver, LocalStore, ReadOnlyStore, StoreFacts, Url, key, percent_decoded, percent_encoded,
 };
 use redirects::{RedirectCache, RedirectRequest};
 use std::collections::HashMap;
@@ -243,11 +239,7 @@ fn range_of(want: &Want) -> Option<String> {
     }
 }
 
-fn read_only<T>(object: &ObjectId) -> Result<T> {
-    Err(ncirrus_store::fault::read_only_protocol().at_object(object))
-}
-
-impl Store for HttpStore {
+impl ReadOnlyStore for HttpStore {
     fn id(&self) -> &StoreId {
         &self.id
     }
@@ -274,76 +266,21 @@ impl Store for HttpStore {
         }
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
-        Box::pin(async move { read_only(object) })
-    }
-
-    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { read_only(object) })
-    }
-
-    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { read_only(prefix) })
-    }
-
     fn list<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         let error =
             Error::unsupported("plain HTTP has no directory listings").with_detail(Detail::NoListings);
         Box::pin(async move { Err(error.at_object(prefix)) })
     }
 
-    fn abilities(&self) -> Option<&dyn StoreAbilities> {
-        Some(self)
-    }
-}
-
-impl StoreAbilities for HttpStore {
-    fn within(&self, _: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
-        None
-    }
-
-    fn upload<'a>(
-        &'a self,
-        _: &'a ObjectId,
-        _: &'a std::path::Path,
-        _: PutCondition,
-    ) -> Option<BoxFuture<'a, Result<Tag>>> {
-        None
-    }
-
-    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn ncirrus_store::MultipartUpload>> {
-        None
-    }
-
-    fn server(&self) -> Option<&str> {
-        None
-    }
-
-    fn longest_key(&self) -> usize {
-        usize::MAX
+    fn rejection(&self) -> Error {
+        ncirrus_store::fault::read_only_protocol()
     }
 
     fn warnings(&self) -> Vec<String> {
         self.warnings.guard().clone()
     }
 
-    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
-        None
-    }
-
-    fn copy<'a>(&'a self, _: &'a ObjectId, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
-        None
-    }
-
-    fn delete_many<'a>(&'a self, _: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
-        None
-    }
-
-    fn objects<'a>(
-        &'a self,
-        _: &'a ObjectId,
-        _: Option<&'a str>,
-    ) -> Option<BoxFuture<'a, Result<ncirrus_store::ObjectPage>>> {
+    fn within(&self, _: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
         None
     }
 

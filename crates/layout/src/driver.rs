@@ -1,6 +1,6 @@
 //! A format, and an open dataset in it.
 use crate::{AddressHints, Aggregation, Error, ObjectId, Source, Step, View, Writing};
-use ncirrus_model::{Attributes, Model, NodeId, VarId};
+use ncirrus_model::{Attributes, DatasetKind, Model, NodeId, StorageFacts, VarId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -250,12 +250,11 @@ pub trait Catalog: Debug + Send + Sync {
         None
     }
 
-    /// Kind of the dataset as `ncdump -k` names it, for instance `classic` or `netCDF-4`.
-    fn kind(&self) -> &'static str;
+    /// What the dataset is: its format for netCDF, and how it is stored.
+    fn kind(&self) -> DatasetKind;
 
-    /// Further facts about the storage for special attributes and summaries: name and value, such as
-    /// `("dialect", "ATT")`.
-    fn facts(&self) -> Vec<(&'static str, String)>;
+    /// Facts about the storage, for special attributes and summaries.
+    fn facts(&self) -> StorageFacts;
 
     /// What was repaired or ignored on opening, for the user's information.
     fn warnings(&self) -> Vec<String>;

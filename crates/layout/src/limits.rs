@@ -8,8 +8,11 @@ pub struct Limits {
     pub metadata_bytes: u64,
     /// Maximum size of a chunk in bytes, encoded or decoded.
     pub chunk_bytes: u64,
-    /// Maximum nesting of groups, types, JSON, indexes, fragments.
+    /// Maximum nesting of types, JSON, indexes, fragments, and of groups wherever they are read recursively: everywhere
+    /// but in HDF5.
     pub depth: u32,
+    /// Maximum nesting of groups in HDF5, which are walked without recursion. netCDF-C has no limit.
+    pub group_depth: u32,
     /// Maximum number of members (dimensions, variables, attributes, groups, list entries) in one place.
     pub count: u64,
     /// Maximum number of dimensions of one variable (`NC_MAX_VAR_DIMS` is 1024).
@@ -18,7 +21,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { metadata_bytes: 1 << 30, chunk_bytes: 1 << 32, depth: 64, count: 1 << 24, rank: 1024 }
+        Self {
+            metadata_bytes: 1 << 30,
+            chunk_bytes: 1 << 32,
+            depth: 64,
+            group_depth: 1024,
+            count: 1 << 24,
+            rank: 1024,
+        }
     }
 }
 

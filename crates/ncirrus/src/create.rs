@@ -7,7 +7,9 @@ use ncirrus_config::{ConfigKey, ConfigSettings};
 use ncirrus_hdf5::Hdf5Writer;
 pub use ncirrus_hdf5::{DefaultChunks, FileStructures};
 use ncirrus_layout::Writing;
-use ncirrus_model::{Atomic, Attribute, Model, TypeRef, Values, VarId};
+use ncirrus_model::{
+    Atomic, Attribute, DatasetKind, Format, Model, Stored, TypeRef, Values, VarId, ZarrForm,
+};
 use ncirrus_store::{DatasetShape, OverwritePolicy, Scheme, StoreContext, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, FixedString, ZarrWriter};
 use std::collections::BTreeMap;
@@ -178,7 +180,7 @@ const LONGEST_STRING: u64 = 1 << 31;
 
 /// A target for which everything is decided.
 pub struct CreateTarget {
-    kind: Kind,
+    kind: DatasetKind,
     writing: Arc<dyn Writing>,
 }
 
@@ -193,32 +195,59 @@ impl CreateTarget {
         Arc::clone(&self.writing)
     }
 
-    /// Kind as `ncdump -k` names it.
-    pub fn kind_name(&self) -> &'static str {
-        match self.kind {
-            Kind::Nc3 => FormatVersion::Classic.kind(),
-            Kind::Nc6 => FormatVersion::Offset64.kind(),
-            Kind::Nc5 => FormatVersion::Data64.kind(),
-            Kind::Nc4Classic => "netCDF-4 classic model",
-            Kind::Nc4 | Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => "netCDF-4",
+    /// What the dataset will be.
+    pub fn kind(&self) -> DatasetKind {
+        self.kind
+    }
+}
+
+/// What a dataset of the kind is, in its usual dialect.
+impl From<Kind> for DatasetKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Nc3 => Self::classic(Format::Classic),
+            Kind::Nc6 => Self::classic(Format::Offset64),
+            Kind::Nc5 => Self::classic(Format::Data64),
+            Kind::Nc4 => Self::hdf5(false),
+            Kind::Nc4Classic => Self::hdf5(true),
+            Kind::NcZarr => Self::zarr(ZarrForm::NcZarr2),
+            Kind::Zarr2 => Self::zarr(ZarrForm::Zarr2),
+            Kind::Zarr3 => Self::zarr(ZarrForm::NcZarr3),
         }
     }
 }
 
 impl Kind {
+    /// The kind that a dataset like this one is created as: it has the format and the storage, or, where a server
+    /// computes it, the format.
+    pub fn like(kind: DatasetKind) -> Self {
+        match (kind.stored, kind.format) {
+            (Stored::Zarr(ZarrForm::NcZarr2), _) => Self::NcZarr,
+            (Stored::Zarr(ZarrForm::Zarr2), _) => Self::Zarr2,
+            (Stored::Zarr(ZarrForm::Zarr3 | ZarrForm::NcZarr3), _) => Self::Zarr3,
+            (Stored::Classic | Stored::Hdf5 | Stored::Dap2 | Stored::Dap4, format) => match format {
+                Format::Classic => Self::Nc3,
+                Format::Offset64 => Self::Nc6,
+                Format::Data64 => Self::Nc5,
+                Format::NetCdf4 => Self::Nc4,
+                Format::NetCdf4Classic => Self::Nc4Classic,
+            },
+        }
+    }
+
     /// Whether it is netCDF-3.
     pub fn is_classic(self) -> bool {
-        matches!(self, Self::Nc3 | Self::Nc6 | Self::Nc5)
+        DatasetKind::from(self).is_classic()
     }
 
     /// Whether it is netCDF-4: HDF5.
     pub fn is_hdf5(self) -> bool {
-        matches!(self, Self::Nc4 | Self::Nc4Classic)
+        DatasetKind::from(self).is_hdf5()
     }
 
     /// Whether it is Zarr of any kind.
     pub fn is_zarr(self) -> bool {
-        matches!(self, Self::NcZarr | Self::Zarr2 | Self::Zarr3)
+        DatasetKind::from(self).is_zarr()
     }
 }
 
@@ -286,13 +315,14 @@ impl CreateOptions {
     ) -> Result<CreateTarget> {
         let url = Url::parse(url)?;
         let kind = self.kind_for(&url)?;
-        let writing: Arc<dyn Writing> = match kind {
-            Kind::Nc3 => Arc::new(self.classic(FormatVersion::Classic)),
-            Kind::Nc6 => Arc::new(self.classic(FormatVersion::Offset64)),
-            Kind::Nc5 => Arc::new(self.classic(FormatVersion::Data64)),
-            Kind::Nc4 | Kind::Nc4Classic => Arc::new(self.hdf5(kind == Kind::Nc4Classic)),
+        let (kind, writing): (DatasetKind, Arc<dyn Writing>) = match kind {
+            Kind::Nc3 => (kind.into(), Arc::new(self.classic(FormatVersion::Classic))),
+            Kind::Nc6 => (kind.into(), Arc::new(self.classic(FormatVersion::Offset64))),
+            Kind::Nc5 => (kind.into(), Arc::new(self.classic(FormatVersion::Data64))),
+            Kind::Nc4 | Kind::Nc4Classic => (kind.into(), Arc::new(self.hdf5(kind == Kind::Nc4Classic))),
             Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => {
-                Arc::new(lengths.tell(self.clone().configured(&url, settings)?.zarr(kind, &url)?))
+                let writer = lengths.tell(self.clone().configured(&url, settings)?.zarr(kind, &url)?);
+                (DatasetKind::zarr(writer.dialect().form()), Arc::new(writer))
             }
         };
         Ok(CreateTarget { kind, writing })

@@ -13,7 +13,7 @@ use joint::JointState;
 use ncirrus_engine::DatasetWriter;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
-use ncirrus_model::{AttributeState, Fault, Model, NodeId, VarId};
+use ncirrus_model::{AttributeState, DatasetKind, Fault, Model, NodeId, StorageFacts, VarId};
 use ncirrus_store::{Opened, StagedDataset, Store, Url};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -51,7 +51,7 @@ pub(crate) struct WritingState {
     staged: Mutex<Option<StagedDataset>>,
     pub(crate) writer: DatasetWriter,
     ended: EndState,
-    kind: &'static str,
+    kind: DatasetKind,
 }
 
 impl DatasetInner {
@@ -156,7 +156,7 @@ impl Dataset {
         let creation =
             session.engine.create(Arc::clone(&staged.store), staged.root.clone(), target.writing());
         let writer = session.engine.wait(creation)?;
-        Ok(Self::writing(session, url, writer, staged, target.kind_name()))
+        Ok(Self::writing(session, url, writer, staged, target.kind()))
     }
 
     /// Opens a dataset for reading and changing, in a session of its own. Opening changes nothing. Programs that lock
@@ -203,7 +203,7 @@ impl Dataset {
         url: &str,
         writer: DatasetWriter,
         staged: StagedDataset,
-        kind: &'static str,
+        kind: DatasetKind,
     ) -> Self {
         let name = staged.name.clone();
         let (staged, ended) = (Mutex::new(Some(staged)), EndState::default());
@@ -295,8 +295,8 @@ impl Dataset {
         Ok(Arc::new(complete))
     }
 
-    /// Kind of the dataset as `ncdump -k` names it, such as `classic` or `netCDF-4`.
-    pub fn kind(&self) -> &'static str {
+    /// What the dataset is: its format for netCDF, which `ncdump -k` prints, and how it is stored.
+    pub fn kind(&self) -> DatasetKind {
         match &self.0.state {
             DatasetState::Reading(dataset) => dataset.catalog().kind(),
             DatasetState::Writing(open) => open.kind,
@@ -308,9 +308,9 @@ impl Dataset {
         self.0.shows_aggregations
     }
 
-    /// Facts about the storage, such as the dialect: names and values. Of a dataset that is changed those of its state when
+    /// Facts about the storage, such as who wrote it. Of a dataset that is changed those of its state when
     /// it was opened; none of a new one.
-    pub fn facts(&self) -> Vec<(&'static str, String)> {
+    pub fn facts(&self) -> StorageFacts {
         match &self.0.state {
             DatasetState::Reading(dataset) => dataset.catalog().facts(),
             DatasetState::Writing(open) => {

@@ -127,6 +127,8 @@ mod group;
 #[doc(hidden)]
 pub mod internals;
 mod left_out;
+#[doc(hidden)]
+pub mod pace;
 mod select;
 mod session;
 pub mod store;
@@ -152,10 +154,10 @@ pub use ncirrus_layout::{
 };
 pub use ncirrus_model as model;
 pub use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DimId, Dimension, DimensionLen,
-    Endianness, EnumMember, ExtendedType, Fault, FaultKind, Field, FillValue, GroupId, Json, JsonMap, Model,
-    ModelError, NodeId, PointSelection, Region, Selection, SelectionError, Storage, Strings, TypeId, TypeRef,
-    UserKind, UserType, Values, VarId,
+    Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DatasetKind, DimId, Dimension,
+    DimensionLen, Endianness, EnumMember, ExtendedType, Fault, FaultKind, Field, FillValue, Format, GroupId,
+    Json, JsonMap, Model, ModelError, NodeId, PointSelection, Region, Selection, SelectionError, Storage,
+    StorageFacts, Stored, Strings, TypeId, TypeRef, UserKind, UserType, Values, VarId, ZarrForm,
 };
 pub use select::{VariableSelect, slice_by_steps};
 pub use session::{AddressProbe, Session, SessionBuilder};

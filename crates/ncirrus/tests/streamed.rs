@@ -39,7 +39,7 @@ fn fill(dataset: &Dataset, rows: u64, columns: usize) {
     root.add_dimension("y", DimensionLen::Fixed(rows)).unwrap();
     root.add_dimension("x", DimensionLen::Fixed(columns as u64)).unwrap();
     let data = root.add_variable("data", Atomic::Int, &["y", "x"]).unwrap();
-    if dataset.kind() == "netCDF-4" {
+    if dataset.kind().format == Format::NetCdf4 {
         let chunks = Storage::Chunked(vec![1, columns as u64]);
         data.set_storage(chunks, vec![CodecSpec::hdf5(1, &[1])]).unwrap();
     }
@@ -117,11 +117,9 @@ fn what_was_sent_is_opened_with_two_requests() {
     let opened = server.requests();
     assert!(opened.len() <= 2, "{opened:?}");
     let facts = dataset.facts();
-    let front = facts.iter().find(|(name, _)| *name == "metadata").map(|(_, text)| text.as_str());
-    assert!(
-        front.is_some_and(|text| text.starts_with("in the first ") && text.ends_with(" kB")),
-        "{facts:?}"
-    );
+    assert!(facts.metadata_end.is_some(), "{facts:?}");
+    let front = facts.pairs().into_iter().find(|(name, _)| *name == "metadata").unwrap().1;
+    assert!(front.starts_with("in the first ") && front.ends_with(" kB"), "{front}");
     // The index is in what was fetched then: a point costs the chunk that contains it.
     let point =
         dataset.variable("v3").unwrap().read_selection::<i32>(&Selection::slab(&[59, 7], &[1, 1])).unwrap();

@@ -103,7 +103,7 @@ impl Dataset {
     }
 
     fn kind(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(self.open.dataset(py)?.kind())
+        Ok(self.open.dataset(py)?.kind().format.as_str())
     }
 
     fn name(&self, py: Python<'_>) -> PyResult<String> {
@@ -111,7 +111,7 @@ impl Dataset {
     }
 
     fn facts(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String)>> {
-        Ok(self.open.dataset(py)?.facts())
+        Ok(self.open.dataset(py)?.facts().pairs())
     }
 
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {

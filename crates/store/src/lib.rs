@@ -61,12 +61,12 @@ pub use schemes::{SchemeRegistry, StoreFactory, StoreOpener};
 pub use scratch_file::ScratchFile;
 pub use store::{
     AnswerPart, AnswerReceiver, BlockingStore, LocalStore, MultipartUpload, ObjectPage, PutCondition, ReadAt,
-    Store, StoreAbilities, StoreExt, StoreFacts,
+    ReadOnlyStore, Store, StoreAbilities, StoreExt, StoreFacts,
 };
 pub use upkeep::{StoreUpkeep, UnfinishedUpload};
 pub use url::{
     BucketUrl, CloudProvider, Scheme, Url, UrlFragment, UrlModes, dataset_name, percent_decoded,
-    percent_encoded,
+    percent_encoded, query_encoded,
 };
 #[cfg(feature = "zip")]
 pub use zip::{ZipStore, ZipWriterStore};

@@ -5,7 +5,7 @@ mod targets;
 mod template;
 
 use crate::opened::Opened;
-use crate::store::{LocalStore, PutCondition, Store, StoreAbilities, StoreFacts};
+use crate::store::{LocalStore, ReadOnlyStore, Store, StoreFacts};
 use crate::{StoreContext, key, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -142,11 +142,7 @@ async fn fetch(store: &dyn Store, object: &ObjectId, want: &Want) -> Result<Obje
     blob.ok_or_else(|| Error::not_found(format!("no such object: {object}")))
 }
 
-fn read_only<T>(object: &ObjectId) -> Result<T> {
-    Err(Error::unsupported("writing to data that a reference file points to").at_object(object))
-}
-
-impl Store for ReferenceStore {
+impl ReadOnlyStore for ReferenceStore {
     fn id(&self) -> &StoreId {
         &self.id
     }
@@ -163,28 +159,18 @@ impl Store for ReferenceStore {
         self.read(object, want).boxed()
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
-        Box::pin(async move { read_only(object) })
-    }
-
-    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { read_only(object) })
-    }
-
-    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { read_only(prefix) })
-    }
-
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { Ok(self.manifest.entries.list(key::check(prefix)?, page)) })
     }
 
-    fn abilities(&self) -> Option<&dyn StoreAbilities> {
-        Some(self)
+    fn rejection(&self) -> Error {
+        Error::unsupported("writing to data that a reference file points to")
     }
-}
 
-impl StoreAbilities for ReferenceStore {
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
         match self.manifest.entries.get(object.key())? {
             ManifestEntry::Range { target, offset, len } if *len > 0 => {
@@ -192,51 +178,6 @@ impl StoreAbilities for ReferenceStore {
             }
             _ => None,
         }
-    }
-
-    fn upload<'a>(
-        &'a self,
-        _: &'a ObjectId,
-        _: &'a std::path::Path,
-        _: PutCondition,
-    ) -> Option<BoxFuture<'a, Result<Tag>>> {
-        None
-    }
-
-    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn crate::MultipartUpload>> {
-        None
-    }
-
-    fn server(&self) -> Option<&str> {
-        None
-    }
-
-    fn longest_key(&self) -> usize {
-        usize::MAX
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
-        None
-    }
-
-    fn copy<'a>(&'a self, _: &'a ObjectId, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
-        None
-    }
-
-    fn delete_many<'a>(&'a self, _: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
-        None
-    }
-
-    fn objects<'a>(
-        &'a self,
-        _: &'a ObjectId,
-        _: Option<&'a str>,
-    ) -> Option<BoxFuture<'a, Result<crate::ObjectPage>>> {
-        None
     }
 
     fn answer<'a>(

@@ -2,10 +2,12 @@
 mod abilities;
 mod ext;
 mod multipart;
+mod read_only;
 
 pub use abilities::{AnswerPart, AnswerReceiver, StoreAbilities};
 pub use ext::{StoreExt, copy_by_hand};
 pub use multipart::MultipartUpload;
+pub use read_only::ReadOnlyStore;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;

@@ -4,14 +4,16 @@ mod bucket;
 mod fragment;
 mod modes;
 mod name;
+mod percent;
 mod relative;
 #[cfg(test)]
 mod tests;
 
-pub use bucket::{BucketUrl, CloudProvider, percent_decoded, percent_encoded};
+pub use bucket::{BucketUrl, CloudProvider};
 pub use fragment::UrlFragment;
 pub use modes::UrlModes;
 pub use name::dataset_name;
+pub use percent::{percent_decoded, percent_encoded, query_encoded};
 pub(crate) use relative::anchored_path;
 
 use crate::path_text;

@@ -67,7 +67,7 @@ fn describe_all(
     let mut opened = None;
     let open = run(&mut |view| {
         let catalog = driver.open(view, &root, &OpenOptions::default())?;
-        let kind = catalog.kind().to_owned();
+        let kind = catalog.kind().to_string();
         opened = Some(catalog);
         Ok(kind)
     });

@@ -12,7 +12,6 @@ pub use options::{AppendOptions, AppendReport};
 
 use crate::aggregate::{axis as axis_named, likely_axis};
 use check::SourceCheck;
-use ncirrus::internals::DatasetInternals;
 use ncirrus::{
     Dataset, DimId, DimensionLen, Error, ErrorKind, Member, OpenOptions, Result, Session, Variable,
 };
@@ -90,7 +89,7 @@ fn grown_dimension(ours: &Dataset, options: &AppendOptions<'_>, report: &mut App
     let missing = || Error::no_member(Member::Dimension, format_args!("{name:?}")).at_object(ours.url());
     let dim = axis_named(&model, &name).ok().and_then(|axis| axis.dim).ok_or_else(missing)?;
     let grows = model.dimension(dim).is_some_and(|dim| matches!(dim.len, DimensionLen::Unlimited(_)));
-    if !grows && ours.reader()?.driver().name() != "zarr" {
+    if !grows && !ours.kind().is_zarr() {
         report.findings.push(format!("{}: the dimension {name} is not unlimited", ours.url()));
     }
     Ok(dim)

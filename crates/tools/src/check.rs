@@ -68,7 +68,7 @@ impl<'a> DatasetCheck<'a> {
             findings: Findings::default(),
             spans: SpanMap::default(),
             places: BTreeSet::new(),
-            report: CheckReport { format: dataset.kind().to_owned(), ..CheckReport::default() },
+            report: CheckReport { format: dataset.kind().to_string(), ..CheckReport::default() },
         })
     }
 

@@ -1,5 +1,5 @@
 //! Printing a dataset as CDL.
-use crate::opened::{is_hdf5, stored_definitions};
+use crate::opened::stored_definitions;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
     Attribute, CodecSpec, Dataset, Detail, Endianness, Error, ErrorKind, FillValue, Member, Model, NodeId,
@@ -7,7 +7,9 @@ use ncirrus::{
 };
 use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
 use ncirrus_codec::{DecodedElement, names};
-use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
+use ncirrus_model::{
+    AttributeState, CodecSpace, Fault, FaultKind, Format, Storage, Stored, TypeRef, VarId, Variable,
+};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -17,7 +19,7 @@ use std::sync::Arc;
 /// If the output fails, a name in the options is unknown, or data cannot be read.
 pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &PrintOptions) -> Result<PrintSummary> {
     let model = dataset.model()?;
-    let model = if is_hdf5(dataset) { listed(&model, &stored_definitions(dataset)) } else { model };
+    let model = if dataset.kind().is_hdf5() { listed(&model, &stored_definitions(dataset)) } else { model };
     let mut source = PrintedDataset { dataset, model: Arc::clone(&model), all_filters: options.all_filters };
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
@@ -32,7 +34,7 @@ pub fn dump_ncml(
     options: &PrintOptions,
 ) -> Result<Vec<(String, String)>> {
     let model = dataset.model()?;
-    let model = if is_hdf5(dataset) { listed(&model, &stored_definitions(dataset)) } else { model };
+    let model = if dataset.kind().is_hdf5() { listed(&model, &stored_definitions(dataset)) } else { model };
     ncirrus_cdl::ncml(out, &model, dataset.url(), options).map_err(|error| cdl_error(error, dataset))
 }
 
@@ -57,23 +59,27 @@ fn listed(model: &Model, stored: &Model) -> Arc<Model> {
 
 /// Whether the dataset follows the classic model, in any format.
 pub fn is_classic_model(dataset: &Dataset) -> bool {
-    is_classic(dataset) || dataset.kind() == "netCDF-4 classic model"
+    dataset.kind().format.has_classic_model()
 }
 
 /// The kind, with the mode that `nc_open` reports for it, as `ncdump -K` prints it.
 pub fn extended_kind(dataset: &Dataset) -> &'static str {
-    match dataset.kind() {
-        "classic" => "classic mode=00000000",
-        "64-bit offset" => "64-bit offset mode=00000200",
-        "cdf5" => "64-bit data mode=00000020",
-        _ if is_hdf5(dataset) => "HDF5 mode=00001000",
-        _ => "NCZarr mode=00001000",
+    let kind = dataset.kind();
+    match (kind.format, kind.stored) {
+        (Format::Classic, _) => "classic mode=00000000",
+        (Format::Offset64, _) => "64-bit offset mode=00000200",
+        (Format::Data64, _) => "64-bit data mode=00000020",
+        (Format::NetCdf4 | Format::NetCdf4Classic, Stored::Hdf5) => "HDF5 mode=00001000",
+        (
+            Format::NetCdf4 | Format::NetCdf4Classic,
+            Stored::Classic | Stored::Zarr(_) | Stored::Dap2 | Stored::Dap4,
+        ) => "NCZarr mode=00001000",
     }
 }
 
 /// Whether the dataset is stored in a classic format.
 pub fn is_classic(dataset: &Dataset) -> bool {
-    matches!(dataset.kind(), "classic" | "64-bit offset" | "cdf5")
+    dataset.kind().is_classic()
 }
 
 fn cdl_error(error: ncirrus_cdl::CdlError, dataset: &Dataset) -> Error {
@@ -125,8 +131,7 @@ impl DataSource for PrintedDataset<'_> {
 
     /// What a server computes is requested in parts of 16 MiB, four at once.
     fn usual_block_len(&self) -> u64 {
-        let is_computed = self.dataset.facts().iter().any(|(name, _)| *name == "protocol");
-        if is_computed { self.block_len().min(64 << 20) } else { 1 << 20 }
+        if self.dataset.kind().stored.is_computed() { self.block_len().min(64 << 20) } else { 1 << 20 }
     }
 
     fn special(&mut self, node: NodeId) -> Vec<Attribute> {
@@ -147,19 +152,20 @@ impl PrintedDataset<'_> {
     fn special_of_root(&self) -> Vec<Attribute> {
         let mut special = Vec::new();
         let facts = self.dataset.facts();
-        let fact = |name: &str| facts.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
         if !is_classic(self.dataset) {
-            let provenance = fact("_NCProperties");
+            let provenance = facts.provenance.as_deref();
             special.extend(provenance.map(|text| Attribute::text("_NCProperties", text)));
-            let stored = fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
+            let stored = facts.superblock_version.map_or(2, i32::from);
             // Only HDF5 files need not be netCDF-4, and have a superblock of their own.
-            let is_netcdf4 = fact("_IsNetcdf4").and_then(|text| text.parse().ok());
-            let version =
-                is_netcdf4.map_or_else(|| superblock_version(stored, provenance.is_some()), |_: i32| stored);
+            let version = match facts.is_netcdf4 {
+                Some(_) => stored,
+                None => superblock_version(stored, provenance.is_some()),
+            };
             special.push(Attribute::atomic("_SuperblockVersion", Values::Int(vec![version])));
-            special.push(Attribute::atomic("_IsNetcdf4", Values::Int(vec![is_netcdf4.unwrap_or(1)])));
+            let is_netcdf4 = i32::from(facts.is_netcdf4.unwrap_or(true));
+            special.push(Attribute::atomic("_IsNetcdf4", Values::Int(vec![is_netcdf4])));
         }
-        special.push(Attribute::text("_Format", self.dataset.kind()));
+        special.push(Attribute::text("_Format", self.dataset.kind().format.as_str()));
         special
     }
 }

@@ -4,7 +4,7 @@ use ncirrus::internals::DatasetInternals;
 use ncirrus::{CodecSpec, Dataset, LeftOut, Model, Result, Selection, Storage, TypeRef, Values};
 use ncirrus_codec::{DecodedElement, names};
 use ncirrus_engine::{FragmentInfo, FragmentKind};
-use ncirrus_model::{CodecSpace, GroupId, VarId};
+use ncirrus_model::{CodecSpace, DatasetKind, GroupId, StorageFacts, VarId};
 
 /// A summary of a dataset.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,10 +13,10 @@ pub struct Info {
     pub name: String,
     /// URL or path that was opened.
     pub url: String,
-    /// Kind as named by `ncdump -k`.
-    pub kind: &'static str,
-    /// Facts about the storage, such as the dialect.
-    pub facts: Vec<(&'static str, String)>,
+    /// What it is.
+    pub kind: DatasetKind,
+    /// Facts about the storage.
+    pub facts: StorageFacts,
     /// What was repaired or ignored on opening.
     pub warnings: Vec<String>,
     /// What cannot be read, or does not exist in netCDF's model.
@@ -249,9 +249,9 @@ impl Info {
             })
         };
         let facts: serde_json::Map<_, _> =
-            self.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into())).collect();
+            self.facts.pairs().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         serde_json::json!({
-            "name": self.name, "url": self.url, "kind": self.kind, "facts": facts, "warnings": self.warnings,
+            "name": self.name, "url": self.url, "kind": self.kind.to_string(), "facts": facts, "warnings": self.warnings,
             "left_out": self.left_out.iter().map(LeftOut::to_json).collect::<Vec<_>>(),
             "groups": self.groups.iter().map(group).collect::<Vec<_>>(),
         })

@@ -7,7 +7,7 @@ mod tests;
 
 use crate::aggregate::single_file_kind;
 use crate::copy::{PrescribedStorage, ends_with};
-use crate::{CopyOptions, CopyReport, copy, is_classic};
+use crate::{CopyOptions, CopyReport, copy, is_classic, is_classic_model};
 use chunks::ChunkSpecs;
 use filters::FilterSpecs;
 use ncirrus::{CreateOptions, Dataset, DefaultChunks, Detail, Error, Kind, Member, Result, Session};
@@ -79,7 +79,7 @@ impl NccopyOptions {
         if let Some(level @ 10..) = self.deflate {
             return Err(Error::invalid(format!("deflate level {level} is above 9")));
         }
-        if !self.groups.is_empty() && source.kind() != "netCDF-4" {
+        if !self.groups.is_empty() && is_classic_model(source) {
             return Err(Error::invalid(format!(
                 "groups are named, but a {} dataset has none",
                 source.kind()

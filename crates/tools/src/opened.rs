@@ -5,11 +5,6 @@ use ncirrus_layout::{Aggregation, Tile};
 use ncirrus_model::{Region, VarId};
 use std::sync::Arc;
 
-/// Whether it is an HDF5 file open for reading.
-pub(crate) fn is_hdf5(dataset: &Dataset) -> bool {
-    dataset.reader().is_ok_and(|dataset| dataset.driver().name() == "hdf5")
-}
-
 /// The definitions without what an overlay adds.
 pub(crate) fn stored_definitions(dataset: &Dataset) -> Arc<Model> {
     dataset.reader().map_or_else(|_| dataset.snapshot(), |dataset| dataset.plain().model())

@@ -1,7 +1,6 @@
 //! What may be replaced: never a source, never what is not a dataset, and by a reference file or an aggregation only
 //! one of its kind, unless any dataset is allowed.
 use crate::places::{self, ListOptions};
-use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Session, Variable};
 use ncirrus_layout::{Detail, ErrorKind};
 use ncirrus_store::{Scheme, Url, is_same_place};
@@ -69,7 +68,7 @@ pub(crate) fn check<'a>(
 fn is_references(dataset: &Dataset) -> Result<bool> {
     let url = Url::parse(dataset.url())?;
     let is_json = url.path().trim_end_matches('/').to_ascii_lowercase().ends_with(".json");
-    Ok(is_json && dataset.reader()?.driver().name() == "zarr")
+    Ok(is_json && dataset.kind().is_zarr())
 }
 
 /// Whether a local file begins as reference files do, whatever its name.

@@ -13,7 +13,6 @@ pub(crate) use cut::gcd;
 use crate::overwrite;
 use draft::ReferenceDraft;
 use json::ReferenceKeys;
-use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, LeftOut, OpenOptions, Result, Session};
 use ncirrus_store::{DatasetShape, OverwritePolicy, PutCondition, Scheme, UploadMode, Url};
 use skeleton::ZarrSkeleton;
@@ -174,7 +173,7 @@ fn refuse_containers(dataset: &Dataset) -> Result<()> {
     let url = Url::parse(dataset.url())?;
     let path = url.path().trim_end_matches('/').to_ascii_lowercase();
     let is_file = url.scheme() == Scheme::File && std::path::Path::new(url.path()).is_file();
-    let is_tree = dataset.reader()?.driver().name() == "zarr";
+    let is_tree = dataset.kind().is_zarr();
     if is_tree && (is_file || path.ends_with(".zip") || path.ends_with(".json")) {
         let message = "references into a zip file, or into another reference file";
         return Err(Error::unsupported(message).at_object(dataset.url()));

@@ -1,4 +1,5 @@
 //! The dialects of Zarr and NCZarr (docs/spec/nczarr.md 2.1).
+use ncirrus_model::ZarrForm;
 use std::fmt;
 
 /// Which program's conventions a store follows. Consolidated metadata are possible with any of them.
@@ -49,17 +50,30 @@ impl Dialect {
         }
     }
 
+    /// Which form of Zarr it is.
+    pub fn form(self) -> ZarrForm {
+        match self {
+            Self::Plain | Self::PlainXarray | Self::Xarray => ZarrForm::Zarr2,
+            Self::V3 => ZarrForm::Zarr3,
+            Self::V1
+            | Self::V1Documented
+            | Self::UpperCase
+            | Self::UpperCaseXarray
+            | Self::LowerCase
+            | Self::Attributes
+            | Self::Draft2018 => ZarrForm::NcZarr2,
+            Self::Nczarr3 => ZarrForm::NcZarr3,
+        }
+    }
+
     /// Zarr's own format number: 2 or 3.
     pub fn zarr_format(self) -> u8 {
-        match self {
-            Self::V3 | Self::Nczarr3 => 3,
-            _ => 2,
-        }
+        self.form().version()
     }
 
     /// Whether the store carries NCZarr metadata.
     pub fn is_nczarr(self) -> bool {
-        !matches!(self, Self::Plain | Self::PlainXarray | Self::Xarray | Self::V3)
+        matches!(self.form(), ZarrForm::NcZarr2 | ZarrForm::NcZarr3)
     }
 
     /// Whether `<U1` means one byte of text (docs/spec/nczarr.md 3.12).

@@ -17,6 +17,6 @@ impl Driver for ZarrDriver {
     }
 
     fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
-        read::open(view, root, options, Some(Arc::new(ZarrWriter::default())))
+        Ok(Arc::new(read::open(view, root, options, Some(Arc::new(ZarrWriter::default())))?))
     }
 }

@@ -5,8 +5,9 @@
 use crate::dialect::Dialect;
 use crate::special::{ZARR_JSON, ZMETADATA};
 use ncirrus_layout::{
-    Catalog, Confidence, Consolidated, Error, ErrorKind, ObjectId, OpenOptions, Step, View, Writing, join,
+    Confidence, Consolidated, Error, ErrorKind, ObjectId, OpenOptions, Step, View, Writing, join,
 };
+use ncirrus_model::StorageFacts;
 use std::sync::Arc;
 
 mod array;
@@ -25,6 +26,7 @@ mod v2;
 mod v3;
 mod variable;
 
+use catalog::ZarrCatalog;
 use documents::{DocumentSource, ParsedDocument, read_document};
 use node::{DatasetMetadata, usable};
 
@@ -57,9 +59,9 @@ pub(crate) fn open(
     root: &ObjectId,
     options: &OpenOptions,
     writing: Option<Arc<dyn Writing>>,
-) -> Step<Arc<dyn Catalog>> {
+) -> Step<ZarrCatalog> {
     let dataset = walk(view, root, options).map_err(|stall| stall.map_error(|error| error.by("zarr")))?;
-    Ok(Arc::new(assemble::assemble(dataset, root, options, view.limits(), writing)?))
+    Ok(assemble::assemble(dataset, root, options, view.limits(), writing)?)
 }
 
 /// Reads all metadata objects. Round one requests the two objects that may hold everything (`docs/spec/nczarr.md`
@@ -106,19 +108,17 @@ fn not_zarr(root: &ObjectId, zarr_json: &ParsedDocument) -> Error {
     }
 }
 
-/// The dialect's name and its version, for facts.
-fn facts_of(dataset: &DatasetMetadata) -> Vec<(&'static str, String)> {
+/// What the metadata tell about the storage of the dataset as a whole.
+fn facts_of(dataset: &DatasetMetadata) -> StorageFacts {
     let dialect = dataset.dialect;
-    let mut facts = vec![
-        ("dialect", dialect.id().to_owned()),
-        ("zarr_format", dialect.zarr_format().to_string()),
-        ("consolidated", if dataset.consolidated { "yes" } else { "no" }.to_owned()),
-    ];
-    if let Some(version) = &dataset.superblock {
-        facts.push(("superblock", version.clone()));
+    let zarr_format = dialect.form().version().to_string();
+    StorageFacts {
+        others: vec![("dialect", dialect.id().to_owned()), ("zarr_format", zarr_format)],
+        consolidated: Some(dataset.consolidated),
+        nczarr_version: dataset.superblock.clone(),
+        superblock_version: Some(superblock_version(dialect)),
+        ..StorageFacts::default()
     }
-    facts.push(("_SuperblockVersion", superblock_version(dialect).to_string()));
-    facts
 }
 
 /// What the reference returns for `_SuperblockVersion`: the superblock's first number, 0 if there is none.

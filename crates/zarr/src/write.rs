@@ -64,6 +64,11 @@ impl ZarrWriter {
         }
     }
 
+    /// The dialect that new datasets are written in.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
     /// Whether xarray's `_ARRAY_DIMENSIONS` (v3: `dimension_names`) are written (docs/spec/nczarr.md 3.15); default:
     /// yes.
     #[must_use]

@@ -35,7 +35,13 @@ fn variable<'m>(model: &'m Model, path: &str) -> &'m Variable {
 }
 
 fn fact(catalog: &dyn Catalog, name: &str) -> String {
-    catalog.facts().into_iter().find(|(key, _)| *key == name).map(|(_, value)| value).unwrap_or_default()
+    catalog
+        .facts()
+        .pairs()
+        .into_iter()
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| value)
+        .unwrap_or_default()
 }
 
 const GRID: &str = r#""chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}}"#;

@@ -68,7 +68,8 @@ fn fragments_are_found_by_their_place() {
     assert_eq!(names(&opened.tiles("v", &[3], &[1]).unwrap()), ["b.nc"]);
     let facts = Aggregation { convention: "CF-1.13", shape: Some(vec![2]), fragments: 2 };
     assert_eq!(opened.aggregation("v").unwrap(), Some(facts));
-    assert_eq!(opened.catalog.facts(), [("aggregation", "CF-1.13, 1 variable of 2 fragments".to_owned())]);
+    let summary = "CF-1.13, 1 variable of 2 fragments".to_owned();
+    assert_eq!(opened.catalog.facts().pairs(), [("aggregation", summary)]);
 }
 
 #[test]

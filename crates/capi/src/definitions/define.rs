@@ -10,7 +10,7 @@ use crate::definitions::room::room_of;
 use crate::files::file_edit::FileEdit;
 use crate::files::members::atomic_of;
 use crate::files::{GLOBAL, edit, number};
-use ncirrus::model::{Dimension, Variable, check_name, normalize_name};
+use ncirrus::model::{Dimension, Stored, Variable, check_name, normalize_name};
 use ncirrus::{
     Atomic, Attribute, DefaultChunks, DimId, DimensionLen, FillValue, Model, Storage, TypeRef, VarId,
 };
@@ -91,10 +91,10 @@ pub(crate) fn enddef_padded(
     edit(ncid, |edit| {
         if !edit.state.is_defining {
             // What a server has does not change: by DAP2 that is told, by DAP4 there is nothing to end.
-            return match edit.file.core.format.protocol {
-                Some(_) if edit.file.core.format.is_dap2() => Err(Code(NC_EPERM)),
-                Some(_) => Ok(()),
-                None => Err(Code(NC_ENOTINDEFINE)),
+            return match edit.file.core.format.stored() {
+                Stored::Dap2 => Err(Code(NC_EPERM)),
+                Stored::Dap4 => Ok(()),
+                Stored::Classic | Stored::Hdf5 | Stored::Zarr(_) => Err(Code(NC_ENOTINDEFINE)),
             };
         }
         if !edit.is_classic() {

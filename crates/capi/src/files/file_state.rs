@@ -4,15 +4,15 @@
 //! and `nc_close`: a program that defines a thousand variables makes thousands of calls.
 use crate::c_types::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::files::broken::{FileHealth, MarkedGuard};
-pub(crate) use crate::files::file_format::{FileFormat, fact};
-use crate::files::followed::ReadAhead;
+pub(crate) use crate::files::file_format::FileFormat;
 use crate::files::members::FileMembers;
-use crate::files::put_run::CollectedPuts;
-use crate::files::waiting_puts::PutsBehind;
 use crate::process::faults::{self, FaultPlace};
 use crate::process::last_error;
 use crate::process::local_place::{LocalPlace, address_of, anchored};
 use crate::process::{self, open_options, session};
+use ncirrus::pace::CollectedPuts;
+use ncirrus::pace::PutsBehind;
+use ncirrus::pace::ReadAhead;
 use ncirrus::{Dataset, Endianness, FillValue, Model, TypeId, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};

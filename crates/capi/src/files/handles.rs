@@ -47,7 +47,7 @@ impl OpenFile {
 
     /// Whether it is netCDF-4 as HDF5; what is neither this nor netCDF-3 is Zarr.
     pub(crate) fn is_hdf5(&self) -> bool {
-        self.core.format.is_hdf5
+        self.core.format.is_hdf5()
     }
 
     /// Whether it was opened before the process was forked: the threads that it needs are the parent's.

@@ -185,7 +185,7 @@ fn created(name: &[u8], mode: c_int) -> Outcome<(FileCore, Option<PlaceTurn>)> {
         (dataset, FileOrigin::Created { url: anchored(&url, place.as_ref()) })
     };
     faults::reached(FaultPlace::Opened);
-    let format = FileFormat { is_hdf5, ..FileFormat::of(&dataset) };
+    let format = FileFormat::of(&dataset);
     let core = FileCore::new(dataset, origin, format, place, true).map_err(codes::of_opening)?;
     Ok((core, turn))
 }

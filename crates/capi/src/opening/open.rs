@@ -117,7 +117,7 @@ fn protocol_of(url: &str) -> Option<DapProtocol> {
 /// Those of opening; that nothing can be written there.
 fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
     let read = FileCore::reopened(url.as_bytes(), None)?;
-    if read.format.protocol.is_some() {
+    if read.format.is_computed() {
         return Ok(read);
     }
     let updated = process::updated(url, None)?;
@@ -403,18 +403,14 @@ pub(crate) fn virtual_attribute(file: &OpenFile, name: &str) -> Outcome<ncirrus:
     if file.is_classic() {
         return Err(none);
     }
-    let fact = |name: &str| file.core.look(|state| file_state::fact(&state.dataset, name));
-    let provenance = fact("_NCProperties");
+    let facts = file.core.look(|state| state.dataset.facts());
     match name {
-        "_NCProperties" => Ok(Values::Char(provenance.ok_or(none)?.into_bytes())),
-        "_IsNetcdf4" => {
-            let stored = fact("_IsNetcdf4").and_then(|text| text.parse().ok());
-            Ok(Values::Int(vec![stored.unwrap_or(1)]))
-        }
+        "_NCProperties" => Ok(Values::Char(facts.provenance.ok_or(none)?.into_bytes())),
+        "_IsNetcdf4" => Ok(Values::Int(vec![i32::from(facts.is_netcdf4.unwrap_or(true))])),
         "_SuperblockVersion" => {
-            let stored = fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
+            let stored = facts.superblock_version.map_or(2, i32::from);
             // Zarr has no superblock: 2 stands for what netCDF wrote.
-            let is_foreign = file.is_hdf5() || (stored == 0 && provenance.is_none());
+            let is_foreign = file.is_hdf5() || (stored == 0 && facts.provenance.is_none());
             Ok(Values::Int(vec![if is_foreign { stored } else { stored.max(2) }]))
         }
         _ => Err(none),

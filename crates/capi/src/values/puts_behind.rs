@@ -8,12 +8,12 @@
 use crate::c_types::codes::{Code, Outcome};
 use crate::c_types::modes::SHARE;
 use crate::files::file_state::FileCore;
-use crate::files::waiting_puts::{PutReach, WaitingPut, take_before};
 use crate::rules::slabs::SlabAccess;
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use ncirrus::Session;
 use ncirrus::model::Storage;
+use ncirrus::pace::{PutReach, WaitingPut, take_before};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

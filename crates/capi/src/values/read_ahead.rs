@@ -7,9 +7,9 @@
 //!
 //! Files that are written have none, nor those near by that need no decoding: the system reads them ahead.
 use crate::files::FileGroup;
-use crate::files::ahead_window::Span;
-use crate::files::followed::FollowedRead;
 use crate::rules::slabs::Slab;
+use ncirrus::pace::FollowedRead;
+use ncirrus::pace::Span;
 use ncirrus::{Atomic, AxisSelection, Result, Values, Variable, model::Storage};
 
 /// Reads of at most as many values are served by `small_reads`.
@@ -59,7 +59,7 @@ fn followed_read<'a>(
     element: usize,
 ) -> Option<(FollowedRead<'a>, Span)> {
     let core = &at.file.core;
-    if slab.element_count().ok()? <= SMALL || core.is_written() || core.format.protocol.is_some() {
+    if slab.element_count().ok()? <= SMALL || core.is_written() || core.format.is_computed() {
         // A server that computes values has its own way of reading ahead.
         return None;
     }

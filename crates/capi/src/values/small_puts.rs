@@ -9,10 +9,10 @@ use crate::c_types::memory::Bytes;
 use crate::c_types::modes::SHARE;
 use crate::files::broken::PanicMark;
 use crate::files::file_state::FileCore;
-use crate::files::put_run::{PutRun, RunPlace};
 use crate::files::{self, CallHandle, OpenFile};
+use crate::process::faults::{self, FaultPlace};
 use crate::rules::slabs::{CSlab, SlabAccess};
-use crate::rules::small_casts::{can_cast, cast};
+use ncirrus::pace::{PutRun, RunPlace, can_cast, row_place};
 use ncirrus::{Atomic, AxisSelection, TypeRef};
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
@@ -51,7 +51,7 @@ pub(crate) fn continued(
         if run.bytes.len() >= LONGEST - SMALL * LARGEST_NUMBER {
             return None;
         }
-        run.extend(group, varid, slab, memory, data)?;
+        extend(&mut run, (group, varid), slab, memory, data)?;
         drop(run);
         // After the values are there: who reads now and sees the old number reads again.
         core.note_change();
@@ -77,7 +77,7 @@ pub(crate) fn collected(
     }
     let _in_use = core.in_use();
     let mut run = core.puts.lock();
-    if run.extend(handle.group_number(), varid, slab, memory, data).is_none() {
+    if extend(&mut run, (handle.group_number(), varid), slab, memory, data).is_none() {
         return Ok(false);
     }
     if run.bytes.len() >= LONGEST {
@@ -150,58 +150,21 @@ fn place_of(
     })
 }
 
-/// The number of the first of some elements of one row, and how many they are. `None` if they are of several rows, or outside.
-fn row_place(start: &[usize], counts: Option<&[usize]>, shape: &[usize]) -> Option<(usize, usize)> {
-    let (mut at, mut len) = (0usize, 1usize);
-    for (axis, axis_len) in shape.iter().enumerate() {
-        let (start, count) = (*start.get(axis)?, counts.map_or(Some(1), |counts| counts.get(axis).copied())?);
-        let is_inside = start < *axis_len && count <= axis_len - start;
-        if !is_inside || count == 0 || count > 1 && axis + 1 != shape.len() {
-            return None;
-        }
-        at = at.checked_mul(*axis_len)?.checked_add(start)?;
-        len = count;
-    }
-    Some((at, len))
-}
-
-impl PutRun {
-    /// Takes values that continue the run, which ends after them then. `None`: they do not continue it, or not all fit.
-    fn extend(
-        &mut self,
-        group: usize,
-        varid: c_int,
-        slab: &CSlab,
-        memory: Option<Atomic>,
-        data: &Bytes,
-    ) -> Option<()> {
-        let place = self.place.as_mut().filter(|place| place.varid == varid && place.group == group)?;
-        let rank = place.shape.len();
-        let start = slab.start.read(rank).ok()?;
-        let counts = match &slab.count {
-            Some(count) => Some(count.read(rank).ok()?),
-            None => None,
-        };
-        let (at, len) = row_place(start, counts, &place.shape)?;
-        if at != place.next || len > SMALL {
-            return None;
-        }
-        match memory.filter(|memory| *memory != place.ty) {
-            None => self.bytes.extend_from_slice(data.read(len * place.element).ok()?),
-            Some(memory) => {
-                let (before, element) = (self.bytes.len(), memory.byte_len()?);
-                for number in data.read(len * element).ok()?.chunks_exact(element) {
-                    let Some(number) = cast(memory, place.ty, number) else {
-                        self.bytes.truncate(before);
-                        return None;
-                    };
-                    self.bytes.extend_from_slice(number.as_slice());
-                }
-            }
-        }
-        place.next += len;
-        Some(())
-    }
+/// Takes values that continue a run, which ends after them then. `None`: they do not continue it, or not all fit.
+fn extend(
+    run: &mut PutRun,
+    (group, varid): (usize, c_int),
+    slab: &CSlab,
+    memory: Option<Atomic>,
+    data: &Bytes,
+) -> Option<()> {
+    let rank = run.place.as_ref().filter(|place| place.is_of(group, varid))?.shape.len();
+    let start = slab.start.read(rank).ok()?;
+    let counts = match &slab.count {
+        Some(count) => Some(count.read(rank).ok()?),
+        None => None,
+    };
+    run.extend(start, counts, memory, |len| data.read(len).ok())
 }
 
 impl FileCore {
@@ -233,6 +196,7 @@ impl FileCore {
 
     fn write_run(&self, run: &mut PutRun) -> Outcome<()> {
         self.finish_behind();
+        faults::reached(FaultPlace::Run);
         run.write(&self.look(|state| state.dataset.clone())).map_err(|error| self.code_of(error))?;
         if run.place.as_ref().is_some_and(|place| place.is_growing) { self.refresh() } else { Ok(()) }
     }

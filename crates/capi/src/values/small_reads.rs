@@ -10,7 +10,7 @@ use crate::files::{self, FileStamp};
 use crate::opening::chunk_caches;
 use crate::process::faults::{self, FaultPlace};
 use crate::rules::slabs::{CSlab, SlabAccess};
-use crate::rules::small_casts::{can_cast, cast};
+use ncirrus::pace::{can_cast, cast};
 use ncirrus::{Atomic, AxisSelection, Selection, TypeRef, model::Storage};
 use std::cell::RefCell;
 use std::ffi::c_int;

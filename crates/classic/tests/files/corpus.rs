@@ -145,7 +145,7 @@ fn copies_of_foreign_files_dump_as_their_originals_do() {
 fn copy_of(opened: &Opened) -> Vec<u8> {
     let version = ncirrus_classic::FormatVersion::ALL
         .into_iter()
-        .find(|version| version.kind() == opened.catalog.kind());
+        .find(|version| DatasetKind::classic(version.format()) == opened.catalog.kind());
     let mut file = Writing3::create(&ClassicWriter::new(version.expect("a known kind")));
     file.define(|model| *model = opened.model.as_ref().clone()).expect("it fits");
     for var in opened.model.variables() {

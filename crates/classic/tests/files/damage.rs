@@ -3,7 +3,7 @@ use crate::support::sample::sample;
 use crate::support::{KEY, done, open};
 use ncirrus_classic::{ClassicDriver, FormatVersion};
 use ncirrus_layout::{Confidence, Driver, ErrorKind, Limits, OpenOptions};
-use ncirrus_model::{Atomic, DimensionLen, FillValue, Model, Storage, TypeRef, Values};
+use ncirrus_model::{Atomic, DatasetKind, DimensionLen, FillValue, Format, Model, Storage, TypeRef, Values};
 use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive, law};
 use proptest::prelude::*;
 
@@ -69,7 +69,7 @@ fn a_long_header_is_fetched_in_doubling_reads() {
     let bytes = classic(0, &[], &vars, 100_000);
     let rounds = StallingView::new(ObjectView::one(KEY, bytes));
     let open = |view: &dyn ncirrus_layout::View| {
-        Ok(ClassicDriver.open(view, &ObjectView::id(KEY), &OpenOptions::default())?.facts())
+        Ok(ClassicDriver.open(view, &ObjectView::id(KEY), &OpenOptions::default())?.facts().others)
     };
     let facts = drive(&rounds, open).expect("it opens");
     assert!(facts.contains(&("header_bytes", "176032".to_owned())), "{facts:?}");
@@ -94,7 +94,7 @@ fn every_prefix_of_a_file_is_malformed_until_the_header_is_whole() {
     for version in FormatVersion::ALL {
         let bytes = sample(version);
         let whole = open(&bytes).expect("it opens");
-        let header: usize = whole.catalog.facts()[1].1.parse().expect("a number");
+        let header: usize = whole.catalog.facts().others[1].1.parse().expect("a number");
         for len in 0..bytes.len() {
             match open(&bytes[..len]) {
                 Err(error) => {
@@ -169,7 +169,8 @@ fn streaming_record_counts_follow_from_the_size() {
     wide.extend([0xff; 8]);
     wide.extend([0; 36]);
     let opened = open(&wide).expect("it opens");
-    assert_eq!((opened.catalog.kind(), opened.model.variables().len()), ("cdf5", 0));
+    let kind = DatasetKind::classic(Format::Data64);
+    assert_eq!((opened.catalog.kind(), opened.model.variables().len()), (kind, 0));
 }
 
 #[test]

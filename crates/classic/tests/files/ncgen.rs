@@ -128,6 +128,6 @@ fn the_c_library_dumps_what_was_written() {
             assert!(text.contains(line), "{version:?}: {line:?} is not in\n{text}");
         }
         let kind = String::from_utf8(run(&ncdump, &["-k", "sample.nc"], folder.path())).expect("text");
-        assert_eq!(kind.trim(), version.kind());
+        assert_eq!(kind.trim(), version.format().as_str());
     }
 }

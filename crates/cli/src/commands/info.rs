@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
 
 fn show(out: &mut impl Write, info: &Info, attributes: bool) -> io::Result<()> {
     writeln!(out, "{NAME}{}{NAME:#}  {}", info.name, info.kind)?;
-    for (name, value) in &info.facts {
+    for (name, value) in info.facts.pairs() {
         writeln!(out, "  {QUIET}{name}: {value}{QUIET:#}")?;
     }
     for warning in &info.warnings {

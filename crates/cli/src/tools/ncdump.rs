@@ -49,7 +49,10 @@ fn run(line: &ToolLine, session: &Session) -> Result<CommandStatus, ToolFailure>
     let [url] = line.operands.as_slice() else { return Err(ToolFailure::usage(1, "")) };
     let dataset = commands::open_as_netcdf_c(url, session).map_err(|error| unopened(url, error))?;
     if let Some(kind) = line.flags.iter().find(|flag| "kK".contains(flag.letter)) {
-        let text = if kind.letter == 'k' { dataset.kind() } else { ncirrus_tools::extended_kind(&dataset) };
+        let text = match kind.letter {
+            'k' => dataset.kind().format.as_str(),
+            _ => ncirrus_tools::extended_kind(&dataset),
+        };
         let mut out = StandardOutput::new();
         return Ok(commands::finish(writeln!(out, "{text}").and_then(|()| out.flush()))?);
     }

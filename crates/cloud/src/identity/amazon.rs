@@ -1,7 +1,7 @@
 //! Profile and credentials for S3, with one order of precedence.
+use super::bucket::{BucketIdentity, SourcedValue};
 use super::context::CloudContext;
-use super::source::{ENVIRONMENT, StaticKeys, missing};
-use super::{BucketIdentity, CredentialSource, SourcedValue};
+use super::source::{CredentialSource, ENVIRONMENT, StaticKeys, missing};
 use crate::profile::{ProfileFiles, ProfileSection};
 use ncirrus_config::{ConfigKey, ConfigSettings, ProcessEnvironment};
 use ncirrus_layout::{Error, Result};

@@ -1,6 +1,6 @@
 //! Credentials for Azure Blob Storage: those that Azure's own client finds, otherwise anonymous.
+use super::bucket::{self, BucketIdentity, SourcedValue};
 use super::context::CloudContext;
-use super::{BucketIdentity, SourcedValue};
 use ncirrus_store::{BucketUrl, Credentials};
 
 /// Variables that provide credentials, and what they are.
@@ -18,7 +18,7 @@ const VARIABLES: [(&str, &str); 9] = [
 
 pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdentity {
     let environment = context.network.config.environment();
-    let given = super::given(context, &["key", "token", "client_id"]);
+    let given = bucket::given(context, &["key", "token", "client_id"]);
     let variable = VARIABLES.into_iter().find(|(name, _)| environment.variable(name).is_some());
     let (what, why) = match (context.network.options.credentials, given, variable) {
         (Credentials::Anonymous, ..) => (None, "the program".to_owned()),
@@ -27,19 +27,19 @@ pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdent
         (Credentials::Chain, ..) => (Some("the machine's own identity"), "the program".to_owned()),
         (Credentials::Auto, ..) => (None, "no credentials were found".to_owned()),
     };
-    super::of_provider(endpoint(bucket, context), what, why)
+    bucket::of_provider(endpoint(bucket, context), what, why)
 }
 
 fn endpoint(bucket: &BucketUrl, context: &CloudContext) -> SourcedValue<String> {
     if let Some(server) = &bucket.endpoint {
         return SourcedValue::new(server.as_str(), "the url");
     }
-    if let Some((server, why)) = super::setting(context, "azure_storage_endpoint") {
+    if let Some((server, why)) = bucket::setting(context, "azure_storage_endpoint") {
         return SourcedValue::new(server, why);
     }
     let account = match &bucket.account {
         Some(account) => Some((account.clone(), "the url".to_owned())),
-        None => super::setting(context, "azure_storage_account_name"),
+        None => bucket::setting(context, "azure_storage_account_name"),
     };
     match account {
         Some((account, why)) => SourcedValue::new(format!("https://{account}.blob.core.windows.net"), why),

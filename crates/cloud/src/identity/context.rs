@@ -1,5 +1,6 @@
 //! The context of requests to object stores.
-use super::{CredentialRegistry, MfaCodes};
+use super::codes::MfaCodes;
+use super::known::CredentialRegistry;
 use ncirrus_http::NetworkContext;
 use ncirrus_store::StoreOptions;
 

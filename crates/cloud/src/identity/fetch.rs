@@ -7,11 +7,9 @@ mod sso;
 mod sts;
 
 pub(super) use answer::FreshCredentials;
-pub(crate) use sts::escaped;
 
-use super::CredentialSource;
 use super::codes::MfaCodes;
-use super::source::AssumedRole;
+use super::source::{AssumedRole, CredentialSource};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ncirrus_config::ProcessEnvironment;

@@ -1,6 +1,6 @@
 //! Credentials for Google Cloud Storage: those that Google's own client finds, otherwise anonymous.
+use super::bucket::{self, BucketIdentity, SourcedValue};
 use super::context::CloudContext;
-use super::{BucketIdentity, SourcedValue};
 use ncirrus_store::{BucketUrl, Credentials};
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ const FILE: &str = ".config/gcloud/application_default_credentials.json";
 
 pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdentity {
     let environment = context.network.config.environment();
-    let given = super::given(context, &["service_account", "credentials", "bearer_token"]);
+    let given = bucket::given(context, &["service_account", "credentials", "bearer_token"]);
     let variable = VARIABLES.into_iter().find(|name| environment.variable(name).is_some());
     let (what, why) = match (context.network.options.credentials, given, variable, file(context)) {
         (Credentials::Anonymous, ..) => (None, "the program".to_owned()),
@@ -27,12 +27,12 @@ pub(super) fn resolve(bucket: &BucketUrl, context: &CloudContext) -> BucketIdent
         (Credentials::Chain, ..) => (Some("the machine's own identity"), "the program".to_owned()),
         (Credentials::Auto, ..) => (None, "no credentials were found".to_owned()),
     };
-    let endpoint = match (&bucket.endpoint, super::setting(context, "google_base_url")) {
+    let endpoint = match (&bucket.endpoint, bucket::setting(context, "google_base_url")) {
         (Some(server), _) => SourcedValue::new(server.as_str(), "the url"),
         (None, Some((server, why))) => SourcedValue::new(server, why),
         (None, None) => SourcedValue::new("https://storage.googleapis.com", "Google's own"),
     };
-    super::of_provider(endpoint, what, why)
+    bucket::of_provider(endpoint, what, why)
 }
 
 /// The file of Google's tools, if it exists.

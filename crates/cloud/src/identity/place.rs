@@ -1,6 +1,6 @@
 //! Region and server of a bucket, and requester-pays.
-use super::SourcedValue;
 use super::amazon::{DEFAULT, IdentityQuery};
+use super::bucket::SourcedValue;
 use crate::profile::ProfileSection;
 use ncirrus_config::{ConfigKey, ValueOrigin, endpoint};
 use ncirrus_layout::{Error, Result};

@@ -1,10 +1,8 @@
 //! Signing requests when they are sent: with valid credentials, for the region of the bucket.
-mod clock;
 mod server_verdict;
 
-pub(super) use clock::sign_for;
-
-use super::BucketIdentity;
+use super::bucket::BucketIdentity;
+use super::clock::sign_for;
 use super::context::CloudContext;
 use super::fetch::{CredentialCache, FixedConnector, TokenClient};
 use super::known::{BucketFacts, CredentialRegistry};

@@ -77,7 +77,7 @@ impl DataSource for FileDataset {
 fn listing(case: &Case, shown: &str) -> std::result::Result<String, String> {
     let mut dataset = opened(case, shown).map_err(|error| error.to_string())?;
     let model = Arc::clone(&dataset.model);
-    let is_classic = dataset.catalog.kind() == "classic";
+    let is_classic = dataset.catalog.kind().is_classic();
     let mut options = PrintOptions::default();
     options.name = "x".into();
     (options.classic, options.fill_types) = (is_classic, !is_classic);

@@ -1,9 +1,9 @@
 //! The packed form of one value of any type (docs/formats/zarr-writing.md, "packed form"): numbers little-endian,
 //! fields without padding, a string as length and bytes, a vlen as number of elements and elements.
-use super::sequence::{length, span};
 use super::{check_depth, kind_of, to_len, wrong_values};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
+use std::ops::Range;
 
 /// The length that represents a null string.
 const NULL: u32 = u32::MAX;
@@ -185,4 +185,17 @@ fn native(model: &Model, ty: TypeRef, values: &Values, index: usize, to: &mut Ve
         to.extend_from_slice(bytes);
     }
     Ok(())
+}
+
+/// The range of elements of one vlen.
+pub(super) fn span(ends: &[usize], index: usize) -> Range<usize> {
+    let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+    start..ends.get(index).copied().unwrap_or(start).max(start)
+}
+
+/// A length in the form in which the framing stores it.
+pub(super) fn length(len: usize) -> Result<[u8; 4]> {
+    let len = u32::try_from(len)
+        .map_err(|_| Error::invalid(format!("{len} is more than the 32 bits of a length can hold")))?;
+    Ok(len.to_le_bytes())
 }

@@ -1,5 +1,6 @@
 //! Chunks of elements without a fixed size, framed as numcodecs' `vlen-*` codecs do: the number of elements, then per
 //! element its length in bytes and its bytes; the numbers are unsigned, 4 bytes, little-endian.
+use super::packed::{length, span};
 use super::{decode_at, encode_at, packed, to_len, unreadable, vlen_base, wrong_values};
 use ncirrus_layout::{Error, Result, SequenceItem, StoredType};
 use ncirrus_model::{Atomic, Model, Strings, TypeRef, Values};
@@ -160,23 +161,10 @@ pub(super) fn encode(
     Ok(bytes)
 }
 
-/// The range of elements of one vlen.
-pub(super) fn span(ends: &[usize], index: usize) -> Range<usize> {
-    let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
-    start..ends.get(index).copied().unwrap_or(start).max(start)
-}
-
 fn text(text: Option<&[u8]>, bytes: &mut Vec<u8>) -> Result<()> {
     if text == Some(&[0]) {
         return Err(Error::invalid("text of one NUL cannot be told from a null string"));
     }
     bytes.extend_from_slice(text.unwrap_or(&[0]));
     Ok(())
-}
-
-/// A length in the form in which the framing stores it.
-pub(super) fn length(len: usize) -> Result<[u8; 4]> {
-    let len = u32::try_from(len)
-        .map_err(|_| Error::invalid(format!("{len} is more than the 32 bits of a length can hold")))?;
-    Ok(len.to_le_bytes())
 }

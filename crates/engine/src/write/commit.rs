@@ -1,7 +1,8 @@
 //! Commits: making what was written visible and durable, in order.
 use super::DatasetWriter;
+use super::contents::StoredChunk;
 use super::definitions::translated;
-use super::encoder::{StoredChunk, cells_of};
+use super::encoder::cells_of;
 use super::lock_order::{ChunkAccess, CommitLock};
 use super::target::WriteTarget;
 use super::write_back_cache::ChunkKey;
@@ -116,7 +117,7 @@ impl Committer {
             writer.encoder.load((&target, &model), &held.key.cell, stored, buffers)
         });
         let contents = contents?;
-        held.slot.keep(&target, found.first().unwrap_or(&StoredChunk::Absent), &contents);
+        held.slot.keep(target.care, found.first().unwrap_or(&StoredChunk::Absent), &contents);
         held.slot.contents = Some(contents);
         Ok(())
     }

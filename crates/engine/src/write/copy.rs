@@ -1,4 +1,5 @@
 //! Copying variables from one dataset to another, in parts that fit in memory.
+mod array_boxes;
 mod blocks;
 mod both;
 mod chunks;

@@ -3,15 +3,15 @@
 //! owner: the caller, or a codec.
 mod load;
 
-pub(super) use load::{StoredChunk, cells_of, count_of};
+pub(super) use load::{cells_of, count_of};
 
 use super::cells::ChunkPart;
-use super::codec_needs::EncodingSubject;
+use super::contents::DirtyContents;
 use super::driven_placer::DrivenPlacer;
 use super::put::TargetStore;
-use super::store::WriteWindow;
-use super::target::WriteTarget;
-use super::write_back_cache::{ChunkKey, DirtyContents};
+use super::rows::WriteWindow;
+use super::target::{EncodingSubject, WriteTarget};
+use super::write_back_cache::ChunkKey;
 use crate::convert;
 use crate::resources::{SharedResources, WorkerBuffers};
 use bytes::Bytes;

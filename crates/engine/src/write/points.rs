@@ -1,11 +1,12 @@
 //! Reading and writing single elements of a dataset that is being written.
 use super::DatasetWriter;
-use super::encoder::{StoredChunk, cells_of};
+use super::contents::{DirtyContents, StoredChunk};
+use super::encoder::cells_of;
 use super::lock_order::ChunkAccess;
 use super::rows::{GatheredValues, WriteData};
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
-use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
+use super::write_back_cache::{ChunkKey, ChunkLock};
 use crate::convert::{self, RowCopier};
 use crate::resources::between_parts;
 use ncirrus_layout::grid::{CellPoints, PointIntersections, row_major};

@@ -1,12 +1,13 @@
 //! Reading what is being written: cached chunks take precedence over placed ones, and these over committed ones.
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
+use super::contents::{DirtyContents, StoredChunk};
 use super::driven_placer::Interruptions;
-use super::encoder::{StoredChunk, cells_of};
+use super::encoder::cells_of;
 use super::lock_order::{ChunkAccess, CommitGuard};
 use super::rows::GatheredValues;
 use super::target::WriteTarget;
-use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
+use super::write_back_cache::{ChunkKey, ChunkLock};
 use crate::convert;
 use crate::dataset::Dataset;
 use crate::picked::Picked;

@@ -1,11 +1,11 @@
 //! Copying picked elements between a write's values and chunks.
 use super::boxes::for_each_run;
 use super::cells::{ChunkPart, ChunkSelection};
+use super::contents::DirtyContents;
 use super::target::WriteTarget;
-use super::write_back_cache::DirtyContents;
 use crate::convert::{self, RowCopier};
 use bytes::Bytes;
-use ncirrus_layout::{Error, Result};
+use ncirrus_layout::{Error, PreparedPlacement, Result};
 use ncirrus_model::{Atomic, Model, Values};
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -38,6 +38,16 @@ pub(super) enum WriteData<'a> {
     Stored(Vec<u8>),
     /// Elements without a fixed size.
     Values(Cow<'a, Values>),
+}
+
+/// What one window of chunks is written with.
+pub(super) struct WriteWindow<'a> {
+    pub(super) target: &'a WriteTarget,
+    pub(super) model: &'a Model,
+    pub(super) array: Vec<u64>,
+    pub(super) data: &'a WriteData<'a>,
+    pub(super) touched: &'a ChunkSelection,
+    pub(super) prepared: PreparedPlacement,
 }
 
 impl<'a> WriteData<'a> {

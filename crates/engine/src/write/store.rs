@@ -1,17 +1,18 @@
 //! From values to the store: whole chunks directly, partly written ones through the write-back cache.
 use super::DatasetWriter;
 use super::cells::{ChunkPart, ChunkSelection};
-use super::encoder::{StoredChunk, cells_of, count_of};
+use super::contents::{DirtyContents, StoredChunk};
+use super::encoder::{cells_of, count_of};
 use super::lock_order::ChunkAccess;
 use super::points;
-use super::rows::{NativeBytes, WriteData};
+use super::rows::{NativeBytes, WriteData, WriteWindow};
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
-use super::write_back_cache::{ChunkKey, ChunkLock, DirtyContents};
+use super::write_back_cache::{ChunkKey, ChunkLock};
 use crate::picked::Picked;
 use crate::resources::{WorkerBuffers, between_parts};
 use bytes::Bytes;
-use ncirrus_layout::{Error, PlacerWork, PreparedPlacement, Result};
+use ncirrus_layout::{Error, PlacerWork, Result};
 use ncirrus_model::{Atomic, Model, PointSelection, Selection, Values, VarId};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,16 +24,6 @@ struct ChunkWriteTask {
     part: ChunkPart,
     held: ChunkLock,
     stored: Option<StoredChunk>,
-}
-
-/// What one window of chunks is written with.
-pub(super) struct WriteWindow<'a> {
-    pub(super) target: &'a WriteTarget,
-    model: &'a Model,
-    pub(super) array: Vec<u64>,
-    pub(super) data: &'a WriteData<'a>,
-    pub(super) touched: &'a ChunkSelection,
-    prepared: PreparedPlacement,
 }
 
 impl DatasetWriter {
@@ -331,7 +322,7 @@ impl DatasetWriter {
                     held.slot.origin = Some(stored.clone());
                 }
                 let loaded = self.encoder.load((target, model), &held.key.cell, stored, buffers)?;
-                held.slot.keep(target, stored, &loaded);
+                held.slot.keep(target.care, stored, &loaded);
                 Ok(loaded)
             }
             (None, None) => target.blank(shape),

@@ -1,7 +1,11 @@
 //! A variable as it is written: its encoding bound to codecs and conversions.
+mod encode;
+
+pub(super) use encode::EncodingSubject;
+
 use super::cells::to_index;
 use super::codec_needs::CodecNeeds;
-use super::write_back_cache::DirtyContents;
+use super::contents::DirtyContents;
 use crate::convert::{self, RowCopier};
 use crate::decode::element_of;
 use crate::filling::fill_elements;

@@ -3,10 +3,9 @@ mod text;
 
 use super::DatasetWriter;
 use super::cells::ChunkSelection;
-use super::codec_needs::EncodingSubject;
 use super::encoded::EncodedChunk;
 use super::rows::{NativeBytes, WriteData};
-use super::target::WriteTarget;
+use super::target::{EncodingSubject, WriteTarget};
 use crate::convert::{self, RowCopier};
 use crate::dataset::Dataset;
 use crate::drive::ReadDepth;

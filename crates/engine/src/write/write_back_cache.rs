@@ -1,10 +1,10 @@
 //! Chunks that are partly written and wait to be encoded: a write-back cache, with a lock for each chunk.
-use super::encoder::StoredChunk;
+use super::codec_needs::CodecNeeds;
+use super::contents::{DirtyContents, StoredChunk};
 use super::lock_order::ChunkAccess;
-use super::target::WriteTarget;
 use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
-use ncirrus_model::{Values, VarId};
+use ncirrus_model::VarId;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
@@ -15,35 +15,6 @@ pub(super) struct ChunkKey {
     pub(super) var: VarId,
     /// Coordinates of the chunk.
     pub(super) cell: Vec<u64>,
-}
-
-/// The contents of a cached chunk: all elements of the whole chunk, including those outside the array.
-#[derive(Debug, Clone)]
-pub(super) enum DirtyContents {
-    /// Elements as they are stored, before codecs.
-    Bytes(Vec<u8>),
-    /// Elements without a fixed size.
-    Values(Values),
-}
-
-impl DirtyContents {
-    /// Approximate number of bytes held.
-    pub(super) fn byte_len(&self) -> usize {
-        match self {
-            Self::Bytes(bytes) => bytes.len(),
-            Self::Values(values) => cost_of(values),
-        }
-    }
-}
-
-/// Approximate number of bytes that values hold.
-pub(super) fn cost_of(values: &Values) -> usize {
-    match values {
-        Values::String(strings) => strings.byte_len() + 9 * strings.len(),
-        Values::Vlen { ends, elements } => 8 * ends.len() + cost_of(elements),
-        Values::Compound { fields, .. } => fields.iter().map(cost_of).sum(),
-        fixed => fixed.as_bytes().map_or(0, <[u8]>::len),
-    }
 }
 
 /// The cached state of one chunk; empty while it is only locked.
@@ -59,11 +30,9 @@ pub(super) struct DirtyChunk {
 
 impl DirtyChunk {
     /// Remembers the elements that were loaded, if encoding them again might change them.
-    pub(super) fn keep(&mut self, target: &WriteTarget, stored: &StoredChunk, loaded: &DirtyContents) {
+    pub(super) fn keep(&mut self, needs: CodecNeeds, stored: &StoredChunk, loaded: &DirtyContents) {
         self.kept = match loaded {
-            DirtyContents::Bytes(bytes)
-                if stored.mask().is_some_and(|mask| target.care.has_changed(mask)) =>
-            {
+            DirtyContents::Bytes(bytes) if stored.mask().is_some_and(|mask| needs.has_changed(mask)) => {
                 Some(bytes.clone())
             }
             _ => None,

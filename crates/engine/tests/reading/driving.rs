@@ -56,11 +56,11 @@ impl Catalog for Scripted {
     fn source(&self, _: &dyn View, _: VarId) -> Step<Source> {
         Err(Error::unsupported("no variables here").into())
     }
-    fn kind(&self) -> &'static str {
-        "scripted"
+    fn kind(&self) -> DatasetKind {
+        DatasetKind::hdf5(false)
     }
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+    fn facts(&self) -> StorageFacts {
+        StorageFacts::default()
     }
     fn warnings(&self) -> Vec<String> {
         Vec::new()

@@ -41,11 +41,11 @@ impl Catalog for Sample {
     fn source(&self, _: &dyn View, variable: VarId) -> Step<Source> {
         Ok(self.sources[&variable].clone())
     }
-    fn kind(&self) -> &'static str {
-        "sample"
+    fn kind(&self) -> DatasetKind {
+        DatasetKind::hdf5(false)
     }
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+    fn facts(&self) -> StorageFacts {
+        StorageFacts::default()
     }
     fn warnings(&self) -> Vec<String> {
         Vec::new()

@@ -1,10 +1,11 @@
 //! Building the model from the objects of a file (docs/spec/hdf5-netcdf4.md H).
+use super::attribute::has_references;
 use super::catalog::Hdf5Catalog;
 use super::describe::{DatasetFacts, GroupFacts, MemberFacts};
 use super::dimensions::{DimensionScale, FileDimensions, VariableAxes, assign, lacks_scales};
 use super::hidden::{self, AttributeResults};
 use super::types::{DatasetTypes, unwrap_arrays};
-use super::variable::{damaged, has_references, is_listed, variable};
+use super::variable::{damaged, is_listed, variable};
 use super::walk::{GroupNode, ObjectTree, TreeMember};
 use super::{ObjectKey, attribute};
 use crate::datatypes::{Dataspace, RawAttribute};

@@ -1,9 +1,8 @@
 //! Values of attributes (docs/spec/hdf5-netcdf4.md H.6).
 use super::hidden::{self, AttributeResults, is_hidden};
 use super::types::{DatasetTypes, unwrap_arrays};
-use super::variable::has_references;
 use super::walk::ObjectPaths;
-use crate::datatypes::{Dataspace, DatatypeClass, RawAttribute, attributes, values};
+use crate::datatypes::{Dataspace, Datatype, DatatypeClass, RawAttribute, attributes, values};
 use crate::file::Hdf5File;
 use crate::object::ObjectRef;
 use ncirrus_layout::{Error, Result, Stall, Step, View, join_each, settle};
@@ -126,4 +125,14 @@ pub(super) fn text_of(view: &dyn View, file: &Hdf5File, raw: &RawAttribute) -> S
 
 fn decode_one(view: &dyn View, file: &Hdf5File, raw: &RawAttribute) -> Step<Values> {
     values(view, file, &raw.datatype, &raw.data, 1, &HashMap::new())
+}
+
+/// Whether a datatype is that of references, or has some in it.
+pub(super) fn has_references(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        DatatypeClass::Reference(_) => true,
+        DatatypeClass::Compound(members) => members.iter().any(|member| has_references(&member.datatype)),
+        DatatypeClass::Array { base, .. } | DatatypeClass::Vlen(base) => has_references(base),
+        _ => false,
+    }
 }

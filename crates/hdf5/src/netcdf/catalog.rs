@@ -11,7 +11,10 @@ use bytes::Bytes;
 use ncirrus_layout::{
     Catalog, Error, ObjectId, Resolver, Result, Source, Step, StoredType, View, Writing, join,
 };
-use ncirrus_model::{Attributes, DimId, GroupId, Model, NodeId, TypeRef, Values, VarId, default_fill};
+use ncirrus_model::{
+    Attributes, DatasetKind, DimId, GroupId, Model, NodeId, StorageFacts, TypeRef, Values, VarId,
+    default_fill,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -166,22 +169,21 @@ impl Catalog for Hdf5Catalog {
         Some((object.file.object.clone(), object.addr.0))
     }
 
-    fn kind(&self) -> &'static str {
-        if self.strict { "netCDF-4 classic model" } else { "netCDF-4" }
+    fn kind(&self) -> DatasetKind {
+        DatasetKind::hdf5(self.strict)
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let mut facts = vec![("_SuperblockVersion", self.version.to_string())];
-        facts.push(("_IsNetcdf4", u8::from(self.is_netcdf4).to_string()));
-        facts.extend(self.provenance.clone().map(|text| ("_NCProperties", text)));
-        facts.extend(self.front.map(|end| ("metadata", format!("in the first {} kB", end.div_ceil(1000)))));
-        if self.user_block > 0 {
-            facts.push(("user_block_bytes", self.user_block.to_string()));
+    fn facts(&self) -> StorageFacts {
+        let unless_none = |len: u64| (len > 0).then_some(len);
+        StorageFacts {
+            superblock_version: Some(self.version),
+            is_netcdf4: Some(self.is_netcdf4),
+            provenance: self.provenance.clone(),
+            metadata_end: self.front,
+            user_block_bytes: unless_none(self.user_block),
+            missing_bytes: unless_none(self.missing),
+            ..StorageFacts::default()
         }
-        if self.missing > 0 {
-            facts.push(("missing_bytes", self.missing.to_string()));
-        }
-        facts
     }
 
     fn warnings(&self) -> Vec<String> {

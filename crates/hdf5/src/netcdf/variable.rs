@@ -88,16 +88,6 @@ fn storage(dataset: &StoredDataset) -> Storage {
     }
 }
 
-/// Whether a datatype is that of references, or has some in it.
-pub(super) fn has_references(datatype: &Datatype) -> bool {
-    match &datatype.class {
-        DatatypeClass::Reference(_) => true,
-        DatatypeClass::Compound(members) => members.iter().any(|member| has_references(&member.datatype)),
-        DatatypeClass::Array { base, .. } | DatatypeClass::Vlen(base) => has_references(base),
-        _ => false,
-    }
-}
-
 /// Whether netCDF-C lists variables of a datatype; it skips those with references, bit fields, times and arrays of
 /// their own.
 pub(super) fn is_listed(datatype: &Datatype) -> bool {

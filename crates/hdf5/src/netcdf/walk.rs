@@ -273,7 +273,7 @@ impl ObjectTree {
             depth += 1;
             at = group.parent;
         }
-        if depth > view.limits().depth.max(DEEPEST) {
+        if depth > view.limits().group_depth {
             return Some(WalkObstacle::Deep);
         }
         let met = self.met.entry(ObjectKey::from(object)).or_insert(0);
@@ -296,9 +296,6 @@ impl ObjectTree {
         paths.entry(object.addr).or_insert_with(|| path.to_owned());
     }
 }
-
-/// Groups may be nested so deep, at least; they are walked without recursion.
-const DEEPEST: u32 = 1024;
 
 /// Groups reached by more paths than this are omitted: a net of groups can have exponentially many paths.
 const MOST_PATHS: u32 = 256;

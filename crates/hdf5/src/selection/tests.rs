@@ -1,8 +1,14 @@
 use super::*;
 use proptest::prelude::*;
 
-const LIMITS: Limits =
-    Limits { metadata_bytes: 1 << 20, chunk_bytes: 1 << 20, depth: 64, count: 1 << 16, rank: 32 };
+const LIMITS: Limits = Limits {
+    metadata_bytes: 1 << 20,
+    chunk_bytes: 1 << 20,
+    depth: 64,
+    group_depth: 64,
+    count: 1 << 16,
+    rank: 32,
+};
 
 fn read(bytes: &[u8]) -> Result<HyperslabSelection> {
     let mut cursor = ByteCursor::new(bytes, "a selection");

@@ -7,10 +7,9 @@ mod held;
 mod image;
 mod strict;
 
-pub(crate) use create::VariableWrites;
 pub(crate) use form::{ChunkArrangement, StorageForm, rows};
 pub(crate) use held::{HeldElements, run_of};
-pub(crate) use image::{ImageSource, len_of, tracked};
+pub(crate) use image::{ImageSource, VariableWrites, len_of, tracked};
 pub(crate) use strict::check as check_classic;
 
 use super::update::update;

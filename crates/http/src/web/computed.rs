@@ -2,7 +2,7 @@
 //! failure is in the body.
 use super::HttpStore;
 use super::encoding::BodyDecoder;
-use super::page::PageGuard;
+use super::page::{PageGuard, first_words};
 use super::redirects::{RedirectRequest, RedirectTarget};
 use crate::net::{self, RequestFailure, ResponseHead};
 use bytes::{Bytes, BytesMut};
@@ -175,18 +175,6 @@ fn refused(status: StatusCode, body: &[u8], target: Option<&RedirectTarget>) -> 
         None => format!("server answered {status}"),
     };
     Error::new(kind, format!("{answered}{told}"))
-}
-
-/// The first words of a body, without tags.
-pub(super) fn first_words(body: &str) -> String {
-    const MOST: usize = 24;
-    let mut text = String::new();
-    for (at, part) in body.split('<').enumerate() {
-        let part = if at == 0 { part } else { part.split_once('>').map_or("", |(_, text)| text) };
-        text.push_str(part);
-        text.push(' ');
-    }
-    text.split_whitespace().take(MOST).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

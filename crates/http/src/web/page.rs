@@ -1,5 +1,4 @@
 //! Web pages instead of answers: a redirect may end at a login, with status 200 (docs/spec/dap.md 8.2).
-use super::computed::first_words;
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -101,6 +100,18 @@ fn kind_of(body: &[u8]) -> BodyKind {
     let text = text.to_ascii_lowercase();
     let is_page = text.starts_with('<') && (text.contains("<html") || text.contains("<!doctype html"));
     if is_page { BodyKind::Page } else { BodyKind::Other }
+}
+
+/// The first words of a body, without tags.
+pub(super) fn first_words(body: &str) -> String {
+    const MOST: usize = 24;
+    let mut text = String::new();
+    for (at, part) in body.split('<').enumerate() {
+        let part = if at == 0 { part } else { part.split_once('>').map_or("", |(_, text)| text) };
+        text.push_str(part);
+        text.push(' ');
+    }
+    text.split_whitespace().take(MOST).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

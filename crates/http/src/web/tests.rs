@@ -3,7 +3,7 @@ use super::*;
 use crate::HttpOpener;
 use ncirrus_config::ConfigFormat;
 use ncirrus_layout::{Detail, ErrorKind};
-use ncirrus_store::{RetryPolicy, StoreContext, StoreOpener, StoreOptions};
+use ncirrus_store::{PutCondition, RetryPolicy, StoreContext, StoreOpener, StoreOptions};
 use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
 use std::time::Instant;
 
@@ -253,9 +253,10 @@ fn sizes_are_bounded() {
 #[test]
 fn nothing_is_listed_or_written() {
     let (store, object) = connect("http://127.0.0.1:9/x");
+    let store: &dyn ncirrus_store::Store = &store;
     assert_eq!(run(store.list(&object, None)).unwrap_err().kind(), ErrorKind::Unsupported);
     assert_eq!(
-        run(store.put(&object, Bytes::new(), PutCondition::None)).unwrap_err().kind(),
+        run(store.put(&object, bytes::Bytes::new(), PutCondition::None)).unwrap_err().kind(),
         ErrorKind::Unsupported
     );
     assert!(!store.facts().writable && !store.facts().lists && store.local().is_none());

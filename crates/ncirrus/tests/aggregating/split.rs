@@ -68,7 +68,7 @@ fn a_netcdf3_master_has_netcdf3_fragments() {
         &bench.session,
     )
     .unwrap();
-    assert_eq!(bench.open(&bench.path("m/m.tas.2.0.0.nc")).kind(), "classic");
+    assert_eq!(bench.open(&bench.path("m/m.tas.2.0.0.nc")).kind(), Kind::Nc3.into());
     assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..5)));
 }
 

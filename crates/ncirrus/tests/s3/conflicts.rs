@@ -303,7 +303,7 @@ fn a_tree_and_an_object_of_one_name_are_refused_or_replace_each_other() {
     let tree = |overwrite| options(KINDS[0]).overwrite(overwrite);
     let values = |kind: &str| {
         let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap();
-        assert_eq!(dataset.kind() == "classic", kind == "file", "{}", dataset.kind());
+        assert_eq!(dataset.kind().is_classic(), kind == "file", "{}", dataset.kind());
         records(&url, &session).concat()
     };
     let all: Vec<i32> = (0..40).collect();

@@ -18,7 +18,7 @@ pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option
     let (mut objects, mut next): (Vec<ObjectId>, Option<String>) = (Vec::new(), None);
     loop {
         let Some(page) = store.objects(prefix, next.as_deref()) else {
-            return super::removal::below(store, prefix).await.map(Some);
+            return listed_below(store, prefix).await.map(Some);
         };
         let page = page.await?;
         if !page.unnamed.is_empty() {
@@ -30,6 +30,26 @@ pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option
             return Ok(Some(objects));
         }
     }
+}
+
+/// Every object below a prefix.
+pub(super) async fn listed_below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<ObjectId>> {
+    let (mut objects, mut prefixes) = (Vec::new(), vec![prefix.clone()]);
+    while let Some(prefix) = prefixes.pop() {
+        let mut page = None;
+        loop {
+            let listing = store.list(&prefix, page.as_deref()).await?;
+            for entry in listing.entries {
+                let list = if entry.is_prefix { &mut prefixes } else { &mut objects };
+                list.push(prefix.child(&entry.name));
+            }
+            page = listing.next;
+            if page.is_none() {
+                break;
+            }
+        }
+    }
+    Ok(objects)
 }
 
 /// An object from a listing, and its size if listed.
@@ -44,7 +64,7 @@ pub(super) async fn sized_below(store: &dyn Store, prefix: &ObjectId) -> Result<
     let (mut all, mut next): (Vec<ListedObject>, Option<String>) = (Vec::new(), None);
     loop {
         let Some(page) = store.objects(prefix, next.as_deref()) else {
-            let below = super::removal::below(store, prefix).await?;
+            let below = listed_below(store, prefix).await?;
             return Ok(below.into_iter().map(|object| ListedObject { object, size: None }).collect());
         };
         let page = page.await?;

@@ -1,7 +1,7 @@
 //! Where several processes put chunks of one dataset before they count (`docs/design/013-joint-writing.md`).
 use super::beside::{FOLDER, ReplacementTree};
 use super::owner::WriterMark;
-use super::scratch::{ScratchClaim, folder_of, resolve};
+use super::scratch::{LEFT, SIGN, ScratchClaim, folder_of, resolve};
 use crate::locate::{local_path, open_remote};
 use crate::store::{PutCondition, Store};
 use crate::url::{Scheme, Url};
@@ -26,16 +26,7 @@ pub struct JointPlace {
     pub mark: String,
 }
 
-/// The object of a folder that says whose place it is.
-pub(super) const SIGN: &str = ".ncirrus-joint";
 const TREE: &str = "tree";
-/// How the sign of a place ends that belongs to no handle.
-const LEFT: &str = "\nhanded over\n";
-
-/// Whether a folder holds chunks that somebody else will finish.
-pub(super) fn is_left(folder: &Path) -> bool {
-    std::fs::read(folder.join(SIGN)).is_ok_and(|sign| sign.ends_with(LEFT.as_bytes()))
-}
 
 impl JointPlace {
     /// The temporary folder of a dataset that is a directory; the sign is put there.

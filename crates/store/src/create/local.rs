@@ -1,7 +1,7 @@
 //! New directories: written beside their final location under a temporary name, then moved.
-use super::joint::{JointPlace, SIGN};
+use super::joint::JointPlace;
 use super::removal::others_in;
-use super::scratch::{ScratchClaim, folder_of, remove, resolve};
+use super::scratch::{SIGN, ScratchClaim, folder_of, remove, resolve};
 use super::{CommitAction, OverwritePolicy, StagedDataset, exists};
 use crate::locate::path_error;
 use crate::url::anchored_path;

@@ -1,4 +1,5 @@
 //! Removing datasets.
+use super::creation_marker::listed_below;
 use super::own::OwnKeys;
 use super::remote;
 use crate::locate::{as_it_is, local_path, path_error};
@@ -88,7 +89,11 @@ pub async fn removal(address: &str, context: &StoreContext) -> Result<DatasetRem
     }
     let all = match all_below(store.as_ref(), &root).await? {
         Some(all) => all,
-        None => below(store.as_ref(), &root).await?.into_iter().map(|object| named(object, &root)).collect(),
+        None => listed_below(store.as_ref(), &root)
+            .await?
+            .into_iter()
+            .map(|object| named(object, &root))
+            .collect(),
     };
     if all.is_empty() {
         return Err(Error::not_found("nothing is there").at_object(&root));
@@ -206,26 +211,6 @@ async fn all_below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<Ke
             return Ok(Some(keys));
         }
     }
-}
-
-/// Every object below a prefix.
-pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<ObjectId>> {
-    let (mut objects, mut prefixes) = (Vec::new(), vec![prefix.clone()]);
-    while let Some(prefix) = prefixes.pop() {
-        let mut page = None;
-        loop {
-            let listing = store.list(&prefix, page.as_deref()).await?;
-            for entry in listing.entries {
-                let list = if entry.is_prefix { &mut prefixes } else { &mut objects };
-                list.push(prefix.child(&entry.name));
-            }
-            page = listing.next;
-            if page.is_none() {
-                break;
-            }
-        }
-    }
-    Ok(objects)
 }
 
 impl DatasetRemoval {

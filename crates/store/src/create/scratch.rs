@@ -13,6 +13,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The object of a folder that says whose place it is.
+pub(super) const SIGN: &str = ".ncirrus-joint";
+/// How the sign of a place ends that belongs to no handle.
+pub(super) const LEFT: &str = "\nhanded over\n";
+
 /// A temporary file or directory beside its final location, locked so that others see that it is in use. Dropping it
 /// removes what has that name.
 #[derive(Debug)]
@@ -82,7 +87,7 @@ fn remove_stale(target: &Path) {
         let ours =
             temporary::is_temporary(&name) && name.strip_prefix(&*prefix).is_some_and(temporary::is_tail);
         if ours
-            && !super::joint::is_left(&path)
+            && !is_left(&path)
             && matches!(platform::try_lock(&path), Ok(Some(lock)) if platform::is_at(&lock, &path))
         {
             _ = remove(&path);
@@ -261,4 +266,9 @@ fn check_file(target: &Path, clobber: OverwritePolicy) -> Result<()> {
         (Ok(metadata), _) if metadata.is_dir() => Err(fault::in_the_way("a directory", target.display())),
         (Ok(_), _) => Err(fault::conflict("is not a regular file and is not replaced", target.display())),
     }
+}
+
+/// Whether a folder holds chunks that somebody else will finish.
+pub(super) fn is_left(folder: &Path) -> bool {
+    fs::read(folder.join(SIGN)).is_ok_and(|sign| sign.ends_with(LEFT.as_bytes()))
 }

@@ -1,5 +1,5 @@
 //! Datasets in object stores: the many forms of their URLs (docs/spec/nczarr.md 8.8).
-use super::{Scheme, Url, amazon};
+use super::{Scheme, Url, amazon, percent_decoded};
 use ncirrus_layout::{Error, Result};
 use std::borrow::Cow;
 
@@ -262,34 +262,4 @@ fn endpoint(url: &Url, host: &str) -> String {
 /// The first labels of a host as written: names of buckets may be case-sensitive.
 fn first_labels(host: &str, count: usize) -> String {
     host.split('.').take(count).collect::<Vec<_>>().join(".")
-}
-
-/// Encodes text for the path of a URL: allowed characters (RFC 3986 3.3) stay, slashes too.
-pub fn percent_encoded(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match is_plain(byte) {
-            true => out.push(byte.into()),
-            false => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
-
-/// Decodes `%xx`; invalid escapes, or those that give invalid UTF-8, stay as they are.
-pub fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let escaped = (first == b'%').then(|| after.get(..2)).flatten().and_then(hex_byte);
-        bytes.push(escaped.unwrap_or(first));
-        rest = if escaped.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
-}
-
-fn hex_byte(digits: &[u8]) -> Option<u8> {
-    let text = std::str::from_utf8(digits).ok().filter(|text| text.chars().all(|c| c.is_ascii_hexdigit()))?;
-    u8::from_str_radix(text, 16).ok()
 }

@@ -2,7 +2,7 @@
 use super::directory::{ZipDirectory, ZipEntry};
 use super::format::{self, LOCAL_LEN, ZipTail};
 use super::inflate;
-use crate::store::{LocalStore, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts};
+use crate::store::{LocalStore, PutCondition, ReadOnlyStore, Store, StoreExt, StoreFacts};
 use crate::{key, memory, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -225,11 +225,7 @@ pub(super) fn slice(bytes: &Bytes, range: &Range<u64>) -> Result<Bytes> {
     if start <= end && end <= bytes.len() { Ok(bytes.slice(start..end)) } else { Err(cut_off()) }
 }
 
-fn read_only<T>(object: &ObjectId) -> Result<T> {
-    Err(Error::unsupported("writing to a zip file that is open for reading").at_object(object))
-}
-
-impl Store for ZipStore {
+impl ReadOnlyStore for ZipStore {
     fn id(&self) -> &StoreId {
         &self.id
     }
@@ -246,74 +242,19 @@ impl Store for ZipStore {
         self.read_entry(object, want).boxed()
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: PutCondition) -> BoxFuture<'a, Result<Tag>> {
-        Box::pin(async move { read_only(object) })
-    }
-
-    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { read_only(object) })
-    }
-
-    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { read_only(prefix) })
-    }
-
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { LocalStore::list(self, prefix, page) })
     }
 
-    fn abilities(&self) -> Option<&dyn StoreAbilities> {
-        Some(self)
-    }
-}
-
-impl StoreAbilities for ZipStore {
-    fn within(&self, _: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
-        None
-    }
-
-    fn upload<'a>(
-        &'a self,
-        _: &'a ObjectId,
-        _: &'a std::path::Path,
-        _: PutCondition,
-    ) -> Option<BoxFuture<'a, Result<Tag>>> {
-        None
-    }
-
-    fn multipart(&self, _: &ObjectId) -> Option<Arc<dyn crate::MultipartUpload>> {
-        None
-    }
-
-    fn server(&self) -> Option<&str> {
-        None
-    }
-
-    fn longest_key(&self) -> usize {
-        usize::MAX
+    fn rejection(&self) -> Error {
+        Error::unsupported("writing to a zip file that is open for reading")
     }
 
     fn warnings(&self) -> Vec<String> {
         self.inner.warnings()
     }
 
-    fn holds<'a>(&'a self, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {
-        None
-    }
-
-    fn copy<'a>(&'a self, _: &'a ObjectId, _: &'a ObjectId) -> Option<BoxFuture<'a, Result<()>>> {
-        None
-    }
-
-    fn delete_many<'a>(&'a self, _: &'a [ObjectId]) -> Option<BoxFuture<'a, Result<()>>> {
-        None
-    }
-
-    fn objects<'a>(
-        &'a self,
-        _: &'a ObjectId,
-        _: Option<&'a str>,
-    ) -> Option<BoxFuture<'a, Result<crate::ObjectPage>>> {
+    fn within(&self, _: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
         None
     }
 
@@ -366,27 +307,27 @@ impl LocalStore for ZipStore {
     }
 
     fn put(&self, object: &ObjectId, _: &[u8], _: &PutCondition) -> Result<Tag> {
-        read_only(object)
+        Err(self.rejection().at_object(object))
     }
 
     fn write_at(&self, object: &ObjectId, _: u64, _: &[u8]) -> Result<()> {
-        read_only(object)
+        Err(self.rejection().at_object(object))
     }
 
     fn resize(&self, object: &ObjectId, _: u64) -> Result<()> {
-        read_only(object)
+        Err(self.rejection().at_object(object))
     }
 
     fn delete(&self, object: &ObjectId) -> Result<()> {
-        read_only(object)
+        Err(self.rejection().at_object(object))
     }
 
     fn delete_tree(&self, prefix: &ObjectId) -> Result<()> {
-        read_only(prefix)
+        Err(self.rejection().at_object(prefix))
     }
 
     fn rename(&self, from: &ObjectId, _: &ObjectId) -> Result<()> {
-        read_only(from)
+        Err(self.rejection().at_object(from))
     }
 
     fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {

@@ -110,7 +110,7 @@ fn arriving_late(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList)
 
 /// Limits turn results into errors, never into other results.
 fn under_limits(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList, all: &Answers) {
-    let tight = Limits { metadata_bytes: 16, chunk_bytes: 16, depth: 1, count: 1, rank: 1 };
+    let tight = Limits { metadata_bytes: 16, chunk_bytes: 16, depth: 1, group_depth: 1, count: 1, rank: 1 };
     let view = MemoryView::new(objects.clone()).with_limits(tight);
     let found = settle_complete(index.locate(&view, cells)).map_err(|error| error.to_string());
     assert!(found.is_err() || &found == all, "tight limits make {found:?} of {all:?}");

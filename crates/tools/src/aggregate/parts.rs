@@ -6,7 +6,7 @@ use ncirrus::internals::DatasetInternals;
 use ncirrus::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, Session, TypeRef, Values};
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
-use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
+use ncirrus_model::{Attribute, DimId, Field, Format, Model, NodeId, UserKind, VarId};
 use ncirrus_store::Url;
 use ncirrus_units::UnitConversion;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,24 +57,19 @@ const MEANING: [&str; 8] = [
 
 /// The address of a dataset; of one that a server computes, with its protocol, so that it is not searched for again.
 fn told_protocol(url: &str, dataset: &Dataset) -> String {
-    let facts = dataset.facts();
-    let protocol = facts.iter().find(|(name, _)| *name == "protocol").map(|(_, value)| value.to_lowercase());
-    match protocol {
-        Some(protocol) if !url.contains('#') && Url::parse(url).is_ok_and(|url| !url.is_computed()) => {
-            format!("{url}#{protocol}")
-        }
-        _ => url.to_owned(),
-    }
+    let stored = dataset.kind().stored;
+    let is_told = url.contains('#') || !Url::parse(url).is_ok_and(|url| !url.is_computed());
+    if stored.is_computed() && !is_told { format!("{url}#{stored}") } else { url.to_owned() }
 }
 
 /// Format of a dataset as named by S3netCDF4.
-pub(super) fn format_name(kind: &str) -> &'static str {
-    match kind {
-        "classic" => "NETCDF3_CLASSIC",
-        "64-bit offset" => "NETCDF3_64BIT_OFFSET",
-        "cdf5" => "NETCDF3_64BIT_DATA",
-        "netCDF-4 classic model" => "NETCDF4_CLASSIC",
-        _ => "NETCDF4",
+pub(super) fn format_name(format: Format) -> &'static str {
+    match format {
+        Format::Classic => "NETCDF3_CLASSIC",
+        Format::Offset64 => "NETCDF3_64BIT_OFFSET",
+        Format::Data64 => "NETCDF3_64BIT_DATA",
+        Format::NetCdf4Classic => "NETCDF4_CLASSIC",
+        Format::NetCdf4 => "NETCDF4",
     }
 }
 
@@ -101,7 +96,7 @@ impl FilePart {
 
     fn look(&mut self, dataset: &Dataset, template: &FirstFile) -> Result<()> {
         let model = dataset.model()?;
-        self.format = format_name(dataset.kind());
+        self.format = format_name(dataset.kind().format);
         let root = known(&model, NodeId::Group(model.root()));
         self.conventions = root.find("Conventions").and_then(Attribute::as_text).unwrap_or_default();
         self.compare_groups(&model, template);

@@ -92,7 +92,12 @@ impl MasterBuilder<'_> {
                 var.or_else(|| model.variables().into_iter().find(|var| dotted_path(&model, *var) == dotted));
             let var = var.ok_or_else(|| Error::not_found("it is missing in the fragment").at_object(*url))?;
             // Only one stays open: there may be more of them than allowed open files.
-            Ok((model.variable_path(var), model.shape(var), format_name(dataset.kind()), (*place).clone()))
+            Ok((
+                model.variable_path(var),
+                model.shape(var),
+                format_name(dataset.kind().format),
+                (*place).clone(),
+            ))
         })?;
         let Some((path, shape, ..)) = opened.first() else { return Ok(()) };
         let mut sizes: Vec<BTreeMap<usize, u64>> = vec![BTreeMap::new(); shape.len()];

@@ -4,10 +4,9 @@ pub(super) mod terms;
 
 use super::master::copy_values;
 use super::names::{absolute, folder_of, join, relative, resolve};
-use crate::opened::is_hdf5;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Selection, Session, Values};
-use ncirrus_model::{Attribute, DimensionLen, Model, NodeId, Strings, VarId};
+use ncirrus_model::{Attribute, DimensionLen, Model, NodeId, Stored, Strings, VarId};
 use ncirrus_store::Url;
 use std::collections::BTreeMap;
 
@@ -251,13 +250,12 @@ pub(super) fn texts(dataset: &Dataset, model: &Model, var: VarId) -> Result<Vec<
 
 /// The kind of a dataset that is one file; `None` for one of many objects.
 pub(crate) fn single_file_kind(dataset: &Dataset) -> Option<Kind> {
-    match dataset.kind() {
-        "classic" => Some(Kind::Nc3),
-        "64-bit offset" => Some(Kind::Nc6),
-        "cdf5" => Some(Kind::Nc5),
-        "netCDF-4 classic model" if is_hdf5(dataset) => Some(Kind::Nc4Classic),
-        _ if is_hdf5(dataset) => Some(Kind::Nc4),
-        _ => None,
+    let kind = dataset.kind();
+    match kind.stored {
+        Stored::Classic | Stored::Hdf5 => Some(Kind::like(kind)),
+        // What a server sends as netCDF-3 is like a file of it.
+        Stored::Dap2 | Stored::Dap4 => kind.is_classic().then(|| Kind::like(kind)),
+        Stored::Zarr(_) => None,
     }
 }
 

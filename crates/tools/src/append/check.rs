@@ -12,6 +12,11 @@ use ncirrus_units::cf;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Bytes of a block; a sixteenth of the session's memory if that is less.
+const BLOCK: usize = 16 << 20;
+/// Bytes that stand for an element of no fixed size.
+const ANY_SIZE: u64 = 64;
+
 /// A source that fits.
 pub(super) struct SourcePlan {
     pub(super) dataset: Dataset,
@@ -370,7 +375,7 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
     fn values(&mut self, plan: &SourcePlan) -> Result<()> {
         let memory = self.theirs.session().memory();
         for one in plan.variables.iter().filter(|one| !one.recoding.is_same()) {
-            for block in super::write::blocks(plan, one, memory) {
+            for block in blocks(plan, one, memory) {
                 let values = self.theirs.read_values(one.var, &block).map_err(|e| e.at_path(&*one.path))?;
                 if let Err(problem) = one.recoding.apply(values) {
                     self.find(format!("{}: {problem}", one.path));
@@ -419,4 +424,29 @@ fn atomic(ty: TypeRef) -> Option<Atomic> {
         TypeRef::Atomic(atomic) => Some(atomic),
         TypeRef::User(_) => None,
     }
+}
+
+/// The added part of a variable of a source, in blocks of some records, so many that chunks are mostly whole; a record
+/// that is larger than a block is cut along its own axes unless it is to be reordered.
+pub(super) fn blocks(plan: &SourcePlan, one: &AddedVariable, memory: usize) -> Vec<Selection> {
+    let most = ((memory / 16).min(BLOCK) as u64 / one.size.unwrap_or(ANY_SIZE).max(1)).max(1);
+    let mut rest = vec![plan.selection(one)];
+    let mut done = Vec::new();
+    while let Some(block) = rest.pop() {
+        let is_small = block.element_count().is_some_and(|count| count <= most);
+        match (is_small, block.halves(&one.grain)) {
+            (false, Some((first, second))) if cuts_slice(&first, &block) => {
+                rest.push(second);
+                rest.push(first);
+            }
+            _ => done.push(block),
+        }
+    }
+    done
+}
+
+/// Whether a half was cut along an axis that is not reordered.
+fn cuts_slice(half: &Selection, whole: &Selection) -> bool {
+    let is_slice = |axis: &AxisSelection| matches!(axis, AxisSelection::Slice { .. });
+    half.axes().iter().zip(whole.axes()).all(|(half, whole)| half.count() == whole.count() || is_slice(whole))
 }

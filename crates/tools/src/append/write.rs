@@ -1,14 +1,9 @@
 //! Writing what has been checked: values in blocks along the dimension, then one commit.
-use super::check::{AddedVariable, SourcePlan};
+use super::check::{AddedVariable, SourcePlan, blocks};
 use super::{AppendOptions, AppendReport};
 use crate::copy::Progress;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{AxisSelection, Dataset, DimId, DimensionLen, Error, OpenOptions, Result, Selection, Session};
-
-/// Bytes of a block; a sixteenth of the session's memory if that is less.
-const BLOCK: usize = 16 << 20;
-/// Bytes that stand for an element of no fixed size.
-const ANY_SIZE: u64 = 64;
 
 /// Appends the sources in one commit.
 ///
@@ -69,29 +64,4 @@ fn placed(block: &Selection, axis: usize, at: u64, first: u64) -> Selection {
         AxisSelection::Slice { .. } => own.clone(),
     });
     Selection::new(axes.collect())
-}
-
-/// The added part of a variable of a source, in blocks of some records, so many that chunks are mostly whole; a record
-/// that is larger than a block is cut along its own axes unless it is to be reordered.
-pub(super) fn blocks(plan: &SourcePlan, one: &AddedVariable, memory: usize) -> Vec<Selection> {
-    let most = ((memory / 16).min(BLOCK) as u64 / one.size.unwrap_or(ANY_SIZE).max(1)).max(1);
-    let mut rest = vec![plan.selection(one)];
-    let mut done = Vec::new();
-    while let Some(block) = rest.pop() {
-        let is_small = block.element_count().is_some_and(|count| count <= most);
-        match (is_small, block.halves(&one.grain)) {
-            (false, Some((first, second))) if cuts_slice(&first, &block) => {
-                rest.push(second);
-                rest.push(first);
-            }
-            _ => done.push(block),
-        }
-    }
-    done
-}
-
-/// Whether a half was cut along an axis that is not reordered.
-fn cuts_slice(half: &Selection, whole: &Selection) -> bool {
-    let is_slice = |axis: &AxisSelection| matches!(axis, AxisSelection::Slice { .. });
-    half.axes().iter().zip(whole.axes()).all(|(half, whole)| half.count() == whole.count() || is_slice(whole))
 }

@@ -19,9 +19,7 @@ pub(super) fn check(
         let (code, severity) = code_of(told);
         findings.note(code, severity, place, told);
     }
-    let is_consolidated =
-        dataset.facts().iter().any(|(name, value)| *name == "consolidated" && value == "yes");
-    if !is_consolidated || !dataset_lists(dataset)? {
+    if dataset.facts().consolidated != Some(true) || !dataset_lists(dataset)? {
         return Ok(());
     }
     let open = options.open.clone().consolidated(Consolidated::Never);

@@ -1,6 +1,5 @@
 //! The parts of aggregated variables.
 use super::report::{CheckFinding, FindingCode, Findings, Severity};
-use crate::opened::is_hdf5;
 use ncirrus::{ErrorKind, FragmentCheck, Result, Selection, Variable};
 use std::ops::ControlFlow;
 
@@ -8,7 +7,7 @@ use std::ops::ControlFlow;
 pub(super) fn check(variable: &Variable, findings: &mut Findings) -> Result<()> {
     let path = variable.path();
     // HDF5 defines that the elements of a virtual dataset whose source is absent are fill values.
-    let is_virtual = is_hdf5(variable.dataset());
+    let is_virtual = variable.dataset().kind().is_hdf5();
     let mut show = |checks: Vec<FragmentCheck>| {
         for FragmentCheck { fragment, fault } in checks {
             let Some(fault) = fault else { continue };

@@ -57,7 +57,7 @@ impl StoredObjects {
             zip: None,
             zip_keys: Vec::new(),
         };
-        if reader.driver().name() == "zarr" && found.store.facts().lists {
+        if dataset.kind().is_zarr() && found.store.facts().lists {
             found.list(session)?;
         }
         Ok(found)

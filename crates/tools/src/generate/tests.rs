@@ -107,7 +107,7 @@ fn session() -> Session {
 /// The kind that a text becomes at a target.
 fn kind_of(text: &str, target: &str, session: &Session) -> String {
     generate(&text.as_bytes(), target, &GenerateOptions::new(), session).unwrap();
-    Dataset::open_with(target, &Default::default(), session).unwrap().kind().to_owned()
+    Dataset::open_with(target, &Default::default(), session).unwrap().kind().to_string()
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn netcdf3_with_compression_becomes_netcdf4_of_the_classic_model() {
     let kind = |name: &str, options: NccopyOptions| {
         let target = format!("memory://nccopy/{name}");
         nccopy(&source, &target, &options, &session).unwrap();
-        Dataset::open_with(&target, &OpenOptions::default(), &session).unwrap().kind()
+        Dataset::open_with(&target, &OpenOptions::default(), &session).unwrap().kind().to_string()
     };
     assert_eq!(kind("1.nc", NccopyOptions::new()), "classic");
     assert_eq!(kind("2.nc", NccopyOptions::new().deflate(1)), "netCDF-4 classic model");

@@ -10,10 +10,11 @@ use crate::dialect::Dialect;
 use crate::dtype::ReaderType;
 use crate::dtype::v2::TextRules;
 use crate::json::JsonValue;
-use crate::special::{EXTENSION, PROPERTIES};
+use crate::special::EXTENSION;
 use ncirrus_layout::{Error, ErrorKind, Limits, ObjectId, OpenOptions, Result, Source, Writing};
 use ncirrus_model::{
-    Attribute, AttributeState, Attributes, EnumMember, Fault, GroupId, Model, UserKind, UserType,
+    Attribute, AttributeState, Attributes, EnumMember, Fault, GroupId, Model, StorageFacts, UserKind,
+    UserType,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -73,14 +74,13 @@ pub(super) fn assemble(
         }
     }
     assembly.check_superblock(&dataset);
-    let facts = super::facts_of(&dataset);
-    let DatasetAssembly { model, provenance, warnings, sources, separators, .. } = assembly;
-    let mut facts = facts;
-    if !separators.is_empty() {
-        facts.push(("dimension_separator", separators.into_iter().collect::<Vec<_>>().join(" ")));
-    }
-    facts.extend(provenance.text.map(|text| (PROPERTIES, text)));
-    Ok(ZarrCatalog { model: Arc::new(model), sources, facts, warnings, writing })
+    let DatasetAssembly { model, dialect, provenance, warnings, sources, separators, .. } = assembly;
+    let facts = StorageFacts {
+        separators: (!separators.is_empty()).then(|| separators.into_iter().collect::<Vec<_>>().join(" ")),
+        provenance: provenance.text,
+        ..super::facts_of(&dataset)
+    };
+    Ok(ZarrCatalog { model: Arc::new(model), dialect, sources, facts, warnings, writing })
 }
 
 /// An array at the root gets its name from the caller, its key, or the address of its store.

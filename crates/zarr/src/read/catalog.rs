@@ -1,15 +1,17 @@
 //! An open dataset: all of its metadata are known once it is open.
+use crate::dialect::Dialect;
 use ncirrus_layout::{Catalog, Error, Result, Source, Step, View, Writing};
-use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
+use ncirrus_model::{AttributeState, Attributes, DatasetKind, Model, NodeId, StorageFacts, VarId};
 use std::sync::Arc;
 
 /// A Zarr dataset. Its metadata were read on opening, so nothing here ever waits.
 #[derive(Debug)]
-pub(super) struct ZarrCatalog {
+pub(crate) struct ZarrCatalog {
     pub(super) model: Arc<Model>,
+    pub(crate) dialect: Dialect,
     /// By the number of the variable.
     pub(super) sources: Vec<Result<Source>>,
-    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) facts: StorageFacts,
     pub(super) warnings: Vec<String>,
     /// The writer for this dataset: it depends on the reader, and not the other way round.
     pub(super) writing: Option<Arc<dyn Writing>>,
@@ -45,11 +47,11 @@ impl Catalog for ZarrCatalog {
         }
     }
 
-    fn kind(&self) -> &'static str {
-        "netCDF-4"
+    fn kind(&self) -> DatasetKind {
+        DatasetKind::zarr(self.dialect.form())
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
+    fn facts(&self) -> StorageFacts {
         self.facts.clone()
     }
 

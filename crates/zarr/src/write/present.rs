@@ -45,12 +45,13 @@ pub(crate) struct KeptAttributes<'a> {
 /// A need; `Unsupported` for dialects that can only be read; errors of reading.
 pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model: &Model) -> Step<ZarrPlacer> {
     let catalog = read::open(view, root, &OpenOptions::default(), None)?;
-    let dialect = writable_dialect(catalog.as_ref())?;
+    let dialect = catalog.dialect;
+    check_writable(dialect)?;
     let tree = catalog.tree(view)?;
     check_same(&tree, model)?;
     let (mut objects, copies, consolidated) = read_objects(view, root, &tree, dialect)?;
     let ahead = take_back(&mut objects, &copies);
-    let with_attributes = attributes(view, catalog.as_ref(), &tree)?;
+    let with_attributes = attributes(view, &catalog, &tree)?;
     let present = OpenedDataset { model: with_attributes, objects, copies, dialect };
     let variables = tree.variables();
     let sources = join_each(variables.iter(), |var| catalog.source(view, *var))?;
@@ -94,32 +95,20 @@ pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model:
     })
 }
 
-const DIALECTS: [Dialect; 12] = [
-    Dialect::V1,
-    Dialect::V1Documented,
-    Dialect::UpperCase,
-    Dialect::UpperCaseXarray,
-    Dialect::LowerCase,
-    Dialect::Attributes,
-    Dialect::PlainXarray,
-    Dialect::Plain,
-    Dialect::Xarray,
-    Dialect::V3,
-    Dialect::Nczarr3,
-    Dialect::Draft2018,
-];
-
-fn writable_dialect(catalog: &dyn Catalog) -> Result<Dialect> {
-    let facts = catalog.facts();
-    let id = facts.iter().find(|(name, _)| *name == "dialect").map(|(_, id)| id.as_str()).unwrap_or_default();
-    match DIALECTS.into_iter().find(|dialect| dialect.id() == id) {
-        Some(dialect @ (Dialect::V1 | Dialect::V1Documented | Dialect::Draft2018)) => {
-            Err(Error::unsupported(format!(
-                "a dataset of dialect {dialect} cannot be changed in place; copy it to a new one"
-            )))
-        }
-        Some(dialect) => Ok(dialect),
-        None => Err(Error::internal(format!("dialect {id:?} is unknown"))),
+fn check_writable(dialect: Dialect) -> Result<()> {
+    match dialect {
+        Dialect::V1 | Dialect::V1Documented | Dialect::Draft2018 => Err(Error::unsupported(format!(
+            "a dataset of dialect {dialect} cannot be changed in place; copy it to a new one"
+        ))),
+        Dialect::UpperCase
+        | Dialect::UpperCaseXarray
+        | Dialect::LowerCase
+        | Dialect::Attributes
+        | Dialect::PlainXarray
+        | Dialect::Plain
+        | Dialect::Xarray
+        | Dialect::V3
+        | Dialect::Nczarr3 => Ok(()),
     }
 }
 

@@ -1,5 +1,5 @@
 //! Credentials in the formats of services and programs.
-use super::super::sign::sign_for;
+use super::super::clock::sign_for;
 use super::super::source::StaticKeys;
 use super::TokenClient;
 use chrono::DateTime;

@@ -86,8 +86,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::CredentialSource;
     use super::*;
+    use crate::identity::source::CredentialSource;
 
     #[test]
     fn files_of_roles_are_named_after_what_was_asked_for() {

@@ -3,9 +3,9 @@ use super::super::source::SsoLogin;
 use super::TokenClient;
 use super::answer::{FreshCredentials, ask, keys_of, request, seconds, time, with_secret};
 use super::cached;
-use super::sts::escaped;
 use ncirrus_config::{ProcessEnvironment, SecretText};
 use ncirrus_layout::{Error, ErrorKind, Result};
+use ncirrus_store::query_encoded;
 use object_store::HeaderValue;
 use object_store::client::HttpRequestBody;
 use reqwest::header::CONTENT_TYPE;
@@ -47,7 +47,7 @@ async fn credentials(
     who: &str,
 ) -> Result<(StatusCode, String)> {
     let server = server(asker, "AWS_ENDPOINT_URL_SSO", "portal.sso", sso);
-    let query = format!("account_id={}&role_name={}", escaped(&sso.account), escaped(&sso.role));
+    let query = format!("account_id={}&role_name={}", query_encoded(&sso.account), query_encoded(&sso.role));
     let mut request = request(&format!("{server}/federation/credentials?{query}"))?;
     with_secret(&mut request, "x-amz-sso_bearer_token", token.exposed())?;
     ask(request, asker, who).await

@@ -4,6 +4,7 @@ use super::TokenClient;
 use super::answer::{FreshCredentials, ask_signed, request, seconds};
 use crate::xml::{self, XmlElement};
 use ncirrus_layout::{Error, ErrorKind, Result};
+use ncirrus_store::query_encoded;
 use object_store::aws::{AwsAuthorizer, AwsCredential};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,17 +50,8 @@ fn query(role: &AssumedRole, code: Option<&str>) -> String {
     fields.extend(code.map(|code| ("TokenCode", code)));
     fields.sort_unstable();
     let fields: Vec<String> =
-        fields.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        fields.iter().map(|(name, value)| format!("{name}={}", query_encoded(value))).collect();
     fields.join("&")
-}
-
-/// Percent-encodes a text for a query.
-pub(crate) fn escaped(text: &str) -> String {
-    let escape = |byte: u8| match byte {
-        byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(escape).collect()
 }
 
 fn read(text: &str) -> Option<FreshCredentials> {
@@ -92,6 +84,6 @@ mod tests {
 
     #[test]
     fn names_of_roles_are_escaped() {
-        assert_eq!(escaped("arn:aws:iam::1:role/a b"), "arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fa%20b");
+        assert_eq!(query_encoded("arn:aws:iam::1:role/a b"), "arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fa%20b");
     }
 }

@@ -1,8 +1,10 @@
 //! What is fetched before it is asked for, since that saves requests.
-use super::together::{TOGETHER_BYTES, group_len};
 use super::{ELEMENT, QueryRead, UNDER_WAY};
 use crate::resources::Noting;
 use ncirrus_layout::{QueryAxis, QueryBox};
+
+/// Answers with several boxes have about this many bytes.
+pub(super) const TOGETHER_BYTES: u64 = 4 << 20;
 
 /// What is fetched with a box, or instead of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -99,4 +101,14 @@ impl QueryRead<'_> {
         let element = self.source.element_len(asked.variable).unwrap_or(ELEMENT);
         asked.count().saturating_mul(element)
     }
+}
+
+/// How many of these boxes travel in one answer: at least one, and no more bytes than that.
+pub(super) fn group_len(boxes: &[QueryBox], most: u64, bytes_of: impl Fn(&QueryBox) -> u64) -> usize {
+    let mut bytes = 0_u64;
+    let fits = |asked: &&QueryBox| {
+        bytes = bytes.saturating_add(bytes_of(asked));
+        bytes <= most
+    };
+    boxes.iter().take_while(fits).count().max(usize::from(!boxes.is_empty()))
 }

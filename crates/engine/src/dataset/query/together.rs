@@ -1,4 +1,5 @@
 //! Reads of many variables as one: their small boxes come together.
+use super::ahead::{TOGETHER_BYTES, group_len};
 use super::{QueryRead, UNDER_WAY};
 use crate::Dataset;
 use crate::bound_source::{BoundSource, StorageLayout};
@@ -19,8 +20,6 @@ pub(in crate::dataset) struct DeliveredBoxes(Mutex<HashMap<QueryBox, Result<Valu
 
 /// Boxes of at most this many bytes travel together.
 const SMALL_BYTES: u64 = 1 << 20;
-/// Answers with several boxes have about this many bytes.
-pub(super) const TOGETHER_BYTES: u64 = 4 << 20;
 
 impl DeliveredBoxes {
     /// The values of a box, or why there are none; a column stays, since several reads may have parts of it.
@@ -245,14 +244,4 @@ impl QueryRead<'_> {
     pub(super) fn refuses_batches(&self) -> bool {
         self.reading.context.shared.boxes.refuses_batches(self.reading.opening)
     }
-}
-
-/// How many of these boxes travel in one answer: at least one, and no more bytes than that.
-pub(super) fn group_len(boxes: &[QueryBox], most: u64, bytes_of: impl Fn(&QueryBox) -> u64) -> usize {
-    let mut bytes = 0_u64;
-    let fits = |asked: &&QueryBox| {
-        bytes = bytes.saturating_add(bytes_of(asked));
-        bytes <= most
-    };
-    boxes.iter().take_while(fits).count().max(usize::from(!boxes.is_empty()))
 }

@@ -1,6 +1,6 @@
 //! Merging the changes of two writers.
 use crate::convert;
-use crate::write::write_back_cache::DirtyContents;
+use crate::write::contents::DirtyContents;
 use bytes::{BufMut, Bytes, BytesMut};
 use ncirrus_layout::{Error, Result};
 

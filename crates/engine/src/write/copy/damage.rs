@@ -1,6 +1,6 @@
 //! Copies that continue past chunks that cannot be decoded: their elements become fill.
 use super::VariableCopy;
-use super::route::chunk_lengths;
+use super::array_boxes::chunk_lengths;
 use crate::convert;
 use crate::write::boxes::for_each_run;
 use crate::write::cells::to_index;

@@ -1,6 +1,7 @@
 //! The plan of a copy in figures, for users.
+use super::array_boxes::ArrayBoxes;
 use super::chunks::{ChunkFate, PassThroughCopy, requests};
-use super::route::{ArrayBoxes, CopyRoute};
+use super::route::CopyRoute;
 use super::spool::SpooledCopy;
 use super::{CopyPart, VariableCopy};
 use ncirrus_layout::{Location, Result};

@@ -1,4 +1,5 @@
 //! The route of a copy: encoded chunks, or values in blocks.
+use super::array_boxes::{ArrayBoxes, chunk_lengths};
 use super::blocks::{CopyCut, CopyTask};
 use super::chunks::PassThroughCopy;
 use super::spool::SpooledCopy;
@@ -6,7 +7,7 @@ use super::{CopyPart, VariableCopy};
 use crate::decode::element_of;
 use ncirrus_codec::{ChunkInfo, names};
 use ncirrus_layout::{CellList, ChunkGrid, EdgeChunks, Layout, Result, Source, StoredType};
-use ncirrus_model::{Region, Selection};
+use ncirrus_model::Selection;
 use std::sync::Arc;
 
 /// The route of a copy.
@@ -47,8 +48,6 @@ impl CopyRoute {
     }
 }
 
-/// Length in bytes of a contiguous row that is not cut unless necessary.
-const UNCUT_ROW: u64 = 1 << 20;
 /// Preferred maximum of bytes of a block.
 const COMFORT: u64 = 64 << 20;
 /// Maximum number of chunks that are copied unchanged at once.
@@ -195,21 +194,6 @@ fn same_elements(one: &StoredType, other: &StoredType) -> bool {
     }
 }
 
-/// The lengths of chunks that are decoded whole; `None` if the way in which the source is cut makes no difference.
-pub(super) fn chunk_lengths(source: &Source, element: u64) -> Option<Vec<u64>> {
-    match &source.layout {
-        Layout::Grid { grid, .. } => grid.cell_shape(&vec![0; grid.rank()]),
-        Layout::Affine { .. } => {
-            let (row, outer) = source.extent.split_last()?;
-            let uncut = !outer.is_empty() && row.saturating_mul(element) <= UNCUT_ROW;
-            let mut lengths = vec![1; outer.len()];
-            lengths.push(if uncut { (*row).max(1) } else { 1 });
-            Some(lengths)
-        }
-        Layout::Mosaic { .. } | Layout::Query { .. } => None,
-    }
-}
-
 /// The lengths that most chunks of an array have.
 fn usual_lengths(grid: &ChunkGrid, extent: &[u64]) -> Vec<u64> {
     match grid {
@@ -218,39 +202,5 @@ fn usual_lengths(grid: &ChunkGrid, extent: &[u64]) -> Vec<u64> {
             let lens = extent.iter().zip(ends).map(|(len, ends)| len.div_ceil(ends.len().max(1) as u64));
             lens.map(|len| len.max(1)).collect()
         }
-    }
-}
-
-/// Boxes of equal shape that cover an array, in row-major order; the last ones end with the array.
-pub(super) struct ArrayBoxes<'a> {
-    shape: &'a [u64],
-    block: &'a [u64],
-    at: Option<Vec<u64>>,
-}
-
-impl<'a> ArrayBoxes<'a> {
-    /// The boxes of an array that has elements.
-    pub(super) fn new(shape: &'a [u64], block: &'a [u64]) -> Self {
-        Self { shape, block, at: Some(vec![0; shape.len()]) }
-    }
-}
-
-impl Iterator for ArrayBoxes<'_> {
-    type Item = Region;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let start = self.at.take()?;
-        let lens = start.iter().zip(self.block).zip(self.shape);
-        let count = lens.map(|((start, len), whole)| (*len).min(whole - start)).collect();
-        let mut next = start.clone();
-        for ((slot, len), whole) in next.iter_mut().zip(self.block).zip(self.shape).rev() {
-            *slot = slot.saturating_add(*len);
-            if *slot < *whole {
-                self.at = Some(next);
-                break;
-            }
-            *slot = 0;
-        }
-        Some(Region { start, count })
     }
 }

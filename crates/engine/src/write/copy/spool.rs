@@ -8,8 +8,8 @@ mod drain;
 mod fill;
 mod slabs;
 
+use super::array_boxes::ArrayBoxes;
 use super::blocks::{CopyCut, CopyTask};
-use super::route::ArrayBoxes;
 use super::{CopiedCounts, VariableCopy};
 use crate::convert::RowCopier;
 use ncirrus_layout::LockExt;

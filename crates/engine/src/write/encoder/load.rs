@@ -2,44 +2,11 @@
 use super::ChunkEncoder;
 use crate::resources::InFlight;
 use crate::write::cells::to_index;
+use crate::write::contents::{DirtyContents, StoredChunk};
 use crate::write::target::WriteTarget;
-use crate::write::write_back_cache::DirtyContents;
-use bytes::Bytes;
 use ncirrus_codec::CodecScratch;
-use ncirrus_layout::{CellList, ChunkRef, Error, Location, ObjectBytes, Result, StoredType, Tag, Want};
-use ncirrus_model::{Model, Values};
-
-/// Where a chunk is, and its bytes once they are loaded.
-#[derive(Debug, Clone)]
-pub(in crate::write) enum StoredChunk {
-    /// Never written.
-    Absent,
-    /// In a local store; read when needed.
-    There(ChunkRef),
-    /// The bytes, the codecs that were skipped, and the tag of the object, if all bytes are of one.
-    Bytes(Bytes, u32, Option<Tag>),
-    /// The elements of the whole chunk, for elements that are stored elsewhere and referred to.
-    Values(Values),
-}
-
-impl StoredChunk {
-    /// Number of bytes held.
-    pub(in crate::write) fn byte_len(&self) -> usize {
-        match self {
-            Self::Bytes(bytes, ..) => bytes.len(),
-            Self::Absent | Self::There(_) | Self::Values(_) => 0,
-        }
-    }
-
-    /// The codecs that a stored chunk was encoded without; `None` if there are no bytes of it.
-    pub(in crate::write) fn mask(&self) -> Option<u32> {
-        match self {
-            Self::Bytes(_, mask, _) => Some(*mask),
-            Self::There(found) => Some(found.mask),
-            Self::Absent | Self::Values(_) => None,
-        }
-    }
-}
+use ncirrus_layout::{CellList, ChunkRef, Error, Location, ObjectBytes, Result, StoredType, Want};
+use ncirrus_model::Model;
 
 impl ChunkEncoder {
     /// Locates chunks; those in remote stores are fetched, many at once.

@@ -7,7 +7,7 @@ use ncirrus_layout::{
     Layout, Location, OpenOptions, PhaseForm, Placer, PlacerWork, PreparedPlacement, PutPhase, Source, Step,
     StorePut, Tile, TileIndex, TileSource, VariableRef, View, Want, Writing,
 };
-use ncirrus_model::{Attributes, CodecSpace, CodecSpec, Region, Storage};
+use ncirrus_model::{Attributes, CodecSpace, CodecSpec, DatasetKind, Region, Storage, StorageFacts};
 
 /// The models that root objects refer to by number.
 pub(super) type ModelMap = Arc<Mutex<Vec<Arc<Model>>>>;
@@ -269,12 +269,12 @@ impl Catalog for MapCatalog {
         })
     }
 
-    fn kind(&self) -> &'static str {
-        "test"
+    fn kind(&self) -> DatasetKind {
+        DatasetKind::hdf5(false)
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+    fn facts(&self) -> StorageFacts {
+        StorageFacts::default()
     }
 
     fn warnings(&self) -> Vec<String> {

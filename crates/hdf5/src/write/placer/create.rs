@@ -4,7 +4,7 @@
 //! superblock last; from then on the file is changed like an existing one.
 use super::form::StorageForm;
 use super::held::{HeldElements, run_of};
-use super::image::{ImageSource, MetadataImage, superblock};
+use super::image::{ImageSource, MetadataImage, SUPERBLOCK, VariableWrites, superblock};
 use super::{FileStructures, Hdf5Writer, strict};
 use crate::address::FileAddress;
 use crate::datatypes::ValueResolver;
@@ -40,15 +40,6 @@ pub(crate) struct FileCreation {
     heap: HeapBuilder,
     /// The locations of the objects when the planned commit is done.
     planned: Option<HashMap<FileObject, FileAddress>>,
-}
-
-/// A variable's definition.
-#[derive(Debug, Clone)]
-pub(crate) struct VariableWrites {
-    pub(crate) form: StorageForm,
-    pub(crate) path: String,
-    /// The shape of contiguous data.
-    pub(crate) shape: Vec<u64>,
 }
 
 impl FileCreation {
@@ -336,5 +327,3 @@ fn padded(body: Bytes, len: u64) -> Bytes {
 
 /// Maximum number of zeros put after a body.
 const MOST_PADDING: usize = 4096;
-/// Bytes of the superblock.
-pub(super) const SUPERBLOCK: u64 = 48;

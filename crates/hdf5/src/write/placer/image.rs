@@ -1,7 +1,6 @@
 //! All metadata of a file in one run of bytes: headers, then chunk indexes, then collections of attributes' values
 //! (docs/spec/hdf5-netcdf4.md A.3, I.1, I.4).
-use super::create::{SUPERBLOCK, VariableWrites};
-use super::form::ChunkArrangement;
+use super::form::{ChunkArrangement, StorageForm};
 use super::held::HeldElements;
 use crate::address::FileAddress;
 use crate::datatypes::FillMessage;
@@ -20,6 +19,15 @@ use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Attribute, FillValue, GroupId, Model, Values, VarId};
 use std::collections::{BTreeMap, HashMap};
+
+/// A variable's definition.
+#[derive(Debug, Clone)]
+pub(crate) struct VariableWrites {
+    pub(crate) form: StorageForm,
+    pub(crate) path: String,
+    /// The shape of contiguous data.
+    pub(crate) shape: Vec<u64>,
+}
 
 /// All metadata of a file.
 #[derive(Debug)]
@@ -334,3 +342,6 @@ const NEW_LAYOUT: u8 = 4;
 const GROWING_CHUNKS: u64 = 128;
 /// The value of `_NCProperties`.
 const PROVENANCE: &str = concat!("version=2,ncirrus=", env!("CARGO_PKG_VERSION"));
+
+/// Bytes of the superblock.
+pub(super) const SUPERBLOCK: u64 = 48;

@@ -5,7 +5,7 @@ use crate::copy::{CopyOptions, copy_without};
 use ncirrus::{CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Session, VariableSelect};
 use ncirrus_aggregate::write::FragmentCell;
 use ncirrus_layout::ErrorKind;
-use ncirrus_model::Region;
+use ncirrus_model::{DatasetKind, Region};
 
 /// A box of a variable, and its fragment's address.
 pub(super) struct SplitPiece {
@@ -87,12 +87,6 @@ pub(in crate::aggregate) fn place(mut number: usize, lens: &[usize]) -> Vec<usiz
 
 /// The entry of a fragment in a master.
 pub(super) fn cell(file: String, path: &str, kind: Option<Kind>) -> Result<Option<FragmentCell>> {
-    let kind = match kind.ok_or_else(|| Error::internal("fragments are of some kind"))? {
-        Kind::Nc3 => "classic",
-        Kind::Nc6 => "64-bit offset",
-        Kind::Nc5 => "cdf5",
-        Kind::Nc4Classic => "netCDF-4 classic model",
-        Kind::Nc4 | Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => "netCDF-4",
-    };
-    Ok(Some(FragmentCell { file: file.into(), variable: path.into(), format: format_name(kind) }))
+    let kind = DatasetKind::from(kind.ok_or_else(|| Error::internal("fragments are of some kind"))?);
+    Ok(Some(FragmentCell { file: file.into(), variable: path.into(), format: format_name(kind.format) }))
 }

@@ -8,7 +8,7 @@ use ncirrus::{
     Attributes, CodecSpec, CreateOptions, Dataset, Endianness, Error, FillValue, Kind, OpenOptions, Result,
     Selection, Session, Storage, TypeRef, Values,
 };
-use ncirrus_model::{Atomic, AttributeState, DimId, Model, NodeId, VarId, default_fill};
+use ncirrus_model::{Atomic, AttributeState, DatasetKind, DimId, Model, NodeId, VarId, default_fill};
 use std::collections::BTreeSet;
 
 /// A variable as it is defined in its fragments.
@@ -43,12 +43,7 @@ pub(super) struct FragmentHome<'a> {
 
 /// Format as S3netCDF4 names it.
 pub(super) fn format(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Nc3 => format_name("classic"),
-        Kind::Nc6 => format_name("64-bit offset"),
-        Kind::Nc5 => format_name("cdf5"),
-        _ => format_name("netCDF-4"),
-    }
+    format_name(DatasetKind::from(kind).format)
 }
 
 /// Which dimensions of a fragment grow: in netCDF-3 only the first one can.

@@ -1,6 +1,6 @@
 //! Variables that are read slab after slab, and the windows that are read before they are asked for.
-use crate::files::ahead_window::{Span, Window, window_after};
-use ncirrus::{Result, Selection, VarId, Variable};
+use crate::pace::ahead_window::{Span, Window, window_after};
+use crate::{Result, Selection, VarId, Variable};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Variables of a file that are followed.
@@ -10,7 +10,7 @@ const FIRST: usize = 1 << 20;
 
 /// The variables of a file that are read slab after slab.
 #[derive(Debug, Default)]
-pub(crate) struct ReadAhead(Mutex<Vec<FollowedVariable>>);
+pub struct ReadAhead(Mutex<Vec<FollowedVariable>>);
 
 #[derive(Debug)]
 struct FollowedVariable {
@@ -26,16 +26,19 @@ struct FollowedVariable {
 }
 
 /// What is known of a variable that is read.
-pub(crate) struct FollowedRead<'a> {
-    pub(crate) variable: &'a Variable,
-    pub(crate) shape: Vec<u64>,
-    pub(crate) chunks: Option<Vec<u64>>,
+pub struct FollowedRead<'a> {
+    /// The variable.
+    pub variable: &'a Variable,
+    /// Its shape.
+    pub shape: Vec<u64>,
+    /// The shape of its chunks, if it has any.
+    pub chunks: Option<Vec<u64>>,
     /// Bytes of an element.
-    pub(crate) element: usize,
+    pub element: usize,
     /// Bytes of the longest window.
-    pub(crate) longest: usize,
+    pub longest: usize,
     /// The state of the file: windows of another one are of no use.
-    pub(crate) stamp: (u64, u64),
+    pub stamp: (u64, u64),
 }
 
 impl FollowedRead<'_> {
@@ -43,7 +46,7 @@ impl FollowedRead<'_> {
     ///
     /// # Errors
     /// Those of reading.
-    pub(crate) fn read_into(
+    pub fn read_into(
         &self,
         ahead: &ReadAhead,
         selection: &Selection,

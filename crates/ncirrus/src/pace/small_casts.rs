@@ -1,15 +1,16 @@
 //! Numbers of another type, one at a time: those that are in its range and for which no rule of a format matters. All others go
 //! the way of larger reads and writes, which tells what is outside.
-use ncirrus::Atomic;
+use crate::Atomic;
 
 /// A number as C has it in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NumberBytes {
+pub struct NumberBytes {
     bytes: [u8; 8],
     len: usize,
 }
 
 impl NumberBytes {
+    #[inline]
     fn of<const LEN: usize>(number: [u8; LEN]) -> Self {
         let mut bytes = [0; 8];
         for (to, from) in bytes.iter_mut().zip(number) {
@@ -18,13 +19,16 @@ impl NumberBytes {
         Self { bytes, len: LEN }
     }
 
-    pub(crate) fn as_slice(&self) -> &[u8] {
+    /// Its bytes.
+    #[inline]
+    pub fn as_slice(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 }
 
 /// Whether numbers are taken from one type to another here.
-pub(crate) fn can_cast(from: Atomic, to: Atomic) -> bool {
+#[inline]
+pub fn can_cast(from: Atomic, to: Atomic) -> bool {
     let is_exact_as_double =
         matches!(from, Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Float | Atomic::Double);
     is_exact_as_double && matches!(to, Atomic::Short | Atomic::Int | Atomic::Float | Atomic::Double)
@@ -32,7 +36,8 @@ pub(crate) fn can_cast(from: Atomic, to: Atomic) -> bool {
 
 /// A number of one type as another. `None` if it is outside, and for what is not cast here.
 #[expect(clippy::cast_possible_truncation, reason = "in range; fractions are cut off, as in the reference")]
-pub(crate) fn cast(from: Atomic, to: Atomic, bytes: &[u8]) -> Option<NumberBytes> {
+#[inline]
+pub fn cast(from: Atomic, to: Atomic, bytes: &[u8]) -> Option<NumberBytes> {
     let number = as_double(from, bytes)?;
     let is_within = |low: f64, high: f64| number >= low && number <= high;
     match to {
@@ -51,6 +56,7 @@ pub(crate) fn cast(from: Atomic, to: Atomic, bytes: &[u8]) -> Option<NumberBytes
 }
 
 /// The double that is equal to a number.
+#[inline]
 fn as_double(ty: Atomic, bytes: &[u8]) -> Option<f64> {
     match ty {
         Atomic::Byte => Some(f64::from(i8::from_ne_bytes(bytes.try_into().ok()?))),
@@ -65,8 +71,8 @@ fn as_double(ty: Atomic, bytes: &[u8]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::{can_cast, cast};
-    use ncirrus::convert::{ByteRule, CastRules, RangeExcess, cast_with};
-    use ncirrus::{Atomic, Values};
+    use crate::convert::{ByteRule, CastRules, RangeExcess, cast_with};
+    use crate::{Atomic, Values};
 
     /// Numbers at the limits of every type, and what is no number.
     const NUMBERS: [f64; 19] = [

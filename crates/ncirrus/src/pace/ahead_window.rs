@@ -1,5 +1,5 @@
 //! Parts of a variable that are read before they are asked for.
-use ncirrus::{Selection, Session, SessionTask, Variable};
+use crate::{Selection, Session, SessionTask, Variable};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,9 +9,11 @@ static HELD: AtomicUsize = AtomicUsize::new(0);
 
 /// A box of elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) start: Vec<u64>,
-    pub(crate) counts: Vec<u64>,
+pub struct Span {
+    /// Its first element.
+    pub start: Vec<u64>,
+    /// Elements along each axis.
+    pub counts: Vec<u64>,
 }
 
 impl Span {
@@ -20,20 +22,20 @@ impl Span {
     }
 
     /// Whether it has all elements of another one.
-    pub(crate) fn has(&self, other: &Self) -> bool {
+    pub fn has(&self, other: &Self) -> bool {
         self.start.len() == other.start.len()
             && (0..self.start.len())
                 .all(|axis| other.start[axis] >= self.start[axis] && other.end(axis) <= self.end(axis))
     }
 
     /// Whether it has the last elements of another one.
-    pub(crate) fn ends_with(&self, other: &Self) -> bool {
+    pub fn ends_with(&self, other: &Self) -> bool {
         (0..self.start.len()).all(|axis| self.end(axis) == other.end(axis))
     }
 
     /// The axis along which it follows another one: it begins where that ended, or after the end of that axis at its begin again, one step
     /// further along an axis before it.
-    pub(crate) fn axis_after(&self, before: &Self, shape: &[u64]) -> Option<usize> {
+    pub fn axis_after(&self, before: &Self, shape: &[u64]) -> Option<usize> {
         let follows = |axis: usize| self.start[axis] == before.end(axis);
         let differs: Vec<usize> =
             (0..self.start.len()).filter(|axis| self.start[*axis] != before.start[*axis]).collect();
@@ -82,9 +84,9 @@ pub(crate) fn window_after(
 
 /// A part that is being read, or was.
 pub(crate) struct Window {
-    pub(crate) span: Span,
+    pub span: Span,
     /// The state of the file that it is of.
-    pub(crate) stamp: (u64, u64),
+    pub stamp: (u64, u64),
     len: usize,
     session: Session,
     content: Mutex<WindowContent>,

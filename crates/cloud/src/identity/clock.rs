@@ -1,6 +1,6 @@
 //! Signatures with the server's clock, if this machine's differs too much.
-use super::super::fetch::escaped;
 use chrono::{DateTime, Utc};
+use ncirrus_store::query_encoded;
 use object_store::HeaderValue;
 use object_store::aws::AwsCredential;
 use object_store::client::HttpRequest;
@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Signs a signed request again for a time that many seconds ahead of this machine's clock. The client signs (AWS
 /// Signature Version 4) with this machine's time only. `place` is region and service.
-pub(in crate::identity) fn sign_for(
+pub(super) fn sign_for(
     request: &mut HttpRequest,
     credential: &AwsCredential,
     place: (&str, &str),
@@ -63,8 +63,10 @@ fn sign(
 
 /// Names and values of the query in canonical form.
 fn query(url: &Url) -> String {
-    let mut pairs: Vec<String> =
-        url.query_pairs().map(|(name, value)| format!("{}={}", escaped(&name), escaped(&value))).collect();
+    let mut pairs: Vec<String> = url
+        .query_pairs()
+        .map(|(name, value)| format!("{}={}", query_encoded(&name), query_encoded(&value)))
+        .collect();
     pairs.sort_unstable();
     pairs.join("&")
 }

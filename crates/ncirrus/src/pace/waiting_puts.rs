@@ -1,44 +1,48 @@
 //! The writes of a file that go on behind the caller.
+use crate::{Region, Selection, SessionTask, VarId};
 use bytes::Bytes;
 use futures_util::future::Shared;
-use ncirrus::{Region, Selection, SessionTask, VarId};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The writes of a file that are not done yet.
 #[derive(Debug, Default)]
-pub(crate) struct PutsBehind {
+pub struct PutsBehind {
     /// Those for which no other one waits, in their order.
     waiting: Mutex<VecDeque<WaitingPut>>,
-    pub(crate) is_there: AtomicBool,
+    /// Whether there are any.
+    pub is_there: AtomicBool,
     /// Whether they may add records.
-    pub(crate) is_growing: AtomicBool,
+    pub is_growing: AtomicBool,
     /// Bytes of values that they hold.
-    pub(crate) held: Arc<AtomicUsize>,
+    pub held: Arc<AtomicUsize>,
     spare: Arc<SpareBuffers>,
 }
 
 /// A write that goes on.
 #[derive(Debug)]
-pub(crate) struct WaitingPut {
-    pub(crate) reach: PutReach,
-    pub(crate) done: PutTask,
+pub struct WaitingPut {
+    /// What it changes.
+    pub reach: PutReach,
+    /// Its end.
+    pub done: PutTask,
 }
 
 /// The end of a write, and of those that it waited for.
-pub(crate) type PutTask = Shared<SessionTask<()>>;
+pub type PutTask = Shared<SessionTask<()>>;
 
 /// What a write changes.
 #[derive(Debug)]
-pub(crate) struct PutReach {
+pub struct PutReach {
     var: VarId,
     /// `None` if it is no box.
     region: Option<Region>,
 }
 
 impl PutReach {
-    pub(crate) fn new(var: VarId, selection: &Selection) -> Self {
+    /// What a write of a selection changes.
+    pub fn new(var: VarId, selection: &Selection) -> Self {
         Self { var, region: selection.as_region() }
     }
 
@@ -51,7 +55,7 @@ impl PutReach {
 
 /// Those that a write has to wait for: all if it changes what one of them does, and one if they are as many as go on at once. No other
 /// waits for these.
-pub(crate) fn take_before(waiting: &mut VecDeque<WaitingPut>, reach: &PutReach, most: usize) -> Vec<PutTask> {
+pub fn take_before(waiting: &mut VecDeque<WaitingPut>, reach: &PutReach, most: usize) -> Vec<PutTask> {
     let taken = match waiting.iter().any(|put| put.reach.meets(reach)) {
         true => waiting.len(),
         false => (waiting.len() + 1).saturating_sub(most),
@@ -110,12 +114,13 @@ impl Drop for WaitingValues {
 }
 
 impl PutsBehind {
-    pub(crate) fn waiting(&self) -> MutexGuard<'_, VecDeque<WaitingPut>> {
+    /// Those that are not done yet, for one call alone.
+    pub fn waiting(&self) -> MutexGuard<'_, VecDeque<WaitingPut>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A copy of values, in memory that is used again.
-    pub(crate) fn copy_of(&self, values: &[u8]) -> Bytes {
+    pub fn copy_of(&self, values: &[u8]) -> Bytes {
         let mut bytes = self.spare.take();
         bytes.extend_from_slice(values);
         Bytes::from_owner(WaitingValues { bytes, home: Arc::clone(&self.spare) })
@@ -128,7 +133,7 @@ mod tests {
     use futures_util::FutureExt;
 
     fn put(var: VarId, start: [u64; 2], count: [u64; 2]) -> WaitingPut {
-        let session = ncirrus::Session::new().unwrap();
+        let session = crate::Session::new().unwrap();
         let reach = PutReach::new(var, &Selection::slab(&start, &count));
         WaitingPut { reach, done: session.spawn(async { Ok(()) }).unwrap().shared() }
     }
@@ -152,9 +157,9 @@ mod tests {
 
     #[test]
     fn writes_of_the_same_elements_wait_for_all_others_for_one_if_many_go_on() {
-        let mut model = ncirrus::model::Model::new();
+        let mut model = crate::model::Model::new();
         let [a, b] = ["a", "b"]
-            .map(|name| model.add_variable(model.root(), name, ncirrus::Atomic::Int.into(), &[]).unwrap());
+            .map(|name| model.add_variable(model.root(), name, crate::Atomic::Int.into(), &[]).unwrap());
         let mut waiting = VecDeque::new();
         let mut waited_of = |var, start, count| {
             let next = put(var, start, count);
