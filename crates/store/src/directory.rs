@@ -5,7 +5,7 @@ mod held;
 #[cfg(test)]
 mod tests;
 
-use crate::store::{BlockingStore, LocalStore, PutCondition, ReadAt, Store, StoreFacts};
+use crate::store::{BlockingStore, Exclusion, LocalStore, PutCondition, ReadAt, Store, StoreFacts};
 use crate::url::anchored_path;
 use crate::{fault, key, memory, page, path_text, platform, temporary, want};
 use bytes::Bytes;
@@ -433,12 +433,15 @@ impl LocalStore for DirectoryStore {
         platform::identity(&fs::metadata(self.path(prefix).ok()?).ok()?)
     }
 
-    fn has_conditions(&self, object: &ObjectId) -> Result<bool> {
-        let path = self.path(object)?;
-        platform::can_lock(&path).or_else(|error| match fault::is_absence(&error) {
-            true => Ok(true),
-            false => Err(fault::of_io(error, object)),
-        })
+    fn exclusion(&self, object: &ObjectId) -> Result<Exclusion> {
+        if self.unseen || self.held.of(object.key()).is_some() {
+            return Ok(Exclusion::Alone);
+        }
+        match platform::can_lock(&self.path(object)?) {
+            Ok(false) => Ok(Exclusion::Nothing),
+            Err(error) if !fault::is_absence(&error) => Err(fault::of_io(error, object)),
+            _ => Ok(Exclusion::Conditions),
+        }
     }
 
     fn barrier(&self) -> Result<()> {

@@ -239,12 +239,13 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether a file or directory can be locked, so that other programs see the lock.
+/// Whether a file can be locked, so that other programs see the lock. Network file systems grant only a shared lock of what is
+/// open for reading.
 pub(crate) fn can_lock(path: &Path) -> io::Result<bool> {
-    match try_lock(path) {
-        Ok(_) => Ok(true),
-        Err(error) if is_unsupported_lock(&error) => Ok(false),
-        Err(error) => Err(error),
+    match open(path)?.try_lock_shared() {
+        Ok(()) | Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) if is_unsupported_lock(&error) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -182,14 +182,13 @@ pub trait LocalStore: Debug + Send + Sync {
         None
     }
 
-    /// Whether puts that depend on the state of this object also keep other programs out: without locks of the file system
-    /// they do not.
+    /// How other programs that change the same object are kept from losing its changes, or losing theirs.
     ///
     /// # Errors
     /// `Denied`, `Io`.
-    fn has_conditions(&self, object: &ObjectId) -> Result<bool> {
+    fn exclusion(&self, object: &ObjectId) -> Result<Exclusion> {
         let _ = object;
-        Ok(true)
+        Ok(Exclusion::Alone)
     }
 
     /// Makes durable what was put before.
@@ -200,6 +199,17 @@ pub trait LocalStore: Debug + Send + Sync {
 
     /// What the engine needs to know for planning.
     fn facts(&self) -> StoreFacts;
+}
+
+/// How a local store keeps other programs apart that change the same objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exclusion {
+    /// Nobody else can change them: they are in memory, or in a file that is locked.
+    Alone,
+    /// Conditional puts hold between programs.
+    Conditions,
+    /// Conditional puts hold within this program only: the file system has no locks.
+    Nothing,
 }
 
 /// An object that was opened for several reads.
