@@ -9,7 +9,7 @@ pub(crate) mod local_place;
 use crate::process::local_place::{LocalPlace, is_classic};
 use ncirrus::store::Url;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment, ValueOrigin};
-use ncirrus::{Dataset, OpenOptions, Session, SessionBuilder};
+use ncirrus::{Dataset, DatasetView, OpenOptions, Session, SessionBuilder};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -34,7 +34,9 @@ pub(crate) fn session() -> ncirrus::Result<Session> {
 /// variables instead of these, with `NCIRRUS_STRICT=1` none that netCDF-C does not open.
 pub(crate) fn open_options() -> OpenOptions {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| value == "1");
-    OpenOptions::new().as_netcdf_c(true).raw(is_set("NCIRRUS_RAW")).strict(is_set("NCIRRUS_STRICT"))
+    let is_strict = is_set("NCIRRUS_STRICT");
+    let view = if is_strict { DatasetView::NetcdfCStrict } else { DatasetView::NetcdfC };
+    OpenOptions::new().view(view).raw(is_set("NCIRRUS_RAW"))
 }
 
 /// Opens a dataset for changes. netCDF-3 is on disk after `nc_sync`; `nc_close` does not wait for that, as netCDF-C does not.

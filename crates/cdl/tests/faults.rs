@@ -98,7 +98,7 @@ fn damaged_attributes_are_comments() {
     attributes.faults.push(("a".to_owned(), Fault::new(FaultKind::Malformed, "not a list")));
     model.variable_mut(id).unwrap().attributes = AttributeState::Known(attributes);
     let root = model.root();
-    model.group_mut(root).unwrap().attributes =
+    *model.group_mut(root).unwrap().attributes =
         AttributeState::Damaged(Fault::new(FaultKind::Missing, "no .zattrs"));
     let (text, summary) = run(&model, &mut Counting::new(u64::MAX), &PrintOptions::default());
     assert!(text.contains("// v:a: not a list\n"), "{text}");

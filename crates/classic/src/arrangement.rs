@@ -188,9 +188,10 @@ impl FileArrangement {
     /// Length of a file with that many records; `None` if it does not fit 64 bits.
     pub(crate) fn file_len(&self, records: u64) -> Option<u64> {
         let has_records = self.record_size > 0 && (records > 0 || self.has_room);
-        match has_records {
-            true => records.checked_mul(self.record_size)?.checked_add(self.record_begin),
-            false => Some(self.fixed_end),
+        if has_records {
+            records.checked_mul(self.record_size)?.checked_add(self.record_begin)
+        } else {
+            Some(self.fixed_end)
         }
     }
 }

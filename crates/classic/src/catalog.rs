@@ -34,7 +34,7 @@ impl ClassicCatalog {
         let cut = description.cut(file.size);
         let (mut model, places) = description.into_model();
         if let Some(root) = model.group_mut(model.root()) {
-            root.fault = cut;
+            *root.fault = cut;
         }
         (catalog.model, catalog.places) = (Arc::new(model), places);
         catalog

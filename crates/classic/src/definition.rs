@@ -67,9 +67,8 @@ impl FittedModel {
         }
         let index = vars.iter().enumerate().map(|(at, var)| (var.id, at)).collect();
         // There is room only before variables.
-        let room = model.room().map(|room| match vars.is_empty() {
-            true => FileRoom { max_len: room.max_len, ..FileRoom::default() },
-            false => room,
+        let room = model.room().map(|room| {
+            if vars.is_empty() { FileRoom { max_len: room.max_len, ..FileRoom::default() } } else { room }
         });
         let definition = Self { version, records, dims, attributes, vars, room, index };
         definition.check_sizes()?;

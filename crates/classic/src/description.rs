@@ -210,7 +210,7 @@ impl<'a> ModelDescription<'a> {
             dims.extend(model.insert_dimension(root, Dimension { name: dim.name.clone(), len }));
         }
         if let Some(group) = model.group_mut(root) {
-            group.attributes = AttributeState::Known(self.header.attributes.clone());
+            *group.attributes = AttributeState::Known(self.header.attributes.clone());
         }
         let mut places = HashMap::new();
         let mut seen = HashSet::new();

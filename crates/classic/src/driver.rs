@@ -29,7 +29,7 @@ impl Driver for ClassicDriver {
 
     fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
         let file = load(view, root)?;
-        if options.strict
+        if options.view.is_strict()
             && let Some(reason) = ModelDescription::new(&file.header, file.size).refusal()
         {
             let message = format!("netCDF-C does not open this file: {reason}");

@@ -308,9 +308,12 @@ impl Placer for ClassicPlacer {
             self.check_records(&piece, count)?;
             Ok((piece, count))
         });
-        let put = placed.and_then(|(piece, count)| match self.moving {
-            true => self.place_aside(var, &piece, count, body),
-            false => self.place_in_file(var, &piece, count, body),
+        let put = placed.and_then(|(piece, count)| {
+            if self.moving {
+                self.place_aside(var, &piece, count, body)
+            } else {
+                self.place_in_file(var, &piece, count, body)
+            }
         });
         put.map(|put| vec![put]).map_err(|error| self.at(var, error.at_chunk(cell)))
     }

@@ -58,9 +58,8 @@ pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
     if !name.contains(char::is_control) {
         return Cow::Borrowed(name);
     }
-    let letters = name.chars().map(|letter| match letter.is_control() {
-        true => letter.escape_default().to_string(),
-        false => letter.to_string(),
+    let letters = name.chars().map(|letter| {
+        if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
     });
     Cow::Owned(letters.collect())
 }

@@ -103,9 +103,10 @@ fn ncdump_is_as_debians() {
     for (file, kind, cdl) in FILES {
         let text = folder.path().join("text.cdl");
         std::fs::write(&text, format!("netcdf x {{ {cdl} }}")).unwrap();
-        let url = match file.ends_with(".file") {
-            true => format!("file://{}#mode=nczarr,file", folder.path().join(file).display()),
-            false => file.to_owned(),
+        let url = if file.ends_with(".file") {
+            format!("file://{}#mode=nczarr,file", folder.path().join(file).display())
+        } else {
+            file.to_owned()
         };
         let made = Command::new(&ncgen)
             .args(["-k", kind, "-o", &url, "text.cdl"])

@@ -146,9 +146,10 @@ impl ConfigKey {
             _ => text,
         };
         let time = parse_duration(text)?;
-        match time.is_zero() && matches!(self, Self::Timeout | Self::ConnectTimeout) {
-            true => Err("a timeout of 0 would end every request: leave it out for the default".to_owned()),
-            false => Ok(time),
+        if time.is_zero() && matches!(self, Self::Timeout | Self::ConnectTimeout) {
+            Err("a timeout of 0 would end every request: leave it out for the default".to_owned())
+        } else {
+            Ok(time)
         }
     }
 }

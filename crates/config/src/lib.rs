@@ -228,11 +228,13 @@ impl ConfigSettings {
         let is_name =
             |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
         // A bucket of the same name on another server has a different identity.
-        let bucket =
-            bucket.map(|found| match found.is_amazon && self.entries.contains_key(&ConfigKey::Endpoint) {
-                true => BucketUrl { endpoint: Some(AMAZON.to_owned()), ..found },
-                false => found,
-            });
+        let bucket = bucket.map(|found| {
+            if found.is_amazon && self.entries.contains_key(&ConfigKey::Endpoint) {
+                BucketUrl { endpoint: Some(AMAZON.to_owned()), ..found }
+            } else {
+                found
+            }
+        });
         match &bucket {
             Some(found) if is_s3 && found.endpoint.is_none() && !is_name(&found.name) => {
                 Err(Error::invalid(format!("{:?} is not a bucket, and {}", found.name, self.no_alias())))
@@ -246,9 +248,10 @@ impl ConfigSettings {
         let is_ours = |path: &&PathBuf| path.extension().is_some_and(|end| end == "toml" || end == "json");
         let files: Vec<String> =
             self.files.iter().filter(is_ours).map(|path| path.display().to_string()).collect();
-        match files.is_empty() {
-            true => "no configuration file was read that could define an alias".to_owned(),
-            false => format!("no alias in {}", files.join(", ")),
+        if files.is_empty() {
+            "no configuration file was read that could define an alias".to_owned()
+        } else {
+            format!("no alias in {}", files.join(", "))
         }
     }
 

@@ -89,7 +89,7 @@ fn opened(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Vec<A
 /// What an address says, with the view that the options ask for if it names none.
 fn hints_of(options: &OpenOptions) -> Cow<'_, AddressHints> {
     let hints = &options.address;
-    if !options.as_netcdf_c || hints.entries.iter().any(|(key, _)| key.eq_ignore_ascii_case("view")) {
+    if !options.view.is_netcdf_c() || hints.entries.iter().any(|(key, _)| key.eq_ignore_ascii_case("view")) {
         return Cow::Borrowed(hints);
     }
     let mut hints = hints.clone();
@@ -140,9 +140,10 @@ fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Ve
     let selections = place.constraint.selections_only().query(place.encoding());
     let (dds, das) = (place.response(".dds", &whole), place.response(".das", &selections));
     // The attributes are those of all variables, also of those that nobody asked for.
-    let unprojected = match place.constraint.has_projections() {
-        true => settled(response(view, &place.response(".dds", &selections))).map(Result::ok),
-        false => Ok(None),
+    let unprojected = if place.constraint.has_projections() {
+        settled(response(view, &place.response(".dds", &selections))).map(Result::ok)
+    } else {
+        Ok(None)
     };
     let documents = both(settled(response(view, &dds)), settled(response(view, &das)));
     let ((dds_bytes, das_bytes), unprojected) = both(documents, unprojected)?;
@@ -301,21 +302,20 @@ fn rows_of(view: &dyn View, place: &DapPlace, column: &SequenceColumn<'_>) -> St
 fn open_dap4(view: &dyn View, place: &DapPlace) -> Step<shown::ShownDataset> {
     let limits = view.limits();
     let query = place.expression.metadata_query(place.encoding());
-    let dmr = match place.files {
-        true => document_of_file(view, place)?,
-        false => {
-            let first = place.response(".dmr.xml", &query);
-            match settled(response(view, &first))? {
-                Ok(bytes) => Dmr::parse(&bytes, limits).map_err(|error| error.at_object(&first))?,
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    let object = place.response(".dmr", &query);
-                    match settled(response(view, &object))? {
-                        Ok(bytes) => Dmr::parse(&bytes, limits).map_err(|error| error.at_object(&object))?,
-                        Err(_) => return Err(error.into()),
-                    }
+    let dmr = if place.files {
+        document_of_file(view, place)?
+    } else {
+        let first = place.response(".dmr.xml", &query);
+        match settled(response(view, &first))? {
+            Ok(bytes) => Dmr::parse(&bytes, limits).map_err(|error| error.at_object(&first))?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let object = place.response(".dmr", &query);
+                match settled(response(view, &object))? {
+                    Ok(bytes) => Dmr::parse(&bytes, limits).map_err(|error| error.at_object(&object))?,
+                    Err(_) => return Err(error.into()),
                 }
-                Err(error) => return Err(error.into()),
             }
+            Err(error) => return Err(error.into()),
         }
     };
     Ok(shown::dap4::show(&dmr, place, limits)?)

@@ -155,9 +155,10 @@ impl DapPlace {
 
     /// How queries are encoded.
     pub(crate) fn encoding(&self) -> QueryEncoding {
-        match self.wants_raw.load(Ordering::Relaxed) && !self.is_encoding_told {
-            true => QueryEncoding::RawBrackets,
-            false => self.encoding,
+        if self.wants_raw.load(Ordering::Relaxed) && !self.is_encoding_told {
+            QueryEncoding::RawBrackets
+        } else {
+            self.encoding
         }
     }
 

@@ -144,10 +144,7 @@ impl Dataset {
     /// The attributes of groups and variables, one result per node; those that are not cached are read together.
     pub async fn attributes(&self, nodes: &[NodeId]) -> Vec<Result<Attributes>> {
         let pending: Vec<NodeId> = nodes.iter().copied().filter(|node| self.is_pending(*node)).collect();
-        let failure = match pending.is_empty() {
-            true => None,
-            false => self.load_attributes(&pending).await.err(),
-        };
+        let failure = if pending.is_empty() { None } else { self.load_attributes(&pending).await.err() };
         nodes.iter().map(|node| self.attributes_of(*node, failure.as_ref())).collect()
     }
 

@@ -22,9 +22,9 @@ impl Driver for Hdf5Driver {
     }
 
     fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
-        let hides_references = options.as_netcdf_c;
+        let hides_references = options.view.is_netcdf_c();
         let (mut catalog, objects) = netcdf::open(view, root, hides_references)?;
-        if options.strict
+        if options.view.is_strict()
             && let Some(reason) = objects.refusal()
         {
             let message = format!("netCDF-C does not open this file: {reason}");
@@ -35,7 +35,7 @@ impl Driver for Hdf5Driver {
         let writer = Hdf5Writer {
             classic_model: catalog.strict,
             hides_references,
-            needs_order: options.strict,
+            needs_order: options.view.is_strict(),
             ..Hdf5Writer::default()
         };
         catalog.writing = Some(Arc::new(writer));

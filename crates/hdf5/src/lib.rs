@@ -33,4 +33,4 @@ mod write;
 
 pub use driver::Hdf5Driver;
 pub use superblock::end_of_file;
-pub use write::{DefaultChunks, FileStructures, Hdf5Writer};
+pub use write::{FileStructures, Hdf5Writer};

@@ -16,7 +16,6 @@ mod tests;
 
 pub(crate) use catalog::{default_of, fill_of};
 pub(crate) use describe::{DatasetFacts, MemberFacts};
-pub(crate) use hidden::is_hidden;
 pub(crate) use members::members;
 pub(crate) use open::{FileObjects, open};
 

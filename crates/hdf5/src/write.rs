@@ -22,7 +22,7 @@ mod types;
 mod update;
 mod value;
 
-pub use placer::{DefaultChunks, FileStructures, Hdf5Writer};
+pub use placer::{FileStructures, Hdf5Writer};
 
 pub(crate) use index::{IndexGrid, byte_len as index_len};
 

@@ -99,9 +99,10 @@ impl HttpStore {
             config: Arc::clone(&context.config),
             jar: connections.jar(),
             places: RedirectCache::default(),
-            service: match computes {
-                true => context.service_of_redirects((&format!("computed {place}"), computed::AT_ONCE))?,
-                false => context.service_of_redirects((&place, AT_ONCE))?,
+            service: if computes {
+                context.service_of_redirects((&format!("computed {place}"), computed::AT_ONCE))?
+            } else {
+                context.service_of_redirects((&place, AT_ONCE))?
             },
             limits: context.options.limits.clone(),
             whole_bytes: context.options.whole_bytes,
@@ -260,9 +261,10 @@ impl ReadOnlyStore for HttpStore {
     }
 
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
-        match self.computes {
-            true => net::query_operation(object, want, self.read_computed(object, want)).boxed(),
-            false => net::read_operation(object, want, self.read(object, want)).boxed(),
+        if self.computes {
+            net::query_operation(object, want, self.read_computed(object, want)).boxed()
+        } else {
+            net::read_operation(object, want, self.read(object, want)).boxed()
         }
     }
 

@@ -1,5 +1,5 @@
 //! A format, and an open dataset in it.
-use crate::{AddressHints, Aggregation, Error, ObjectId, Source, Step, View, Writing};
+use crate::{AddressHints, Aggregation, DatasetView, Error, ObjectId, Source, Step, View, Writing};
 use ncirrus_model::{Attributes, DatasetKind, Model, NodeId, StorageFacts, VarId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -79,13 +79,8 @@ pub struct OpenOptions {
     pub aligned: bool,
     /// Accept descriptions of aggregations that violate their convention if their meaning is clear.
     pub lenient: bool,
-    /// Show what netCDF-C shows, where a format has another view of its own: datasets of OPeNDAP as its classic view
-    /// has them, HDF5 without references, which are no part of netCDF. An address that names a view overrides it.
-    pub as_netcdf_c: bool,
-    /// Refuse files that netCDF-C does not open, for who needs to know it: netCDF-3 whose variables are not one behind
-    /// the other, each padded; HDF5 with groups that contain themselves, or links that lead nowhere; for changes, HDF5
-    /// that does not track in which order the members of its groups were created.
-    pub strict: bool,
+    /// Whose view of the dataset is shown.
+    pub view: DatasetView,
     /// Open the dataset only in this state, as an earlier opening told it: its tag.
     pub expected_tag: Option<String>,
     /// What the dataset's address says besides its place; opening an address sets it.
@@ -163,17 +158,10 @@ impl OpenOptions {
         self
     }
 
-    /// Show what netCDF-C shows, where a format has another view of its own.
+    /// Whose view of the dataset is shown.
     #[must_use]
-    pub fn as_netcdf_c(mut self, as_netcdf_c: bool) -> Self {
-        self.as_netcdf_c = as_netcdf_c;
-        self
-    }
-
-    /// Refuse files that netCDF-C does not open.
-    #[must_use]
-    pub fn strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
+    pub fn view(mut self, view: DatasetView) -> Self {
+        self.view = view;
         self
     }
 

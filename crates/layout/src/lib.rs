@@ -8,6 +8,7 @@
 pub mod base64;
 mod boxes;
 mod cover;
+mod dataset_view;
 mod driver;
 mod error;
 mod fragment;
@@ -21,6 +22,7 @@ mod object;
 mod placer;
 mod query;
 mod request;
+pub mod sequence;
 mod source;
 mod step;
 mod stored;
@@ -28,6 +30,7 @@ mod view;
 
 pub use boxes::BoxTree;
 pub use cover::{split_region, uncovered};
+pub use dataset_view::DatasetView;
 pub use driver::{Catalog, Confidence, Consolidated, Driver, Members, OpenOptions, Overlay};
 pub use error::{Error, ErrorKind, ErrorPlace, Result};
 pub use fragment::{

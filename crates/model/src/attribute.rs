@@ -1,5 +1,6 @@
 //! Typed attributes, in definition order.
 use crate::error::{Fault, ModelError};
+use crate::name_index::{Lookup, NameIndex};
 use crate::{Member, TypeRef, Values, check_name};
 
 /// A named, typed list of values.
@@ -38,10 +39,11 @@ impl Attribute {
     }
 }
 
-/// The attributes of one group or variable.
+/// The attributes of one group or variable, in order. They are found by name in constant time, however many there are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Attributes {
     list: Vec<Attribute>,
+    index: NameIndex,
     /// Attributes that exist but cannot be read, with the reason.
     pub faults: Vec<(String, Fault)>,
 }
@@ -67,23 +69,24 @@ impl Attributes {
         self.list.iter()
     }
 
-    /// The attribute of that name.
+    /// The attribute of that name; the first one if there are several.
     pub fn find(&self, name: &str) -> Option<&Attribute> {
-        self.list.iter().find(|attribute| attribute.name == name)
+        self.list.get(self.position(name)?)
     }
 
     /// Adds an attribute, or replaces the one of that name in its place. The name is not checked: for readers.
     pub fn put(&mut self, attribute: Attribute) {
-        match self.list.iter_mut().find(|old| old.name == attribute.name) {
+        match self.position(&attribute.name).and_then(|at| self.list.get_mut(at)) {
             Some(old) => *old = attribute,
-            None => self.list.push(attribute),
+            None => self.push_distinct(attribute),
         }
     }
 
-    /// Adds an attribute whose name is known to be new here: for readers of long lists, where a lookup of the name
-    /// each time would take too long. Nothing is checked.
+    /// Adds an attribute whose name is known to be new here. Nothing is checked.
     pub fn push_distinct(&mut self, attribute: Attribute) {
         self.list.push(attribute);
+        let list = &self.list;
+        self.index.add(number(list.len() - 1), 0..number(list.len()), |at| name_at(list, at));
     }
 
     /// Adds or replaces an attribute after checking its name.
@@ -98,8 +101,13 @@ impl Attributes {
 
     /// Removes the attribute of that name and returns it.
     pub fn remove(&mut self, name: &str) -> Option<Attribute> {
-        let at = self.list.iter().position(|attribute| attribute.name == name)?;
-        Some(self.list.remove(at))
+        let at = self.position(name)?;
+        let removed = self.list.remove(at);
+        let (list, index) = (&self.list, &mut self.index);
+        if let Some(hash) = index.hash(name) {
+            index.remove_shifting(number(at), hash, 0..number(list.len()), |at| name_at(list, at));
+        }
+        Some(removed)
     }
 
     /// Renames an attribute, keeping its place.
@@ -111,13 +119,33 @@ impl Attributes {
         if old != new && self.find(&new).is_some() {
             return Err(ModelError::NameInUse { name: new, group: "these attributes".to_owned() });
         }
-        let found = self.list.iter_mut().find(|attribute| attribute.name == old);
-        let Some(attribute) = found else {
+        let Some(at) = self.position(old) else {
             return Err(ModelError::NotFound { what: Member::Attribute, name: old.to_owned() });
         };
-        attribute.name = new;
+        self.list[at].name = new;
+        let (list, index) = (&self.list, &mut self.index);
+        if let Some(hash) = index.hash(old) {
+            index.remove(number(at), hash, 0..number(list.len()), |at| name_at(list, at));
+            index.add(number(at), 0..number(list.len()), |at| name_at(list, at));
+        }
         Ok(())
     }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        match self.index.find(name, |at| name_at(&self.list, at)) {
+            Lookup::Indexed(at) => at.map(|at| at as usize),
+            Lookup::Search => self.list.iter().position(|attribute| attribute.name == name),
+        }
+    }
+}
+
+fn name_at(list: &[Attribute], at: u32) -> Option<&str> {
+    list.get(at as usize).map(|attribute| attribute.name.as_str())
+}
+
+/// A list in memory never holds 2^32 attributes.
+fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 impl FromIterator<Attribute> for Attributes {

@@ -7,6 +7,11 @@ use crate::{AttributeState, Attributes, FileRoom, ModelError, TypeRef, UserType,
 
 mod edit;
 mod lookup;
+mod members;
+#[cfg(test)]
+mod tests;
+
+use members::{GroupIndexes, LentVariable};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -68,6 +73,16 @@ pub struct Group {
     pub attributes: AttributeState,
     /// Set if the group exists but is damaged; what could be read of it is still listed.
     pub fault: Option<Fault>,
+    indexes: GroupIndexes,
+}
+
+/// What a group has that is not subject to rules, for changing.
+#[derive(Debug)]
+pub struct GroupMut<'a> {
+    /// Attributes.
+    pub attributes: &'a mut AttributeState,
+    /// Set if the group exists but is damaged.
+    pub fault: &'a mut Option<Fault>,
 }
 
 impl Group {
@@ -110,13 +125,28 @@ impl DimensionLen {
 }
 
 /// A dataset's description: groups, dimensions, types, variables and attributes.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Members are found by name in constant time, however many a group has.
+#[derive(Debug, Clone)]
 pub struct Model {
     groups: Vec<Option<Group>>,
     dims: Vec<Option<(GroupId, Dimension)>>,
     types: Vec<Option<(GroupId, UserType)>>,
     vars: Vec<Option<(GroupId, Variable)>>,
     room: Option<FileRoom>,
+    /// The variable that was changed last by [`variable_mut`](Self::variable_mut).
+    lent: Option<LentVariable>,
+}
+
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { groups, dims, types, vars, room, lent: _ } = self;
+        *groups == other.groups
+            && *dims == other.dims
+            && *types == other.types
+            && *vars == other.vars
+            && *room == other.room
+    }
 }
 
 impl Default for Model {
@@ -135,6 +165,7 @@ fn new_group(name: String, parent: Option<GroupId>) -> Group {
         vars: Vec::new(),
         attributes: AttributeState::Known(Attributes::new()),
         fault: None,
+        indexes: GroupIndexes::default(),
     }
 }
 

@@ -139,9 +139,6 @@ fn ids_that_lead_nowhere_are_told() {
     assert_eq!(model.dangling(), None);
     model.remove_dimension(y).unwrap();
     assert_eq!(model.dangling(), None);
-    model.group_mut(group).unwrap().dims.push(y);
-    assert_eq!(model.dangling().unwrap(), "dimension 1 of the group /g");
-    model.group_mut(group).unwrap().dims.clear();
     model.variable_mut(var).unwrap().dims.push(y);
     assert_eq!(model.dangling().unwrap(), "dimension 1 of the variable /g/v");
 }

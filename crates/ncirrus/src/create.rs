@@ -4,12 +4,13 @@ mod setters;
 use crate::{Error, Result};
 use ncirrus_classic::{ClassicWriter, FormatVersion};
 use ncirrus_config::{ConfigKey, ConfigSettings};
+pub use ncirrus_hdf5::FileStructures;
 use ncirrus_hdf5::Hdf5Writer;
-pub use ncirrus_hdf5::{DefaultChunks, FileStructures};
 use ncirrus_layout::Writing;
 use ncirrus_model::{
     Atomic, Attribute, DatasetKind, Format, Model, Stored, TypeRef, Values, VarId, ZarrForm,
 };
+pub use ncirrus_netcdf_view::DefaultChunks;
 use ncirrus_store::{DatasetShape, OverwritePolicy, Scheme, StoreContext, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, FixedString, ZarrWriter};
 use std::collections::BTreeMap;

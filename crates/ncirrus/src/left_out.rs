@@ -15,9 +15,10 @@ pub struct LeftOut {
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.ends_with('/') {
-            true => write!(f, "{}: {}", self.path, self.reason),
-            false => write!(f, "{} is left out: {}", self.path, self.reason),
+        if self.path.ends_with('/') {
+            write!(f, "{}: {}", self.path, self.reason)
+        } else {
+            write!(f, "{} is left out: {}", self.path, self.reason)
         }
     }
 }

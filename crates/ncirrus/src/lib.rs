@@ -149,8 +149,8 @@ pub use ncirrus_engine::{
 };
 pub use ncirrus_layout as layout;
 pub use ncirrus_layout::{
-    ChunkRef, Consolidated, Detail, Error, ErrorKind, ErrorPlace, Found, Limits, Location, Member, Members,
-    ObjectId, OpenOptions, Result, Source,
+    ChunkRef, Consolidated, DatasetView, Detail, Error, ErrorKind, ErrorPlace, Found, Limits, Location,
+    Member, Members, ObjectId, OpenOptions, Result, Source,
 };
 pub use ncirrus_model as model;
 pub use ncirrus_model::{
@@ -159,6 +159,7 @@ pub use ncirrus_model::{
     Json, JsonMap, Model, ModelError, NodeId, PointSelection, Region, Selection, SelectionError, Storage,
     StorageFacts, Stored, Strings, TypeId, TypeRef, UserKind, UserType, Values, VarId, ZarrForm,
 };
+pub use ncirrus_netcdf_view as netcdf;
 pub use select::{VariableSelect, slice_by_steps};
 pub use session::{AddressProbe, Session, SessionBuilder};
 pub use variable::{Array, Numbers, StridedBytes, Variable};

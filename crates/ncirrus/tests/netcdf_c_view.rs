@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{cdl_of, session, temp};
-use ncirrus::{Atomic, Attribute, Dataset, OpenOptions, Selection, Values};
+use ncirrus::{Atomic, Attribute, Dataset, DatasetView, OpenOptions, Selection, Values};
 use ncirrus_testkit::corpus::{peers_python, program};
 use std::path::Path;
 use std::process::Command;
@@ -40,7 +40,7 @@ fn references_are_strings_but_no_part_of_what_netcdf_c_shows() {
     assert_eq!(at.as_text().unwrap(), "/v");
     assert!(all.variable("refs").is_ok() && all.variable("pairs").is_ok());
 
-    let shown = open(&OpenOptions::new().as_netcdf_c(true));
+    let shown = open(&OpenOptions::new().view(DatasetView::NetcdfC));
     let output = Command::new(ncdump).arg(&path).output().unwrap();
     let expected = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(expected.contains("after"), "{expected}");
@@ -53,7 +53,8 @@ fn references_that_are_not_shown_stay_when_the_file_is_changed() {
     let path = temp.join("a.h5");
     let (Some(()), session) = (made(&path), session()) else { return };
     let url = path.to_str().unwrap();
-    let dataset = Dataset::update_with(url, &OpenOptions::new().as_netcdf_c(true), &session).unwrap();
+    let dataset =
+        Dataset::update_with(url, &OpenOptions::new().view(DatasetView::NetcdfC), &session).unwrap();
     let variable = dataset.variable("v").unwrap();
     variable.set_attribute(Attribute::atomic("more", Values::Int(vec![3]))).unwrap();
     variable.write_all(&[9, 8, 7, 6, 5, 4]).unwrap();
@@ -79,7 +80,8 @@ fn a_reference_that_is_not_shown_gives_its_name_to_a_new_attribute_and_the_other
     let path = temp.join("a.h5");
     let (Some(()), session) = (made(&path), session()) else { return };
     let url = path.to_str().unwrap();
-    let dataset = Dataset::update_with(url, &OpenOptions::new().as_netcdf_c(true), &session).unwrap();
+    let dataset =
+        Dataset::update_with(url, &OpenOptions::new().view(DatasetView::NetcdfC), &session).unwrap();
     let variable = dataset.variable("v").unwrap();
     variable.set_attribute(Attribute::atomic("region", Values::Int(vec![4]))).unwrap();
     dataset.close().unwrap();

@@ -22,9 +22,10 @@ struct Effort {
 }
 
 fn effort() -> Effort {
-    match std::env::var("NCIRRUS_SILENCE").is_ok_and(|value| value == "all") {
-        true => Effort { every: 1, largest: 4 << 20, cuts: 40, flips: 200 },
-        false => Effort { every: 7, largest: 64 << 10, cuts: 5, flips: 20 },
+    if std::env::var("NCIRRUS_SILENCE").is_ok_and(|value| value == "all") {
+        Effort { every: 1, largest: 4 << 20, cuts: 40, flips: 200 }
+    } else {
+        Effort { every: 7, largest: 64 << 10, cuts: 5, flips: 20 }
     }
 }
 
@@ -72,10 +73,7 @@ fn cover(bytes: &[u8], at: usize) -> Cover {
         let up_to = &bytes[..(at + 4).min(bytes.len())];
         up_to.windows(4).rposition(|window| signatures.iter().any(|known| known.as_slice() == window))
     };
-    match has_checksums && last(&summed) >= last(&unsummed) {
-        true => Cover::Checksum,
-        false => Cover::Nothing,
-    }
+    if has_checksums && last(&summed) >= last(&unsummed) { Cover::Checksum } else { Cover::Nothing }
 }
 
 /// Files below a folder that are one dataset each.
@@ -85,9 +83,10 @@ fn files(folder: &str, effort: &Effort) -> Vec<PathBuf> {
     let mut folders = vec![root];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
-            match entry.file_type().unwrap().is_dir() {
-                true => folders.push(entry.path()),
-                false => all.push(entry.path()),
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path())
+            } else {
+                all.push(entry.path())
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::small_s3::S3;
 use crate::support::{session, temp};
 use ncirrus::store::{StoreOptions, UploadMode};
 use ncirrus::{
-    Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
+    Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Format, Kind, OpenOptions,
     Selection, Session, Storage,
 };
 use ncirrus_testkit::corpus::peers_python;

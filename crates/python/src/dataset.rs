@@ -3,6 +3,7 @@ use crate::errors::{exception, wait};
 use crate::group::Group;
 use crate::json;
 use crate::model::OpenDataset;
+use crate::netcdf_view::{SpecialValue, root_attribute};
 use crate::options::{create_options, open_options};
 use crate::pending::Pending;
 use crate::session::Session;
@@ -112,6 +113,11 @@ impl Dataset {
 
     fn facts(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String)>> {
         Ok(self.open.dataset(py)?.facts().pairs())
+    }
+
+    /// An attribute of the root group that the file does not store as one.
+    fn root_attribute(&self, py: Python<'_>, name: &str, is_new: bool) -> PyResult<Option<SpecialValue>> {
+        Ok(root_attribute(&self.open.dataset(py)?, name, is_new))
     }
 
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {

@@ -22,6 +22,7 @@ mod joint;
 mod json;
 mod marking;
 mod model;
+mod netcdf_view;
 mod options;
 mod pending;
 mod progress;
@@ -43,6 +44,9 @@ fn _ncirrus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", ncirrus::VERSION)?;
     module.add_function(wrap_pyfunction!(command::run_command_line, module)?)?;
     module.add_function(wrap_pyfunction!(codecs::parse_filters, module)?)?;
+    module.add_function(wrap_pyfunction!(netcdf_view::reserved_attributes, module)?)?;
+    module.add_function(wrap_pyfunction!(netcdf_view::is_reserved_attribute, module)?)?;
+    module.add_function(wrap_pyfunction!(netcdf_view::default_chunks, module)?)?;
     tools::add_to(module)?;
     module.add_function(wrap_pyfunction!(bridge::check_store, module)?)?;
     module.add_function(wrap_pyfunction!(encoders::write_encoded, module)?)?;

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from netcdf4_comparing import chunks_of, described, differences, outcome
 from netcdf4_values import KEYS, VALUES, key_of, value_of
 
-from ncirrus.netCDF4.attributes import _HIDDEN
+from ncirrus._ncirrus import reserved_attributes
 
 FORMATS = ["NETCDF4", "NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
 TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "S1", ">i4", ">f8", "c", "d", "U5", "c8", "O"]
@@ -197,7 +197,7 @@ class Pair:
             if arguments[1] == "_Unsigned" and arguments[2][0] not in ("text", "bytes"):
                 # Arrays there make reading fail.
                 return arguments[0], "b", 1, *arguments[3:]
-            if type(target).__name__ == "Group" and arguments[1] in _HIDDEN:
+            if type(target).__name__ == "Group" and arguments[1] in reserved_attributes():
                 # There, they are taken and lost.
                 return arguments[0], "a", value_of(arguments[2], np.dtype("i4"), (), None), *arguments[3:]
             dtype = target.dtype if type(target).__name__ == "Variable" else np.dtype("i4")

@@ -11,8 +11,9 @@ import pytest
 from netcdf4_comparing import outcome
 
 import ncirrus.netCDF4 as ours
-from ncirrus.netCDF4.attributes import _HIDDEN
+from ncirrus._ncirrus import reserved_attributes
 
+_HIDDEN = frozenset(reserved_attributes())
 original = pytest.importorskip("netCDF4")
 
 PRINTED = ("_Storage", "_ChunkSizes", "_DeflateLevel", "_Endianness", "_NoFill", "_Filter", "_NCCOPY", "_Encoding")

@@ -258,9 +258,10 @@ impl ObjectMap {
         let above: Vec<ObjectId> = above.filter(|above| above.key().len() > self.root.key().len()).collect();
         let sizes = try_join_all(above.iter().map(|above| self.size(above))).await?;
         let is_prefix = self.store.list(object, None).await.map_err(KvFailure::of)?.entries.is_empty();
-        match sizes.iter().all(Option::is_none) && is_prefix {
-            true => Ok(()),
-            false => Err(KvFailure::InTheWay(object.clone())),
+        if sizes.iter().all(Option::is_none) && is_prefix {
+            Ok(())
+        } else {
+            Err(KvFailure::InTheWay(object.clone()))
         }
     }
 

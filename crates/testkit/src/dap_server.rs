@@ -198,9 +198,10 @@ impl ServerState {
         self.most_in_flight.fetch_max(now, Ordering::SeqCst);
         self.requests.lock().unwrap().push(target.clone());
         thread::sleep(self.behaviour.latency);
-        let (status, body) = match self.behaviour.busy && now > 1 {
-            true => ("503 Service Unavailable\r\nretry-after: 0", b"busy".to_vec()),
-            false => self.reply(&target),
+        let (status, body) = if self.behaviour.busy && now > 1 {
+            ("503 Service Unavailable\r\nretry-after: 0", b"busy".to_vec())
+        } else {
+            self.reply(&target)
         };
         self.sent.fetch_add(body.len(), Ordering::SeqCst);
         let _ = self.send(&mut stream, status, &body, (is_data(&target), answering));
@@ -234,12 +235,11 @@ impl ServerState {
         stream.write_all(b"\r\n")?;
         let turn = if is_data { 1 + self.data_requests.fetch_add(1, Ordering::SeqCst) } else { 0 };
         let every = self.behaviour.cut_every;
-        let end = match every > 0 && is_data && turn.is_multiple_of(every) {
-            true => len / 2,
-            false => {
-                let of_data = self.behaviour.cut_data_at.filter(|_| is_data);
-                of_data.or(self.behaviour.cut_at).unwrap_or(len).min(len)
-            }
+        let end = if every > 0 && is_data && turn.is_multiple_of(every) {
+            len / 2
+        } else {
+            let of_data = self.behaviour.cut_data_at.filter(|_| is_data);
+            of_data.or(self.behaviour.cut_at).unwrap_or(len).min(len)
         };
         let piece = if self.behaviour.trickle == 0 { len.max(1) } else { self.behaviour.trickle };
         let (first, last) = body[..end].split_at(end.saturating_sub(1));
@@ -265,9 +265,10 @@ impl ServerState {
 
     fn reply(&self, target: &str) -> Reply {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let query = match self.behaviour.raw_brackets {
-            true => decoded(&query.replace("%5B", "%255B").replace("%5D", "%255D")),
-            false => decoded(query),
+        let query = if self.behaviour.raw_brackets {
+            decoded(&query.replace("%5B", "%255B").replace("%5D", "%255D"))
+        } else {
+            decoded(query)
         };
         // The longest suffix first.
         for suffix in [".dmr.xml", ".dods", ".dds", ".das", ".dmr", ".dap"] {

@@ -133,9 +133,10 @@ impl<'a> DatasetCheck<'a> {
         {
             return Ok(());
         }
-        let outcome = match variable.is_aggregated() {
-            true => fragments::check(variable, &mut self.findings),
-            false => storage::StorageCheck {
+        let outcome = if variable.is_aggregated() {
+            fragments::check(variable, &mut self.findings)
+        } else {
+            storage::StorageCheck {
                 dataset: self.dataset,
                 findings: &mut self.findings,
                 spans: &mut self.spans,
@@ -143,7 +144,7 @@ impl<'a> DatasetCheck<'a> {
                 objects,
                 lists_absent: self.options.absent,
             }
-            .run(variable),
+            .run(variable)
         };
         self.settle(&path, outcome)
     }

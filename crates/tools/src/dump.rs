@@ -10,6 +10,7 @@ use ncirrus_codec::{DecodedElement, names};
 use ncirrus_model::{
     AttributeState, CodecSpace, Fault, FaultKind, Format, Storage, Stored, TypeRef, VarId, Variable,
 };
+use ncirrus_netcdf_view::{RootFacts, names::FORMAT};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -151,28 +152,13 @@ impl PrintedDataset<'_> {
     /// `docs/spec/nczarr.md` 12.5: provenance, superblock version, and the format.
     fn special_of_root(&self) -> Vec<Attribute> {
         let mut special = Vec::new();
-        let facts = self.dataset.facts();
         if !is_classic(self.dataset) {
-            let provenance = facts.provenance.as_deref();
-            special.extend(provenance.map(|text| Attribute::text("_NCProperties", text)));
-            let stored = facts.superblock_version.map_or(2, i32::from);
-            // Only HDF5 files need not be netCDF-4, and have a superblock of their own.
-            let version = match facts.is_netcdf4 {
-                Some(_) => stored,
-                None => superblock_version(stored, provenance.is_some()),
-            };
-            special.push(Attribute::atomic("_SuperblockVersion", Values::Int(vec![version])));
-            let is_netcdf4 = i32::from(facts.is_netcdf4.unwrap_or(true));
-            special.push(Attribute::atomic("_IsNetcdf4", Values::Int(vec![is_netcdf4])));
+            let facts = self.dataset.facts();
+            special.extend(RootFacts::of(&facts).attributes());
         }
-        special.push(Attribute::text("_Format", self.dataset.kind().format.as_str()));
+        special.push(Attribute::text(FORMAT, self.dataset.kind().format.as_str()));
         special
     }
-}
-
-/// The reference returns 2 for whatever netCDF wrote, also as plain Zarr, and 0 for everything else.
-fn superblock_version(stored: i32, by_netcdf: bool) -> i32 {
-    if stored == 0 && !by_netcdf { 0 } else { stored.max(2) }
 }
 
 /// How a variable is stored, as attributes in the order of docs/spec/nczarr.md 12.5.
@@ -294,13 +280,6 @@ mod tests {
     fn szip_shows_its_method_and_block() {
         assert_eq!(szip_text(&[169, 8, 32, 32]), "4,32,8");
         assert_eq!(szip_text(&[141, 16, 32, 32]), "4,4,16");
-    }
-
-    #[test]
-    fn plain_zarr_has_a_superblock_version_when_netcdf_wrote_it() {
-        assert_eq!(superblock_version(0, false), 0);
-        assert_eq!(superblock_version(0, true), 2);
-        assert_eq!((superblock_version(1, true), superblock_version(3, true)), (2, 3));
     }
 
     #[test]

@@ -98,13 +98,15 @@ impl NccopyOptions {
             .create(create)
             .fix_unlimited(self.fix_unlimited)
             .alone((self.variables_alone && !self.variables.is_empty()) || self.groups_alone);
-        match self.variables_alone {
-            true => options.variables.clone_from(&self.variables),
-            false => options.data_of.clone_from(&self.variables),
+        if self.variables_alone {
+            options.variables.clone_from(&self.variables)
+        } else {
+            options.data_of.clone_from(&self.variables)
         }
-        match self.groups_alone {
-            true => options.groups.clone_from(&self.groups),
-            false => options.data_of_groups.clone_from(&self.groups),
+        if self.groups_alone {
+            options.groups.clone_from(&self.groups)
+        } else {
+            options.data_of_groups.clone_from(&self.groups)
         }
         if !kind.is_classic() {
             options.prescribed = Some(self.prescribe(&model, &chunks, &filters)?);
@@ -148,9 +150,10 @@ impl NccopyOptions {
         }
         let asks_for_storage =
             self.deflate.is_some_and(|level| level > 0) || self.shuffle || !self.chunks.is_empty();
-        Ok(match is_classic(source) && asks_for_storage {
-            true => Kind::Nc4Classic,
-            false => single_file_kind(source).unwrap_or(Kind::Nc4),
+        Ok(if is_classic(source) && asks_for_storage {
+            Kind::Nc4Classic
+        } else {
+            single_file_kind(source).unwrap_or(Kind::Nc4)
         })
     }
 

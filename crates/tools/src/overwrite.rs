@@ -102,9 +102,10 @@ fn of_unknown(error: Error, target: &str, may_be_damaged: bool, session: &Sessio
         Some(Ok(found)) if found.path.is_empty() => {
             let is_dataset = found.kind.is_dataset() && may_be_damaged;
             let is_empty = found.size == Some(0);
-            match is_dataset || is_empty {
-                true => Ok(()),
-                false => Err(plain_conflict("is not a dataset that could be replaced, and is kept", target)),
+            if is_dataset || is_empty {
+                Ok(())
+            } else {
+                Err(plain_conflict("is not a dataset that could be replaced, and is kept", target))
             }
         }
         // Directories are inspected when they are replaced.

@@ -162,9 +162,10 @@ impl<'a> UnitParser<'a> {
             };
         }
         table::find(name, self.depth).map(|unit| (unit, false)).ok_or_else(|| {
-            match table::is_logarithmic(name) {
-                true => UnitError::unsupported(format!("the logarithmic unit {name:?} without a reference")),
-                false => UnitError::malformed(format!("no unit {name:?}")),
+            if table::is_logarithmic(name) {
+                UnitError::unsupported(format!("the logarithmic unit {name:?} without a reference"))
+            } else {
+                UnitError::malformed(format!("no unit {name:?}"))
             }
         })
     }
@@ -306,11 +307,10 @@ impl<'a> UnitParser<'a> {
 
     /// The error if a power or product of these units is too large.
     fn too_large(&self, units: &[Unit]) -> UnitError {
-        match units.iter().any(|unit| unit.level.is_some()) {
-            true => {
-                UnitError::malformed(format!("a power or product of a logarithmic unit in {:?}", self.text))
-            }
-            false => UnitError::malformed(format!("a power beyond all measure in {:?}", self.text)),
+        if units.iter().any(|unit| unit.level.is_some()) {
+            UnitError::malformed(format!("a power or product of a logarithmic unit in {:?}", self.text))
+        } else {
+            UnitError::malformed(format!("a power beyond all measure in {:?}", self.text))
         }
     }
 }

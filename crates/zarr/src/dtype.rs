@@ -121,9 +121,10 @@ impl DataType {
     pub(crate) fn time(unit: &str, scale: u64, is_instant: bool, order: ByteOrder) -> Self {
         let time = TimeUnit::from_numpy(unit, scale, is_instant);
         let unit = if unit.is_empty() { "generic" } else { unit }.to_owned();
-        let extended = Some(match is_instant {
-            true => ExtendedType::DateTime { unit, scale },
-            false => ExtendedType::TimeDelta { unit, scale },
+        let extended = Some(if is_instant {
+            ExtendedType::DateTime { unit, scale }
+        } else {
+            ExtendedType::TimeDelta { unit, scale }
         });
         let stored = stored_number(Atomic::Int64, order);
         Self { time, extended, ..Self::atomic(Atomic::Int64, stored) }

@@ -51,7 +51,7 @@ fn every_store_opens_and_every_variable_has_a_source_or_a_reason() {
         assert_eq!(opened.is_ok(), is_zarr, "{}", case.id);
         let Ok((view, catalog)) = opened else { continue };
         let model = catalog.tree(&view).expect("a tree");
-        assert_eq!(catalog.kind().format, Format::NetCdf4);
+        assert_eq!(catalog.kind().to_string(), "netCDF-4");
         assert!(catalog.kind().is_zarr());
         for id in model.variables() {
             let fault = model.variable(id).and_then(|variable| variable.fault.clone());

@@ -44,9 +44,10 @@ fn keep(figures: &mut Figures, case: usize, program: usize, measured: Option<(f6
 fn make(folder: &Path, count: &str) -> Outcome {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let made = super::program().args(["aggregate", "make"]).arg(folder).arg(count).status();
-    match made.map_err(|error| error.to_string())?.success() {
-        true => Ok(()),
-        false => Err(format!("{count} fragments cannot be made")),
+    if made.map_err(|error| error.to_string())?.success() {
+        Ok(())
+    } else {
+        Err(format!("{count} fragments cannot be made"))
     }
 }
 

@@ -58,9 +58,10 @@ impl FragmentConstants {
     pub(super) fn read(&self, view: &dyn View, touched: &TouchedCells) -> Step<Values> {
         let entries = &self.entries;
         let (start, count) = (entries.lead(&touched.start, 0), entries.lead(&touched.count, 1));
-        match self.is_text {
-            true => Ok(strings(&entries.read_texts(view, &start, &count)?, &count)?),
-            false => entries.read(view, &start, &count),
+        if self.is_text {
+            Ok(strings(&entries.read_texts(view, &start, &count)?, &count)?)
+        } else {
+            entries.read(view, &start, &count)
         }
     }
 

@@ -91,9 +91,10 @@ impl<'a> PartitionLocations<'a> {
         let first = || AxisSelection::Slice { start: 0, count: 1, stride: 1 };
         let mut axes: Vec<AxisSelection> = self.grid.iter().map(|_| first()).collect();
         if let Some(slot) = axes.get_mut(axis) {
-            *slot = match at.len() as u64 == count {
-                true => AxisSelection::Slice { start: 0, count, stride: 1 },
-                false => AxisSelection::Indices(at.clone()),
+            *slot = if at.len() as u64 == count {
+                AxisSelection::Slice { start: 0, count, stride: 1 }
+            } else {
+                AxisSelection::Indices(at.clone())
             };
         }
         axes.push(AxisSelection::Slice { start: axis as u64, count: 1, stride: 1 });

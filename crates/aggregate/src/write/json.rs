@@ -69,9 +69,10 @@ impl SharedWords<'_> {
             list(stored().map(|(((_, len), _), _)| len)),
         );
         let location = list(extents.iter().map(|(start, len)| format!("[{start}, {}]", start + len - 1)));
-        let pdimensions = match lacking.contains(&true) {
-            true => format!(", \"pdimensions\": {}", list(stored().map(|((_, name), _)| text(name)))),
-            false => String::new(),
+        let pdimensions = if lacking.contains(&true) {
+            format!(", \"pdimensions\": {}", list(stored().map(|((_, name), _)| text(name))))
+        } else {
+            String::new()
         };
         let index = list(place);
         format!("{{\"subarray\": {subarray}, \"index\": {index}, \"location\": {location}{pdimensions}}}")

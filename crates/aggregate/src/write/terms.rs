@@ -69,9 +69,8 @@ impl FragmentDescriber<'_> {
     fn sizes(&mut self, home: GroupId, words: &ConventionWords, sizes: &[Vec<u64>]) -> Result<VarId> {
         let is_cf = self.form.convention == Convention::Cf113;
         let (rows, columns) = (sizes.len(), sizes.iter().map(Vec::len).max().unwrap_or(1));
-        let dimension_name = |axis: &str, len: usize| match is_cf {
-            true => format!("a_map_{axis}{len}"),
-            false => format!("f_{len}_loc"),
+        let dimension_name = |axis: &str, len: usize| {
+            if is_cf { format!("a_map_{axis}{len}") } else { format!("f_{len}_loc") }
         };
         let mut dims = Vec::new();
         if rows > 0 {
@@ -126,9 +125,10 @@ fn texts(fragments: &FragmentArray, text: impl Fn(&FragmentCell) -> String) -> S
 fn common_or_each(fragments: &FragmentArray, text: impl Fn(&FragmentCell) -> String) -> Strings {
     let mut all = fragments.cells.iter().flatten().map(&text);
     let first = all.next();
-    match all.all(|text| Some(&text) == first.as_ref()) {
-        true => Strings::from_iter([Some(first.unwrap_or_default())]),
-        false => texts(fragments, text),
+    if all.all(|text| Some(&text) == first.as_ref()) {
+        Strings::from_iter([Some(first.unwrap_or_default())])
+    } else {
+        texts(fragments, text)
     }
 }
 

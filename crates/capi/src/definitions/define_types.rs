@@ -152,8 +152,7 @@ pub(crate) fn insert_array(
         check_end(edit, id, offset, &field)?;
         let members = edit.members_mut();
         Arc::make_mut(&mut members.layouts).entry(id).or_default().offsets.push(offset);
-        if let Some(UserType { kind: UserKind::Compound(fields), .. }) = members.model_mut().user_type_mut(id)
-        {
+        if let Some(UserKind::Compound(fields)) = members.model_mut().user_kind_mut(id) {
             fields.push(field);
         }
         Ok(())
@@ -186,9 +185,7 @@ pub(crate) fn insert_member(ncid: c_int, ty: c_int, name: CText, value: Bytes) -
         if is_taken {
             return Err(Code(NC_ENAMEINUSE));
         }
-        if let Some(UserType { kind: UserKind::Enum { members, .. }, .. }) =
-            edit.model_mut().user_type_mut(id)
-        {
+        if let Some(UserKind::Enum { members, .. }) = edit.model_mut().user_kind_mut(id) {
             members.push(EnumMember { name, value });
         }
         Ok(())

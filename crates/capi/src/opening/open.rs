@@ -16,6 +16,7 @@ use crate::process::last_error;
 use crate::process::local_place::{LocalPlace, address_of, anchored, trimmed};
 use crate::process::{self, open_options};
 use crate::programs::user_formats;
+use ncirrus::netcdf::RootFacts;
 use ncirrus::store::Url;
 use ncirrus::{Dataset, ErrorKind};
 use std::ffi::c_int;
@@ -393,28 +394,16 @@ pub(crate) fn path(ncid: c_int, len: Out<usize>, path: crate::c_types::memory::N
     Ok(())
 }
 
-/// The values of the attributes that no file stores, for the root group.
+/// An attribute that no file stores, of the root group.
 ///
 /// # Errors
 /// `NC_ENOTATT` if the file has none of this name.
-pub(crate) fn virtual_attribute(file: &OpenFile, name: &str) -> Outcome<ncirrus::Values> {
-    use ncirrus::Values;
-    let none = Code(NC_ENOTATT);
+pub(crate) fn virtual_attribute(file: &OpenFile, name: &str) -> Outcome<ncirrus::Attribute> {
     if file.is_classic() {
-        return Err(none);
+        return Err(Code(NC_ENOTATT));
     }
     let facts = file.core.look(|state| state.dataset.facts());
-    match name {
-        "_NCProperties" => Ok(Values::Char(facts.provenance.ok_or(none)?.into_bytes())),
-        "_IsNetcdf4" => Ok(Values::Int(vec![i32::from(facts.is_netcdf4.unwrap_or(true))])),
-        "_SuperblockVersion" => {
-            let stored = facts.superblock_version.map_or(2, i32::from);
-            // Zarr has no superblock: 2 stands for what netCDF wrote.
-            let is_foreign = file.is_hdf5() || (stored == 0 && facts.provenance.is_none());
-            Ok(Values::Int(vec![if is_foreign { stored } else { stored.max(2) }]))
-        }
-        _ => Err(none),
-    }
+    RootFacts::of(&facts).attribute(name).ok_or(Code(NC_ENOTATT))
 }
 
 /// The version in the form that programs parse.

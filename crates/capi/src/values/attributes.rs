@@ -7,6 +7,7 @@ use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::opening::open::virtual_attribute;
 use crate::values::data::write_converted;
 use ncirrus::model::normalize_name;
+use ncirrus::netcdf::names::{CODECS, is_found_unlisted};
 use ncirrus::{Atomic, Attribute, TypeRef};
 use std::ffi::c_int;
 
@@ -52,15 +53,11 @@ fn attribute(at: &FileGroup, varid: c_int, name: CText) -> Outcome<Attribute> {
     let name = sought_name(at, &name)?;
     match attributes.find(&name) {
         Some(attribute) => Ok(attribute.clone()),
-        None if varid == GLOBAL => Ok(Attribute::atomic(name.clone(), virtual_attribute(&at.file, &name)?)),
+        None if varid == GLOBAL => virtual_attribute(&at.file, &name),
         None if name == CODECS => codecs(at, varid),
         None => Err(Code(NC_ENOTATT)),
     }
 }
-
-const CODECS: &str = "_Codecs";
-/// Attributes that the library shows and nobody writes.
-pub(crate) const READ_ONLY: [&str; 4] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion", CODECS];
 
 /// The codecs of a variable of Zarr, as `ncdump` prints them; a variable without codecs has no such attribute. The text ends with a NUL, and
 /// its length is that with the NUL: `ncdump` relies on one. The reference writes it beyond the length that it answers.
@@ -77,7 +74,7 @@ fn codecs(at: &FileGroup, varid: c_int) -> Outcome<Attribute> {
 
 /// Whether an attribute that no file stores may have the name here: it has no number.
 fn is_virtual(at: &FileGroup, varid: c_int, name: &str) -> bool {
-    !at.file.is_classic() && (varid == GLOBAL || !at.file.is_hdf5()) && READ_ONLY.contains(&name)
+    !at.file.is_classic() && (varid == GLOBAL || !at.file.is_hdf5()) && is_found_unlisted(name)
 }
 
 pub(crate) fn inq(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<usize>) -> Outcome<()> {

@@ -13,6 +13,7 @@ pub(crate) use crate::rules::slabs::CSlab;
 use crate::rules::slabs::{Slab, SlabAccess, SlabCall};
 use crate::values::read_ahead;
 use crate::values::small_reads;
+use ncirrus::netcdf::casts;
 use ncirrus::{Atomic, TypeRef, Values, VarId};
 use std::ffi::c_int;
 
@@ -48,7 +49,7 @@ fn read_native(
 /// Values that become those of another type: of DAP2 in the type that the server sent, which netCDF-3 may not have.
 fn values_to_convert(at: &FileGroup, variable: &ncirrus::Variable, slab: &Slab) -> Outcome<Values> {
     let values = values_of(at, variable, slab)?;
-    Ok(if is_sent_unsigned(at, variable.id())? { convert::without_sign(values) } else { values })
+    Ok(if is_sent_unsigned(at, variable.id())? { casts::without_sign(values) } else { values })
 }
 
 fn is_sent_unsigned(at: &FileGroup, id: VarId) -> Outcome<bool> {

@@ -13,27 +13,10 @@ use crate::files::{GLOBAL, edit, group_of};
 use crate::rules::convert;
 use crate::values::attributes;
 use ncirrus::model::default_fill;
+use ncirrus::netcdf::{AttributeSpace, names::STRING_LENGTHS};
 use ncirrus::{Atomic, Attribute, Attributes, FillValue, NodeId, TypeRef, Values, VarId};
 use std::ffi::c_int;
 
-/// Attributes that files of netCDF-4 use themselves.
-const HIDDEN: [&str; 13] = [
-    "CLASS",
-    "DIMENSION_LIST",
-    "NAME",
-    "REFERENCE_LIST",
-    "_ARRAY_DIMENSIONS",
-    "_Format",
-    "_Netcdf4Coordinates",
-    "_Netcdf4Dimid",
-    "_nc3_strict",
-    "_nczarr_array",
-    "_nczarr_attr",
-    "_nczarr_group",
-    "_nczarr_superblock",
-];
-/// Lengths of the strings of a variable, and of all variables, in files of Zarr (docs/spec/nczarr.md 3.12).
-const STRING_LENGTHS: [&str; 2] = ["_nczarr_maxstrlen", "_nczarr_default_maxstrlen"];
 /// The most values.
 const MOST: usize = 0x7fff_ffff;
 
@@ -285,20 +268,12 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
 
 /// Names of the library itself, whatever has the attribute: nobody would see it once the file is opened again.
 fn check_reserved(edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
-    let is_reserved = attributes::READ_ONLY.contains(&name)
-        || HIDDEN.contains(&name)
-        || is_zarr(edit) && is_reserved_in_zarr(name);
-    if is_reserved { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
+    let space = if is_zarr(edit) { AttributeSpace::Zarr } else { AttributeSpace::Hdf5 };
+    if space.is_reserved(name) { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
 }
 
 fn is_zarr(edit: &FileEdit<'_>) -> bool {
     !edit.is_classic() && !edit.file.is_hdf5()
-}
-
-/// Names that the writer of Zarr refuses: it would do so only once the file is synced, with all definitions.
-fn is_reserved_in_zarr(name: &str) -> bool {
-    let is_prefixed = name.starts_with("_nczarr_") || name.starts_with("_NCZARR_");
-    name == "_ncirrus" || is_prefixed && !STRING_LENGTHS.contains(&name)
 }
 
 /// Lengths of strings in a file of Zarr are numbers that the writer can use: with others it could not write the file.

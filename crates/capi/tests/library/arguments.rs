@@ -75,9 +75,8 @@ pub(super) fn common_functions() -> Vec<ncirrus_netcdf::FunctionRow> {
 
 /// The call of a function with one argument replaced.
 pub(super) fn with_argument(row: &ncirrus_netcdf::FunctionRow, replaced: usize, by: &str) -> String {
-    let pass = |(at, (name, ty)): (usize, &(&str, ncirrus_netcdf::CTypeName))| match at == replaced {
-        true => by.to_owned(),
-        false => valid(row.name, name, &ty()),
+    let pass = |(at, (name, ty)): (usize, &(&str, ncirrus_netcdf::CTypeName))| {
+        if at == replaced { by.to_owned() } else { valid(row.name, name, &ty()) }
     };
     let arguments: Vec<String> = row.arguments.iter().enumerate().map(pass).collect();
     format!("{}({})", row.name, arguments.join(", "))

@@ -7,9 +7,10 @@ use std::path::Path;
 /// Dumps without what names the library that wrote the file; with how it is stored, where Debian's `ncdump` can tell.
 fn dumped(folder: &Path, file: &str) -> String {
     let special = run(Library::Debian, folder, "ncdump", &["-n", "x", "-s", file]);
-    let text = match special.status.success() {
-        true => String::from_utf8(special.stdout).unwrap(),
-        false => printed(Library::Debian, folder, "ncdump", &["-n", "x", file]),
+    let text = if special.status.success() {
+        String::from_utf8(special.stdout).unwrap()
+    } else {
+        printed(Library::Debian, folder, "ncdump", &["-n", "x", file])
     };
     text.lines().filter(|line| !line.contains("_NCProperties")).map(|line| format!("{line}\n")).collect()
 }

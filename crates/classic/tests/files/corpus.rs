@@ -2,7 +2,7 @@
 use crate::support::file::Writing3;
 use crate::support::{Opened, open};
 use ncirrus_classic::ClassicWriter;
-use ncirrus_model::{Attributes, Model, TypeRef, Values};
+use ncirrus_model::{Attributes, DatasetKind, Model, TypeRef, Values};
 use ncirrus_testkit::corpus::{corpus, program};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};

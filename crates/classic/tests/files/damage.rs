@@ -2,7 +2,7 @@
 use crate::support::sample::sample;
 use crate::support::{KEY, done, open};
 use ncirrus_classic::{ClassicDriver, FormatVersion};
-use ncirrus_layout::{Confidence, Driver, ErrorKind, Limits, OpenOptions};
+use ncirrus_layout::{Confidence, DatasetView, Driver, ErrorKind, Limits, OpenOptions};
 use ncirrus_model::{Atomic, DatasetKind, DimensionLen, FillValue, Format, Model, Storage, TypeRef, Values};
 use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive, law};
 use proptest::prelude::*;
@@ -240,7 +240,7 @@ fn files_that_netcdf_c_refuses_are_refused_if_that_is_asked_for() {
         let vars =
             [var("c", &[1], 2, c), var("r", &[0, 1], 2, r), var("f", &[1], 4, f), var("s", &[0, 1], 2, s)];
         let view = MemoryView::new(ObjectView::one(KEY, classic(1, &dims, &vars, 2000)));
-        let options = OpenOptions::default().strict(true);
+        let options = OpenOptions::default().view(DatasetView::NetcdfCStrict);
         let opened = done(ClassicDriver.open(&view, &ObjectView::id(KEY), &options));
         opened.map(|_| ()).map_err(|error| (error.kind(), error.to_string()))
     };

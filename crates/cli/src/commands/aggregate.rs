@@ -84,9 +84,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
         .sort(args.sort)
         .compare(!args.no_compare)
         .steps(&show);
-    let prepared = match args.add {
-        true => PreparedAggregation::adding(&args.target, &files, &options, session),
-        false => PreparedAggregation::of(&files, &options, session),
+    let prepared = if args.add {
+        PreparedAggregation::adding(&args.target, &files, &options, session)
+    } else {
+        PreparedAggregation::of(&files, &options, session)
     };
     bar.finish_and_clear();
     let prepared = prepared?;
@@ -94,15 +95,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     if args.dry_run {
         return print(prepared.report());
     }
-    let master = match args.add {
-        true => args.master.changing(master_options(&args.target, session)?.overwrite(true))?,
-        false => args.master.options()?,
+    let master = if args.add {
+        args.master.changing(master_options(&args.target, session)?.overwrite(true))?
+    } else {
+        args.master.options()?
     };
     let report = prepared.write(&args.target, &master, session)?;
-    match args.quiet {
-        true => Ok(crate::exit::after(CommandStatus::SUCCESS, &report.left_out)),
-        false => print(&report),
-    }
+    if args.quiet { Ok(crate::exit::after(CommandStatus::SUCCESS, &report.left_out)) } else { print(&report) }
 }
 
 /// A folder may also contain an older master; inputs of the aggregation are not replaced.

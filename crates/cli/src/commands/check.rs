@@ -63,10 +63,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     bar.finish_and_clear();
     let report = report?;
     let mut out = anstream::stdout().lock();
-    let written = match args.json {
-        true => writeln!(out, "{:#}", report.to_json()),
-        false => write!(out, "{report}"),
-    };
+    let written = if args.json { writeln!(out, "{:#}", report.to_json()) } else { write!(out, "{report}") };
     drop(out);
     let done = super::finish(written)?;
     Ok(if report.is_sound() { done } else { CommandStatus::from(exit::PARTIAL) })

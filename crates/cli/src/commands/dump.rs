@@ -104,9 +104,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
 /// Prints a dataset to standard output as CDL or NcML, and reports on standard error what could not be read.
 pub(crate) fn print(dataset: &Dataset, options: &cdl::PrintOptions, is_ncml: bool) -> Result<CommandStatus> {
     let mut out = StandardOutput::new();
-    let printed = match is_ncml {
-        true => ncirrus_tools::dump_ncml(dataset, &mut out, options),
-        false => ncirrus_tools::dump(dataset, &mut out, options).map(|summary| summary.faults),
+    let printed = if is_ncml {
+        ncirrus_tools::dump_ncml(dataset, &mut out, options)
+    } else {
+        ncirrus_tools::dump(dataset, &mut out, options).map(|summary| summary.faults)
     };
     let flushed = out.flush();
     if let Some(failed) = out.failed() {

@@ -119,9 +119,10 @@ impl<W: Write> FragmentList<W> {
             return Ok(());
         }
         let noun = if self.count == 1 { "fragment" } else { "fragments" };
-        match checked {
-            true => writeln!(self.out, "  {} {noun}, {} with faults", self.count, self.faults - self.before),
-            false => writeln!(self.out, "  {} {noun}", self.count),
+        if checked {
+            writeln!(self.out, "  {} {noun}, {} with faults", self.count, self.faults - self.before)
+        } else {
+            writeln!(self.out, "  {} {noun}", self.count)
         }
     }
 

@@ -34,9 +34,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let dataset = args.reading.open(&args.url, session)?;
     let info = ncirrus_tools::info(&dataset)?;
     let mut out = anstream::stdout().lock();
-    let shown = match args.json {
-        true => writeln!(out, "{:#}", info.to_json()),
-        false => show(&mut out, &info, args.attributes),
+    let shown = if args.json {
+        writeln!(out, "{:#}", info.to_json())
+    } else {
+        show(&mut out, &info, args.attributes)
     };
     drop(out);
     Ok(crate::exit::after(finish(shown)?, &info.left_out))

@@ -25,7 +25,7 @@ pub(crate) mod split;
 pub(crate) mod whoami;
 
 use crate::CommandStatus;
-use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
+use ncirrus::{Dataset, DatasetView, Error, ErrorKind, OpenOptions, Result, Session};
 use std::io;
 
 /// The result of a command that printed: a closed pipe (`ncirrus info x | head`) is not an error.
@@ -45,7 +45,7 @@ pub(crate) fn open(url: &str, session: &Session) -> Result<Dataset> {
 
 /// As [`open`], in the view of netCDF-C where there is another one, unless the address says which.
 pub(crate) fn open_as_netcdf_c(url: &str, session: &Session) -> Result<Dataset> {
-    Dataset::open_with(&pipe::source(url)?, &OpenOptions::default().as_netcdf_c(true), session)
+    Dataset::open_with(&pipe::source(url)?, &OpenOptions::default().view(DatasetView::NetcdfC), session)
 }
 
 /// An address for display: without password and query.

@@ -40,9 +40,10 @@ pub(crate) fn source(name: &str) -> Result<String> {
     if !is_stream(name) {
         return Ok(name.to_owned());
     }
-    let mut input: Box<dyn Read> = match is_pipe(name) {
-        true => Box::new(io::stdin().lock()),
-        false => Box::new(File::open(name).map_err(|error| failed(name, &error))?),
+    let mut input: Box<dyn Read> = if is_pipe(name) {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(name).map_err(|error| failed(name, &error))?)
     };
     let path = place("stdin")?;
     let kept = create(&path).and_then(|mut file| io::copy(&mut input, &mut file));

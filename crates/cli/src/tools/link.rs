@@ -26,10 +26,8 @@ pub(crate) fn run(args: &Args, _: &Session) -> Result<CommandStatus> {
         let names: Vec<&str> = all.collect();
         return Err(Error::invalid(format!("{unknown:?} is none of {}", names.join(", "))));
     }
-    let names: Vec<&str> = match args.names.is_empty() {
-        true => all.collect(),
-        false => args.names.iter().map(String::as_str).collect(),
-    };
+    let names: Vec<&str> =
+        if args.names.is_empty() { all.collect() } else { args.names.iter().map(String::as_str).collect() };
     let program = std::env::current_exe().map_err(|error| of_io(error, "ncirrus"))?;
     let links: Vec<PathBuf> = names.iter().map(|name| args.folder.join(file_name(name))).collect();
     fs::create_dir_all(&args.folder).map_err(|error| of_io(error, args.folder.display()))?;

@@ -42,9 +42,10 @@ fn same(source: &Source, session: &Session) -> Result<(), String> {
         Err(error) => return refused(&run(&dump), &error),
     };
     // Data of large datasets are compared when they are copied.
-    let (data, arguments) = match is_large(&dataset) {
-        true => (cdl::DataChoice::HeaderOnly, &dump[..]),
-        false => (cdl::DataChoice::All, &dump[..6]),
+    let (data, arguments) = if is_large(&dataset) {
+        (cdl::DataChoice::HeaderOnly, &dump[..])
+    } else {
+        (cdl::DataChoice::All, &dump[..6])
     };
     let printed = run(arguments);
     let (expected, is_whole) = match text(&dataset, data) {

@@ -136,9 +136,10 @@ impl CloudStore {
         let page = asking.list(&folder, true, after).await.map_err(|fault| fault.at(prefix))?;
         let mut found = ObjectPage { next: page.next, ..ObjectPage::default() };
         for object in page.objects.into_iter().filter(|object| object.key != folder) {
-            match is_named(&object.key) {
-                true => found.objects.push((ObjectId::new(self.id.clone(), object.key), object.size)),
-                false => found.unnamed.push((object.key, object.size)),
+            if is_named(&object.key) {
+                found.objects.push((ObjectId::new(self.id.clone(), object.key), object.size))
+            } else {
+                found.unnamed.push((object.key, object.size))
             }
         }
         Ok(found)

@@ -51,9 +51,10 @@ const START_BYTES: usize = 1 << 20;
 impl<'a> AnswerDecoder<'a> {
     pub(crate) fn new(source: &'a DapSource, wanted: &'a QueryBox, limits: &'a Limits) -> Self {
         let is_direct = source.variables.get(wanted.variable).is_some_and(ShownVariable::is_direct);
-        let state = match is_direct {
-            true => DecoderState::Begun(BytesMut::new()),
-            false => DecoderState::Held(BytesMut::new()),
+        let state = if is_direct {
+            DecoderState::Begun(BytesMut::new())
+        } else {
+            DecoderState::Held(BytesMut::new())
         };
         Self { source, wanted, limits, len: 0, state }
     }

@@ -61,9 +61,10 @@ fn numbers(items: &[&Value], atomic: Atomic) -> Result<Values> {
         let whole = item.as_i64().map(i128::from).or_else(|| item.as_u64().map(i128::from));
         let whole = whole.filter(|value| fits(atomic, *value)).ok_or_else(|| wrong(item))?;
         let little = whole.to_le_bytes();
-        match cfg!(target_endian = "big") {
-            true => bytes.extend(little[..size].iter().rev()),
-            false => bytes.extend_from_slice(&little[..size]),
+        if cfg!(target_endian = "big") {
+            bytes.extend(little[..size].iter().rev())
+        } else {
+            bytes.extend_from_slice(&little[..size])
         }
     }
     Values::from_native_bytes(atomic, &bytes).ok_or_else(|| Error::internal("integers of uneven size"))

@@ -196,9 +196,10 @@ impl MosaicRead<'_> {
     ) -> Result<Option<ValueRecipe>> {
         let Some((from, to)) = self.types(dataset, variable) else { return Ok(None) };
         if !(from.is_numeric() && to.is_numeric()) {
-            return match from == to {
-                true => Ok(None),
-                false => Err(Error::malformed(format!("type {} instead of {}", from.name(), to.name()))),
+            return if from == to {
+                Ok(None)
+            } else {
+                Err(Error::malformed(format!("type {} instead of {}", from.name(), to.name())))
             };
         }
         let mut attributes = dataset.attributes(&[NodeId::Variable(variable)]).await;

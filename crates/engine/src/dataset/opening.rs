@@ -8,7 +8,8 @@ use crate::open;
 use crate::session::Session;
 use crate::snapshot::StoreSnapshot;
 use ncirrus_layout::{
-    AddressHints, Catalog, Confidence, Driver, Error, Members, Memo, ObjectId, OpenOptions, Result,
+    AddressHints, Catalog, Confidence, DatasetView, Driver, Error, Members, Memo, ObjectId, OpenOptions,
+    Result,
 };
 use ncirrus_model::Model;
 use ncirrus_store::{Opened, Store, Url};
@@ -167,10 +168,11 @@ impl Session {
 
     /// What steps on objects of a store are driven with; nothing of the store is known yet.
     pub(crate) fn context(&self, store: Arc<dyn Store>) -> DriveContext {
-        let budget = match self.is_of_others() {
-            true => (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.most()))
-                .max(LEAST_METADATA),
-            false => self.shared.metadata_cache,
+        let budget = if self.is_of_others() {
+            (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.most()))
+                .max(LEAST_METADATA)
+        } else {
+            self.shared.metadata_cache
         };
         DriveContext {
             shared: Arc::clone(&self.shared),
@@ -215,7 +217,7 @@ impl Dataset {
             _ => open::probe(&context, root, &others.drivers).await?,
         };
         let others = ReferredDatasets {
-            options: others.options.clone().name(None::<String>).as_netcdf_c(false).strict(false),
+            options: others.options.clone().name(None::<String>).view(DatasetView::Own),
             owned: None,
             ..others.clone()
         };

@@ -98,9 +98,10 @@ impl fmt::Display for ReadPlan {
         writeln!(f, "layout      {}", self.layout)?;
         if self.fragments > 0 {
             write!(f, "fragments   {} in {} parts", self.fragments, self.tiles)?;
-            match self.fragments == self.fragments_counted {
-                true => writeln!(f)?,
-                false => writeln!(f, "; the following is of the first {}", self.fragments_counted)?,
+            if self.fragments == self.fragments_counted {
+                writeln!(f)?
+            } else {
+                writeln!(f, "; the following is of the first {}", self.fragments_counted)?
             }
         }
         if self.tiles > 0 && self.fragments == 0 {

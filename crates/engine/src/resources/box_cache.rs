@@ -1,7 +1,8 @@
 //! A cache of boxes that servers computed, for repeated small reads.
 use hashlink::LinkedHashMap;
+use ncirrus_layout::sequence::continued_axis;
 use ncirrus_layout::{LockExt, QueryAxis, QueryBox};
-use ncirrus_model::Values;
+use ncirrus_model::{Region, Values};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
@@ -258,13 +259,14 @@ fn holds(held: &QueryBox, wanted: &QueryBox) -> bool {
 
 /// Whether a box continues another one along one axis.
 fn is_next(last: &QueryBox, wanted: &QueryBox) -> bool {
-    let mut others = last.axes.iter().zip(&wanted.axes).filter(|(last, wanted)| last != wanted);
-    let one = others.next();
-    let is_alone = others.next().is_none() && last.axes.len() == wanted.axes.len();
-    let goes_on = |(last, wanted): (&QueryAxis, &QueryAxis)| {
-        last.stride == 1 && wanted.stride == 1 && last.start.checked_add(last.count) == Some(wanted.start)
+    let region = |asked: &QueryBox| Region {
+        start: asked.axes.iter().map(|axis| axis.start).collect(),
+        count: asked.axes.iter().map(|axis| axis.count).collect(),
     };
-    is_alone && one.is_some_and(goes_on)
+    let strides = |asked: &QueryBox| asked.axes.iter().map(|axis| axis.stride).collect::<Vec<_>>();
+    let axis = continued_axis(&region(last), &region(wanted));
+    axis.and_then(|axis| wanted.axes.get(axis)).is_some_and(|axis| axis.stride == 1)
+        && strides(last) == strides(wanted)
 }
 
 #[cfg(test)]

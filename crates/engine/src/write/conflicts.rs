@@ -204,10 +204,7 @@ impl ConflictControl {
     /// # Errors
     /// `Conflict` if one of them did; errors of the store.
     pub(super) async fn acquire_lease(&self) -> Result<()> {
-        match self.is_shared() {
-            true => self.try_lease().await,
-            false => Ok(()),
-        }
+        if self.is_shared() { self.try_lease().await } else { Ok(()) }
     }
 
     async fn try_lease(&self) -> Result<()> {

@@ -176,12 +176,11 @@ impl ChunkEncoder {
                 let (raw, mut puts) = self.stored_values((target, model), &values).map_err(located)?;
                 let (body, mask) =
                     encode(target, &subject, EncodedBody::Made(raw), scratch).map_err(located)?;
-                match puts.is_empty() {
-                    true => self.place_body(target, prepared, &key.cell, body, mask)?,
-                    false => {
-                        puts.extend(self.place(target, prepared, &key.cell, body.into_bytes(), mask)?);
-                        PlacedChunk::Puts(puts)
-                    }
+                if puts.is_empty() {
+                    self.place_body(target, prepared, &key.cell, body, mask)?
+                } else {
+                    puts.extend(self.place(target, prepared, &key.cell, body.into_bytes(), mask)?);
+                    PlacedChunk::Puts(puts)
                 }
             }
             (DirtyContents::Bytes(_), None) => return Err(Error::internal("a staged cell of another kind")),
@@ -244,9 +243,10 @@ impl ChunkEncoder {
         let axes = shape.iter().zip(&stored).zip(&target.growing);
         let is_cut = axes.into_iter().any(|((whole, stored), grows)| *grows && stored < whole);
         let mut cut = self.cut.guard();
-        match is_cut {
-            true => _ = cut.insert(key.clone(), array.to_vec()),
-            false => _ = cut.remove(key),
+        if is_cut {
+            _ = cut.insert(key.clone(), array.to_vec())
+        } else {
+            _ = cut.remove(key)
         }
         Ok(())
     }

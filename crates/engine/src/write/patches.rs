@@ -1,26 +1,13 @@
 //! Changes of a file in place that belong together.
-use super::put::put_locally;
-use ncirrus_layout::{ObjectId, Result, StorePut};
+use ncirrus_layout::{ObjectId, StorePut};
 use ncirrus_store::LocalStore;
 
 /// Changes whose first and last byte are closer than this are written at once.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// Carries out changes that readers are to see together, in their order. Patches of a short part of one object become
-/// one write of the whole part, since a program that is killed between two writes leaves one change without the other.
-///
-/// # Errors
-/// Errors of the store.
-pub(super) fn put_together(local: &dyn LocalStore, puts: Vec<StorePut>) -> Result<()> {
-    match whole_part(local, &puts) {
-        Some((object, offset, body)) => local.write_at(&object, offset, &body),
-        None => puts.into_iter().try_for_each(|put| put_locally(local, put)),
-    }
-}
-
 /// The bytes of the part of an object in which all of `puts` lie, as they are afterwards. `None` if the puts concern
 /// more than one short part that is already there.
-fn whole_part(local: &dyn LocalStore, puts: &[StorePut]) -> Option<(ObjectId, u64, Vec<u8>)> {
+pub(super) fn whole_part(local: &dyn LocalStore, puts: &[StorePut]) -> Option<(ObjectId, u64, Vec<u8>)> {
     let [StorePut::Patch { object, .. }, _, ..] = puts else { return None };
     let (mut start, mut end) = (u64::MAX, 0);
     for put in puts {

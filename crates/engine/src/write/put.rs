@@ -1,5 +1,5 @@
 //! Carrying out changes of the store.
-use super::patches::put_together;
+use super::patches::whole_part;
 use crate::resources::{InFlight, SharedResources};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -411,3 +411,15 @@ fn name_of(put: &StorePut) -> &'static str {
 
 /// Bytes that are moved or copied at once.
 const MOVE_BYTES: usize = 4 << 20;
+
+/// Carries out changes that readers are to see together, in their order. Patches of a short part of one object become
+/// one write of the whole part, since a program that is killed between two writes leaves one change without the other.
+///
+/// # Errors
+/// Errors of the store.
+fn put_together(local: &dyn LocalStore, puts: Vec<StorePut>) -> Result<()> {
+    match whole_part(local, &puts) {
+        Some((object, offset, body)) => local.write_at(&object, offset, &body),
+        None => puts.into_iter().try_for_each(|put| put_locally(local, put)),
+    }
+}

@@ -48,9 +48,10 @@ impl WritePlace {
     }
 
     fn writing(&self) -> Arc<dyn Writing> {
-        match self.format.flat {
-            true => Arc::new(FlatFormat(self.format.clone())),
-            false => Arc::new(self.format.clone()),
+        if self.format.flat {
+            Arc::new(FlatFormat(self.format.clone()))
+        } else {
+            Arc::new(self.format.clone())
         }
     }
 

@@ -204,9 +204,10 @@ impl VariableEncoder {
             let shape = self.target.cell_shape(cell)?;
             let stored = self.target.stored_shape(cell, &self.shape)?;
             let size = self.target.element.unwrap_or(0);
-            let elements = match stored == shape {
-                true => elements,
-                false => WriteTarget::clip_bytes(&elements, &shape, &stored, size),
+            let elements = if stored == shape {
+                elements
+            } else {
+                WriteTarget::clip_bytes(&elements, &shape, &stored, size)
             };
             let (array, skips) = (&self.shape, self.takes_masks);
             let subject = EncodingSubject { cell, array, shape: &stored, kept: None, skips };

@@ -266,8 +266,8 @@ impl ModelAssembly {
                 None => self.model.root(),
             };
             if let Some(group) = self.model.group_mut(id) {
-                group.attributes = AttributeState::Pending;
-                group.fault = losses.get(at).and_then(|losses| fault_of(losses));
+                *group.attributes = AttributeState::Pending;
+                *group.fault = losses.get(at).and_then(|losses| fault_of(losses));
             }
             ids.insert(at, id);
             self.groups.push((id, node.object.clone()));

@@ -3,28 +3,8 @@ use super::ObjectKey;
 use crate::datatypes::{Dataspace, DatatypeClass, RawAttribute, StringPadding, object_references, values};
 use crate::object::ObjectRef;
 use ncirrus_layout::{Error, ErrorKind, Step, View};
+use ncirrus_netcdf_view::AttributeSpace;
 use std::collections::HashMap;
-
-/// Names that are hidden, whatever their values.
-const HIDDEN: [&str; 17] = [
-    "CLASS",
-    "DIMENSION_LIST",
-    "NAME",
-    "REFERENCE_LIST",
-    "_ARRAY_DIMENSIONS",
-    "_Codecs",
-    "_Format",
-    "_IsNetcdf4",
-    "_NCProperties",
-    "_Netcdf4Coordinates",
-    "_Netcdf4Dimid",
-    "_SuperblockVersion",
-    "_nc3_strict",
-    "_nczarr_attr",
-    "_nczarr_group",
-    "_nczarr_array",
-    "_nczarr_superblock",
-];
 
 /// Prefix of the `NAME` of a scale that is not a variable.
 const NO_VARIABLE: &[u8] = b"This is a netCDF dimension but not a netCDF variable.";
@@ -32,9 +12,9 @@ const NO_VARIABLE: &[u8] = b"This is a netCDF dimension but not a netCDF variabl
 /// Attributes as stored in the file.
 pub(super) type AttributeResults = [Result<RawAttribute, (String, Error)>];
 
-/// Whether an attribute is hidden.
+/// Whether an attribute is hidden, whatever its values.
 pub(crate) fn is_hidden(name: &str) -> bool {
-    HIDDEN.contains(&name)
+    AttributeSpace::Hdf5.is_hidden(name)
 }
 
 /// The hidden attributes that cannot be read, except the back pointers of scales, which are not used.

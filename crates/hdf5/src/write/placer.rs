@@ -17,6 +17,7 @@ use create::FileCreation;
 use handover::NewFile;
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
+use ncirrus_netcdf_view::DefaultChunks;
 
 /// The readers that new files are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,16 +27,6 @@ pub enum FileStructures {
     V18,
     /// HDF5 1.10 and newer: chunk indexes with direct lookup.
     V110,
-}
-
-/// How default chunk shapes are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DefaultChunks {
-    /// About 4 MiB, for reading maps and time series equally well.
-    #[default]
-    Balanced,
-    /// As in netCDF-C.
-    NetcdfC,
 }
 
 /// Writes netCDF-4 files.

@@ -4,6 +4,7 @@ use super::{
     Variable, check_name, new_group, next_id,
 };
 use crate::{FillValue, Member, UserKind, Values};
+use std::collections::HashSet;
 
 impl Model {
     /// An empty root group.
@@ -14,6 +15,7 @@ impl Model {
             types: Vec::new(),
             vars: Vec::new(),
             room: None,
+            lent: None,
         }
     }
 
@@ -39,8 +41,9 @@ impl Model {
     /// `NotFound` if there is no such parent.
     pub fn insert_group(&mut self, parent: GroupId, name: impl Into<String>) -> Result<GroupId, ModelError> {
         let id = GroupId(next_id(self.groups.len()));
-        self.existing(parent)?.groups.push(id);
+        self.existing(parent)?;
         self.groups.push(Some(new_group(name.into(), Some(parent))));
+        self.enlist(parent, id);
         Ok(id)
     }
 
@@ -67,8 +70,9 @@ impl Model {
     /// `NotFound` if there is no such group.
     pub fn insert_dimension(&mut self, group: GroupId, dimension: Dimension) -> Result<DimId, ModelError> {
         let id = DimId(next_id(self.dims.len()));
-        self.existing(group)?.dims.push(id);
+        self.existing(group)?;
         self.dims.push(Some((group, dimension)));
+        self.enlist(group, id);
         Ok(id)
     }
 
@@ -89,8 +93,9 @@ impl Model {
     /// `NotFound` if there is no such group.
     pub fn insert_type(&mut self, group: GroupId, ty: UserType) -> Result<TypeId, ModelError> {
         let id = TypeId(next_id(self.types.len()));
-        self.existing(group)?.types.push(id);
+        self.existing(group)?;
         self.types.push(Some((group, ty)));
+        self.enlist(group, id);
         Ok(id)
     }
 
@@ -124,8 +129,10 @@ impl Model {
     /// `NotFound` if there is no such group.
     pub fn insert_variable(&mut self, group: GroupId, variable: Variable) -> Result<VarId, ModelError> {
         let id = VarId(next_id(self.vars.len()));
-        self.existing(group)?.vars.push(id);
+        self.existing(group)?;
+        self.take_back();
         self.vars.push(Some((group, variable)));
+        self.enlist(group, id);
         Ok(id)
     }
 
@@ -197,7 +204,8 @@ impl Model {
             return Err(self.in_use(group, name));
         }
         if let Some(Some((_, dimension))) = self.dims.get_mut(id.index()) {
-            dimension.name = name;
+            let former = std::mem::replace(&mut dimension.name, name);
+            self.renamed(group, id, &former);
         }
         Ok(())
     }
@@ -231,8 +239,9 @@ impl Model {
             return Ok(());
         }
         self.free_name(parent, &name)?;
-        if let Some(group) = self.group_mut(id) {
-            group.name = name;
+        if let Some(group) = self.group_slot(id) {
+            let former = std::mem::replace(&mut group.name, name);
+            self.renamed(parent, id, &former);
         }
         Ok(())
     }
@@ -243,15 +252,14 @@ impl Model {
     /// `BadName`, `NameInUse`, `NotFound`.
     pub fn rename_type(&mut self, id: TypeId, name: &str) -> Result<(), ModelError> {
         let name = check_name(name)?;
-        let slot = self.types.get(id.index()).and_then(Option::as_ref);
-        let (group, old) =
-            slot.map(|(group, ty)| (*group, ty.name.clone())).ok_or_else(|| missing(Member::Type, &name))?;
-        if old == name {
+        let group = self.type_group(id).ok_or_else(|| missing(Member::Type, &name))?;
+        if self.user_type(id).is_some_and(|ty| ty.name == name) {
             return Ok(());
         }
         self.free_name(group, &name)?;
         if let Some(Some((_, ty))) = self.types.get_mut(id.index()) {
-            ty.name = name;
+            let former = std::mem::replace(&mut ty.name, name);
+            self.renamed(group, id, &former);
         }
         Ok(())
     }
@@ -261,11 +269,10 @@ impl Model {
     /// # Errors
     /// `NotFound`.
     pub fn remove_variable(&mut self, id: VarId) -> Result<Variable, ModelError> {
+        self.take_back();
         let slot = self.vars.get_mut(id.index()).and_then(Option::take);
         let (group, variable) = slot.ok_or_else(|| missing(Member::Variable, "?"))?;
-        if let Some(group) = self.group_mut(group) {
-            group.vars.retain(|other| *other != id);
-        }
+        self.delist(group, id, &variable.name);
         Ok(variable)
     }
 
@@ -280,9 +287,7 @@ impl Model {
         }
         let slot = self.dims.get_mut(id.index()).and_then(Option::take);
         let (group, dimension) = slot.ok_or_else(|| missing(Member::Dimension, "?"))?;
-        if let Some(group) = self.group_mut(group) {
-            group.dims.retain(|other| *other != id);
-        }
+        self.delist(group, id, &dimension.name);
         Ok(dimension)
     }
 
@@ -297,10 +302,8 @@ impl Model {
         if !group.is_empty() {
             return Err(ModelError::InUse { what: "group", name: path, by: "its members".to_owned() });
         }
-        self.groups[id.index()] = None;
-        if let Some(parent) = self.group_mut(parent) {
-            parent.groups.retain(|other| *other != id);
-        }
+        let slot = self.groups.get_mut(id.index()).and_then(Option::take);
+        self.delist(parent, id, &slot.map(|group| group.name).unwrap_or_default());
         Ok(())
     }
 
@@ -309,8 +312,8 @@ impl Model {
         self.packed_len(ty).is_none()
     }
 
-    fn existing(&mut self, group: GroupId) -> Result<&mut super::Group, ModelError> {
-        self.group_mut(group).ok_or_else(|| missing(Member::Group, "?"))
+    fn existing(&self, group: GroupId) -> Result<(), ModelError> {
+        self.group(group).map(|_| ()).ok_or_else(|| missing(Member::Group, "?"))
     }
 
     fn in_use(&self, group: GroupId, name: String) -> ModelError {
@@ -347,10 +350,11 @@ impl Model {
                 if fields.is_empty() {
                     return Err(bad("a compound has at least one field".to_owned()));
                 }
-                for (at, field) in fields.iter().enumerate() {
+                let mut names = HashSet::new();
+                for field in fields {
                     check_name(&field.name)?;
                     self.type_in_scope(group, field.ty)?;
-                    if fields[..at].iter().any(|other| other.name == field.name) {
+                    if !names.insert(&field.name) {
                         return Err(bad(format!("field {:?} occurs twice", field.name)));
                     }
                 }
@@ -372,12 +376,13 @@ fn check_enum(
     if members.is_empty() {
         return Err(bad("an enum has at least one member".to_owned()));
     }
-    for (at, member) in members.iter().enumerate() {
+    let (mut names, mut values) = (HashSet::new(), HashSet::new());
+    for member in members {
         check_name(&member.name)?;
         if !(low..=high).contains(&member.value) {
             return Err(bad(format!("{} = {} is outside {}", member.name, member.value, base.name())));
         }
-        if members[..at].iter().any(|other| other.name == member.name || other.value == member.value) {
+        if !names.insert(&member.name) || !values.insert(member.value) {
             return Err(bad(format!("{} = {} occurs twice", member.name, member.value)));
         }
     }

@@ -1,5 +1,5 @@
 //! Finding members: by id, by name, by path, and by netCDF's scope rules.
-use super::{DimId, Dimension, Group, GroupId, Model, NodeId, TypeId, VarId};
+use super::{DimId, Dimension, Group, GroupId, GroupMut, Model, NodeId, TypeId, VarId};
 use crate::{Atomic, AttributeState, Field, FileRoom, TypeRef, UserKind, UserType, Values, Variable};
 
 impl Model {
@@ -14,7 +14,12 @@ impl Model {
     }
 
     /// A group by id, for changing what is not subject to rules (attributes, fault).
-    pub fn group_mut(&mut self, id: GroupId) -> Option<&mut Group> {
+    pub fn group_mut(&mut self, id: GroupId) -> Option<GroupMut<'_>> {
+        let Group { attributes, fault, .. } = self.group_slot(id)?;
+        Some(GroupMut { attributes, fault })
+    }
+
+    pub(super) fn group_slot(&mut self, id: GroupId) -> Option<&mut Group> {
         self.groups.get_mut(id.index())?.as_mut()
     }
 
@@ -33,9 +38,9 @@ impl Model {
         self.types.get(id.index())?.as_ref().map(|(_, ty)| ty)
     }
 
-    /// A user-defined type by id, for adding members while nothing has values of it. Rules are not checked.
-    pub fn user_type_mut(&mut self, id: TypeId) -> Option<&mut UserType> {
-        self.types.get_mut(id.index())?.as_mut().map(|(_, ty)| ty)
+    /// The kind of a user-defined type, for adding members while nothing has values of it. Rules are not checked.
+    pub fn user_kind_mut(&mut self, id: TypeId) -> Option<&mut UserKind> {
+        self.types.get_mut(id.index())?.as_mut().map(|(_, ty)| &mut ty.kind)
     }
 
     /// A variable by id.
@@ -45,6 +50,7 @@ impl Model {
 
     /// A variable by id, for changing what is not subject to rules (attributes, fill, storage, filters, fault).
     pub fn variable_mut(&mut self, id: VarId) -> Option<&mut Variable> {
+        self.lend(id);
         self.vars.get_mut(id.index())?.as_mut().map(|(_, variable)| variable)
     }
 
@@ -59,7 +65,7 @@ impl Model {
     /// The attributes of a group or variable, for changing.
     pub fn attributes_mut(&mut self, node: NodeId) -> Option<&mut AttributeState> {
         match node {
-            NodeId::Group(id) => self.group_mut(id).map(|group| &mut group.attributes),
+            NodeId::Group(id) => self.group_slot(id).map(|group| &mut group.attributes),
             NodeId::Variable(id) => self.variable_mut(id).map(|variable| &mut variable.attributes),
         }
     }
@@ -188,28 +194,25 @@ impl Model {
         format!("{}/{}", path.trim_end_matches('/'), name.unwrap_or("?"))
     }
 
-    /// The subgroup, variable, dimension or type of a group by simple name.
+    /// A subgroup of a group by simple name. If a damaged file has several members of one name, it is the first here
+    /// and in the functions below.
     pub fn subgroup(&self, group: GroupId, name: &str) -> Option<GroupId> {
-        let named = |id: &&GroupId| self.group(**id).is_some_and(|group| group.name == name);
-        self.group(group)?.groups.iter().find(named).copied()
+        self.member_in(group, name)
     }
 
     /// A variable of a group by simple name.
     pub fn variable_in(&self, group: GroupId, name: &str) -> Option<VarId> {
-        let named = |id: &&VarId| self.variable(**id).is_some_and(|variable| variable.name == name);
-        self.group(group)?.vars.iter().find(named).copied()
+        self.variable_named(group, name)
     }
 
     /// A dimension of a group (not of its parents) by simple name.
     pub fn dimension_in(&self, group: GroupId, name: &str) -> Option<DimId> {
-        let named = |id: &&DimId| self.dimension(**id).is_some_and(|dimension| dimension.name == name);
-        self.group(group)?.dims.iter().find(named).copied()
+        self.member_in(group, name)
     }
 
     /// A type of a group (not of its parents) by simple name.
     pub fn type_in(&self, group: GroupId, name: &str) -> Option<TypeId> {
-        let named = |id: &&TypeId| self.user_type(**id).is_some_and(|ty| ty.name == name);
-        self.group(group)?.types.iter().find(named).copied()
+        self.member_in(group, name)
     }
 
     /// The group itself and the enclosing ones, innermost first: the scope in which dimensions and types are visible.

@@ -96,9 +96,10 @@ impl Dataset {
         self.wait_joint(place.check())?;
         for (path, cells) in &chunks {
             let variable = self.variable(path)?;
-            match is_new {
-                true => self.adopt(&place, &ticket, &variable, cells)?,
-                false => self.take_over(&place, &ticket, &variable, cells)?,
+            if is_new {
+                self.adopt(&place, &ticket, &variable, cells)?
+            } else {
+                self.take_over(&place, &ticket, &variable, cells)?
             }
         }
         let ended = self.clone();
@@ -139,10 +140,11 @@ impl Dataset {
                 Err(error) => return Err(error),
             }
         }
-        match variables.is_empty() {
-            false => Ok(variables),
-            true => Err(Error::unsupported("no variable has chunks that other processes could write")
-                .at_object(&self.0.url)),
+        if variables.is_empty() {
+            Err(Error::unsupported("no variable has chunks that other processes could write")
+                .at_object(&self.0.url))
+        } else {
+            Ok(variables)
         }
     }
 
@@ -291,13 +293,11 @@ impl TicketVariable {
     /// Checks that a chunk holds nothing that is there already.
     fn check_new(&self, region: &Region, cell: &[u64]) -> Result<()> {
         let Some(old) = &self.old else { return Ok(()) };
-        match region.intersect(&Region::all(old)).is_none() && !old.is_empty() {
-            true => Ok(()),
-            false => {
-                let message =
-                    "the chunk holds data that are there already: it is written by whoever finishes";
-                Err(Error::invalid(message).at_path(&self.path).at_chunk(cell))
-            }
+        if region.intersect(&Region::all(old)).is_none() && !old.is_empty() {
+            Ok(())
+        } else {
+            let message = "the chunk holds data that are there already: it is written by whoever finishes";
+            Err(Error::invalid(message).at_path(&self.path).at_chunk(cell))
         }
     }
 }

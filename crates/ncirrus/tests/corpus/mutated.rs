@@ -72,9 +72,12 @@ fn objects(path: &Path, is_chosen: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
-    let of = |path: PathBuf| match path.is_dir() {
-        true => objects(&path, is_chosen),
-        false => Some(path).filter(|path| is_chosen(path)).into_iter().collect(),
+    let of = |path: PathBuf| {
+        if path.is_dir() {
+            objects(&path, is_chosen)
+        } else {
+            Some(path).filter(|path| is_chosen(path)).into_iter().collect()
+        }
     };
     entries.into_iter().flat_map(of).collect()
 }

@@ -79,10 +79,8 @@ fn same_values(variable: &Variable, shape: &[u64], ty: &Ty, truth: &Value) -> Re
     }
     let values = variable.values(&Selection::slab(&start, shape)).map_err(|error| error.to_string())?;
     let (dims, element) = ty.element();
-    same(&values, product(shape), element, truth).map_err(|reason| match dims.is_empty() {
-        true => reason,
-        false => format!("array: {reason}"),
-    })
+    same(&values, product(shape), element, truth)
+        .map_err(|reason| if dims.is_empty() { reason } else { format!("array: {reason}") })
 }
 
 /// Offset, location, size and mask of every chunk.

@@ -103,9 +103,10 @@ impl Front {
         if answer.status().is_success() {
             generations.last += 1;
             let last = generations.last;
-            match is_made {
-                true => _ = generations.of.insert(path.clone(), last),
-                false => _ = generations.of.remove(&path),
+            if is_made {
+                _ = generations.of.insert(path.clone(), last)
+            } else {
+                _ = generations.of.remove(&path)
             }
         }
         marked(answer, generations.of.get(&path))

@@ -46,16 +46,18 @@ pub(super) fn aggregate<'py>(
     let report = wait_telling(py, Some(&reporter), || {
         let mut files = list(&files, &session)?;
         files.retain(|file| file != target);
-        let prepared = match adds {
-            true => PreparedAggregation::adding(target, &files, &options, &session)?,
-            false => PreparedAggregation::of(&files, &options, &session)?,
+        let prepared = if adds {
+            PreparedAggregation::adding(target, &files, &options, &session)?
+        } else {
+            PreparedAggregation::of(&files, &options, &session)?
         };
         if is_dry {
             return Ok(told(prepared.report()));
         }
-        let master = match adds {
-            true => master.changing(master_options(target, &session)?.overwrite(true)),
-            false => master.changing(MasterOptions::default()),
+        let master = if adds {
+            master.changing(master_options(target, &session)?.overwrite(true))
+        } else {
+            master.changing(MasterOptions::default())
         };
         prepared.write(target, &master, &session).map(|report| told(&report))
     })?;

@@ -263,9 +263,10 @@ impl JoinedPlace {
             && !marker::NAMES.contains(&name)
             && !name.starts_with(".nc")
             && !name.is_empty();
-        match is_chunk {
-            true => Ok(self.base.child(key)),
-            false => Err(Error::invalid(format!("the key {key:?} is none of a chunk")).at_object(&self.base)),
+        if is_chunk {
+            Ok(self.base.child(key))
+        } else {
+            Err(Error::invalid(format!("the key {key:?} is none of a chunk")).at_object(&self.base))
         }
     }
 

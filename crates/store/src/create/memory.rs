@@ -28,9 +28,10 @@ impl CommitAction for MemoryFinish {
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
             let may_replace = self.clobber == OverwritePolicy::Replace;
-            match self.target.take_over(&self.staged, self.root.key(), may_replace) {
-                true => Ok(()),
-                false => Err(exists(&self.root)),
+            if self.target.take_over(&self.staged, self.root.key(), may_replace) {
+                Ok(())
+            } else {
+                Err(exists(&self.root))
             }
         })
     }

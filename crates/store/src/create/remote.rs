@@ -118,9 +118,10 @@ pub(super) async fn start_tree(
         async move { take(to_take, &root, mark, place.sign).await }
     };
     let clear = async move {
-        match is_left {
-            true => remove_own(to_clear.as_ref(), &old, Some(&old.child(marker::BEGUN))).await,
-            false => Ok(()),
+        if is_left {
+            remove_own(to_clear.as_ref(), &old, Some(&old.child(marker::BEGUN))).await
+        } else {
+            Ok(())
         }
     };
     let site = TreeSite::new(take, clear, beside).await?;
@@ -185,9 +186,10 @@ pub(super) async fn room_for_object(
 ) -> Result<(Arc<dyn Store>, ObjectId, bool)> {
     let (store, object) = writable(url, context)?;
     let listed = async {
-        match object.key().is_empty() || !store.facts().lists {
-            true => None,
-            false => store.list(&object, None).await.ok(),
+        if object.key().is_empty() || !store.facts().lists {
+            None
+        } else {
+            store.list(&object, None).await.ok()
         }
     };
     let first = async {
@@ -270,10 +272,7 @@ pub(super) fn writable(url: &Url, context: &StoreContext) -> Result<(Arc<dyn Sto
 /// The error for stores that cannot be written.
 pub(super) fn read_only(store: &dyn Store) -> Error {
     let is_version = store.id().as_str().contains("?versionId=");
-    match is_version {
-        true => Error::unsupported("an old version is read-only"),
-        false => fault::read_only_protocol(),
-    }
+    if is_version { Error::unsupported("an old version is read-only") } else { fault::read_only_protocol() }
 }
 
 fn is_marker(entry: &ListEntry) -> bool {

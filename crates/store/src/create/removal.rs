@@ -100,9 +100,10 @@ pub async fn removal(address: &str, context: &StoreContext) -> Result<DatasetRem
     }
     let (own, others) = parted(all, is_tree);
     let (keys, others) = (sorted_names(&own), sorted_names(&others));
-    let place = match others.is_empty() {
-        true => RemovalPlace::Remote(store, root),
-        false => RemovalPlace::Objects(store, root, own.into_iter().filter_map(|one| one.object).collect()),
+    let place = if others.is_empty() {
+        RemovalPlace::Remote(store, root)
+    } else {
+        RemovalPlace::Objects(store, root, own.into_iter().filter_map(|one| one.object).collect())
     };
     Ok(DatasetRemoval { keys, others, is_tree, place })
 }
@@ -132,12 +133,11 @@ fn of_path(path: PathBuf) -> Result<DatasetRemoval> {
     });
     let (own, others) = parted(below.collect(), is_tree);
     let (keys, others) = (sorted_names(&own), sorted_names(&others));
-    let place = match others.is_empty() {
-        true => RemovalPlace::Path(path),
-        false => {
-            let own = own.iter().map(|one| path.join(&one.key)).collect();
-            RemovalPlace::Files(path, own)
-        }
+    let place = if others.is_empty() {
+        RemovalPlace::Path(path)
+    } else {
+        let own = own.iter().map(|one| path.join(&one.key)).collect();
+        RemovalPlace::Files(path, own)
     };
     Ok(DatasetRemoval { keys, others, is_tree, place })
 }
@@ -184,10 +184,7 @@ fn files_below(path: &Path, is_folder: bool, files: &mut Vec<PathBuf>) -> Result
         for entry in fs::read_dir(&folder).map_err(|error| path_error(error, &folder))? {
             let entry = entry.map_err(|error| path_error(error, &folder))?;
             let kind = entry.file_type().map_err(|error| path_error(error, &entry.path()))?;
-            match kind.is_dir() {
-                true => folders.push(entry.path()),
-                false => files.push(entry.path()),
-            }
+            if kind.is_dir() { folders.push(entry.path()) } else { files.push(entry.path()) }
         }
     }
     Ok(())

@@ -11,9 +11,10 @@ pub(super) fn content(header: &EntryHeader, bytes: Bytes, limits: &Limits) -> Re
         let message = format!("zip entry has {} bytes instead of {}", content.len(), header.size);
         return Err(Error::malformed(message));
     }
-    match crc32fast::hash(&content) == header.crc {
-        true => Ok(content),
-        false => Err(Error::malformed("checksum of the zip entry is wrong")),
+    if crc32fast::hash(&content) == header.crc {
+        Ok(content)
+    } else {
+        Err(Error::malformed("checksum of the zip entry is wrong"))
     }
 }
 

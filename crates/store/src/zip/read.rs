@@ -202,9 +202,10 @@ async fn within(inner: &dyn Store, zip: &ObjectId, tail: &ObjectBytes, at: u64, 
         return slice(&tail.bytes, &(at - start..end - start));
     }
     let blob = fetch(inner, zip, &Want::Range(at..end)).await?;
-    match blob.tag == tail.tag {
-        true => slice(&blob.bytes, &(0..len)),
-        false => Err(Error::new(ErrorKind::Changed, "the zip file changed while it was read")),
+    if blob.tag == tail.tag {
+        slice(&blob.bytes, &(0..len))
+    } else {
+        Err(Error::new(ErrorKind::Changed, "the zip file changed while it was read"))
     }
 }
 

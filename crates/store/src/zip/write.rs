@@ -175,10 +175,8 @@ impl ZipWriterStore {
         if small {
             head.extend_from_slice(body);
         }
-        let written = platform::write_at(&self.0.file, &head, offset).and_then(|()| match small {
-            true => Ok(()),
-            false => platform::write_at(&self.0.file, body, slot.content),
-        });
+        let written = platform::write_at(&self.0.file, &head, offset)
+            .and_then(|()| if small { Ok(()) } else { platform::write_at(&self.0.file, body, slot.content) });
         written.map(|()| slot).map_err(|error| fault::of_io(error, object))
     }
 

@@ -184,9 +184,10 @@ impl PlacerTrial<'_> {
 
     fn phase(&mut self, phase: PutPhase, is_unseen: bool) {
         // A rewrite is visible at once.
-        match is_unseen && phase.form != PhaseForm::Rewritten {
-            true => self.apply(COMMIT, phase.puts),
-            false => phase.puts.into_iter().for_each(|put| self.objects.apply(put)),
+        if is_unseen && phase.form != PhaseForm::Rewritten {
+            self.apply(COMMIT, phase.puts)
+        } else {
+            phase.puts.into_iter().for_each(|put| self.objects.apply(put))
         }
     }
 

@@ -179,10 +179,9 @@ fn cell(
 fn check_axes(axes: &[FragmentAxis]) -> Result<()> {
     let is_plain = |axis: &FragmentAxis| axis.part == FragmentPart::All && !axis.reversed;
     let places: Option<Vec<usize>> = axes.iter().map(|axis| axis.axis.filter(|_| is_plain(axis))).collect();
-    match places.is_some_and(|places| places.is_sorted()) {
-        true => Ok(()),
-        false => {
-            Err(Error::unsupported("a fragment is subset, transposed or reordered, which cannot be written"))
-        }
+    if places.is_some_and(|places| places.is_sorted()) {
+        Ok(())
+    } else {
+        Err(Error::unsupported("a fragment is subset, transposed or reordered, which cannot be written"))
     }
 }

@@ -209,9 +209,10 @@ impl FilePart {
             && !(member.role == VariableRole::Collected && is_number(first) && is_number(second))
         {
             let (second, first) = (name(types.1, model), name(types.0, &template.model));
-            self.problems.push(match first == second {
-                true => format!("{path} is of another type {first}"),
-                false => format!("{path} is of type {second}, not {first}"),
+            self.problems.push(if first == second {
+                format!("{path} is of another type {first}")
+            } else {
+                format!("{path} is of type {second}, not {first}")
             });
         }
         if PACKING.iter().any(|name| value(&one, name) != value(&other, name)) || types.0 != types.1 {

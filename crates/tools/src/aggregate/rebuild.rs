@@ -65,9 +65,10 @@ fn find(target: &str, folder: &str, session: &Session) -> Result<BTreeMap<String
         let place = place.iter().filter_map(|part| part.parse().ok()).collect();
         found.entry(path.join(".")).or_default().insert(place, url);
     }
-    match found.is_empty() {
-        true => Err(Error::not_found(format!("no fragment's name starts with {start:?}")).at_object(folder)),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(Error::not_found(format!("no fragment's name starts with {start:?}")).at_object(folder))
+    } else {
+        Ok(found)
     }
 }
 

@@ -67,9 +67,10 @@ fn wanted(model: &Model, variable: Option<&str>) -> Result<Vec<VarId>> {
     let all: Vec<VarId> =
         model.variables().into_iter().filter(|var| terms::is_aggregated(model, *var)).collect();
     let Some(name) = variable else {
-        return match all.is_empty() {
-            true => Err(Error::invalid("it contains no aggregated variable")),
-            false => Ok(all),
+        return if all.is_empty() {
+            Err(Error::invalid("it contains no aggregated variable"))
+        } else {
+            Ok(all)
         };
     };
     let by_name = || all.iter().copied().find(|var| model.variable(*var).is_some_and(|v| v.name == name));

@@ -36,11 +36,10 @@ impl Recoding {
             return Ok(Self::Same);
         }
         if !from.0.is_numeric() || !to.0.is_numeric() {
-            return match from.0 == to.0 {
-                true => Ok(Self::Same),
-                false => {
-                    Err(format!("it is of type {}, the target's of type {}", from.0.name(), to.0.name()))
-                }
+            return if from.0 == to.0 {
+                Ok(Self::Same)
+            } else {
+                Err(format!("it is of type {}, the target's of type {}", from.0.name(), to.0.name()))
             };
         }
         let decoding = |(ty, attributes): (Atomic, &Attributes)| {
@@ -131,9 +130,10 @@ impl Meaning {
                 };
             }
         }
-        match is_plain && from.stored_type() == to.stored_type() && from.mask() == to.mask() {
-            true => Ok(values),
-            false => Err("integers of 64 bits that a double does not hold cannot be converted".to_owned()),
+        if is_plain && from.stored_type() == to.stored_type() && from.mask() == to.mask() {
+            Ok(values)
+        } else {
+            Err("integers of 64 bits that a double does not hold cannot be converted".to_owned())
         }
     }
 

@@ -158,10 +158,7 @@ fn check_coordinate(variable: &Variable, findings: &mut Findings) -> Result<()> 
     let mut known = Vec::with_capacity(numbers.len());
     let mut missing = None;
     for (at, number) in numbers.into_iter().flatten().enumerate() {
-        match is_missing(at, number) {
-            true => _ = missing.get_or_insert(at),
-            false => known.push(number),
-        }
+        if is_missing(at, number) { _ = missing.get_or_insert(at) } else { known.push(number) }
     }
     if let Some(at) = missing {
         let message = format!("element {at} is missing");

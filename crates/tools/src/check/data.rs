@@ -79,16 +79,15 @@ impl<'a> ValueCheck<'a> {
         }
         let memory = (self.variable.dataset().session().memory() / 8).clamp(1, BLOCK) as u64;
         let most = (memory / self.size.map_or(ANY_SIZE, |size| size as u64)).max(1);
-        match self.digest.is_some() {
-            true => self.read_in_order(&shape, most / 2)?,
-            false => {
-                let mut buffer = Vec::new();
-                for region in ChunkBoxes::new(&shape, self.grain.clone(), most) {
-                    if self.is_stored(&region)? {
-                        buffer = self.read_block(&region, buffer)?;
-                    }
-                    self.advance(&region);
+        if self.digest.is_some() {
+            self.read_in_order(&shape, most / 2)?
+        } else {
+            let mut buffer = Vec::new();
+            for region in ChunkBoxes::new(&shape, self.grain.clone(), most) {
+                if self.is_stored(&region)? {
+                    buffer = self.read_block(&region, buffer)?;
                 }
+                self.advance(&region);
             }
         }
         Ok(ValuesRead { bytes: self.read, digest: self.digest.map(ValueDigest::finish) })

@@ -10,9 +10,10 @@ use std::collections::HashMap;
 pub(super) fn check(dataset: &Dataset, model: &Model, findings: &mut Findings) -> Result<()> {
     for (node, left_out) in dataset.left_out_members()? {
         let is_unsupported = fault_kind(model, node, &left_out) == Some(FaultKind::Unsupported);
-        let (code, severity) = match is_unsupported {
-            true => (FindingCode::MemberUnsupported, Severity::Warning),
-            false => (FindingCode::MemberDamaged, Severity::Error),
+        let (code, severity) = if is_unsupported {
+            (FindingCode::MemberUnsupported, Severity::Warning)
+        } else {
+            (FindingCode::MemberDamaged, Severity::Error)
         };
         findings.note(code, severity, left_out.path, left_out.reason);
     }

@@ -186,10 +186,7 @@ impl Findings {
         let place = if finding.code == FindingCode::ObjectUnnamed { "" } else { finding.place.as_str() };
         let count = self.counts.entry((finding.code, place.to_owned())).or_default();
         *count += 1;
-        match *count <= LISTED {
-            true => self.list.push(finding),
-            false => self.omitted += 1,
-        }
+        if *count <= LISTED { self.list.push(finding) } else { self.omitted += 1 }
     }
 
     pub(super) fn note(

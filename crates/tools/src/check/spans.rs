@@ -54,9 +54,10 @@ impl SpanMap {
             run.end = after.end;
             spans.remove(&range.end);
         }
-        match spans.len() < MOST {
-            true => _ = spans.insert(start, run),
-            false => self.is_full = true,
+        if spans.len() < MOST {
+            _ = spans.insert(start, run)
+        } else {
+            self.is_full = true
         }
         None
     }

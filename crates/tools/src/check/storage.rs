@@ -95,10 +95,7 @@ impl StorageCheck<'_> {
                     Location::Inline(_) => true,
                     Location::Absent => false,
                 };
-                match is_there {
-                    true => _ = there.insert(&chunk.start),
-                    false => self.report.chunks -= 1,
-                }
+                if is_there { _ = there.insert(&chunk.start) } else { self.report.chunks -= 1 }
             }
             self.note_absent(&region_starts(&region, &grain), &there, &mut absent);
         }
@@ -235,10 +232,7 @@ fn affine_runs(base: u64, strides: &[u64], extent: &[u64], size: u64) -> Vec<Ran
         let start = base.saturating_add(step.saturating_mul(record));
         start..start.saturating_add(row)
     };
-    match *records <= RECORDS {
-        true => (0..*records).map(run).collect(),
-        false => vec![run(0), run(records - 1)],
-    }
+    if *records <= RECORDS { (0..*records).map(run).collect() } else { vec![run(0), run(records - 1)] }
 }
 
 #[cfg(test)]

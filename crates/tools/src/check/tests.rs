@@ -126,10 +126,7 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(walk(&path)),
-            false => found.push(path),
-        }
+        if path.is_dir() { found.extend(walk(&path)) } else { found.push(path) }
     }
     found.sort();
     found

@@ -205,8 +205,9 @@ impl CompareOptions {
 
 /// Whether a path is meant by a name: the path itself, or the simple name of a variable in any group.
 fn is_named(path: &str, name: &str) -> bool {
-    match name.contains('/') {
-        true => path.trim_start_matches('/') == name.trim_start_matches('/'),
-        false => path.rsplit('/').next() == Some(name),
+    if name.contains('/') {
+        path.trim_start_matches('/') == name.trim_start_matches('/')
+    } else {
+        path.rsplit('/').next() == Some(name)
     }
 }

@@ -233,7 +233,7 @@ pub(crate) fn forget_faults(model: &mut Model) {
         if let NodeId::Group(group) = node
             && let Some(group) = model.group_mut(group)
         {
-            group.fault = None;
+            *group.fault = None;
         }
         match model.attributes_mut(node) {
             Some(AttributeState::Known(attributes)) => attributes.faults.clear(),

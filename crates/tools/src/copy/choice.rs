@@ -28,9 +28,10 @@ impl CopyChoice {
         if let Some(chosen) = chosen.as_mut().filter(|_| !options.alone) {
             add_coordinates(model, chosen);
         }
-        let groups = match options.alone {
-            true => lone_groups(model, &options.groups)?,
-            false => wanted_groups(model, &options.groups)?,
+        let groups = if options.alone {
+            lone_groups(model, &options.groups)?
+        } else {
+            wanted_groups(model, &options.groups)?
         };
         let mut variables = model.variables();
         variables.retain(|var| !left_out.contains(&model.variable_path(*var)));
@@ -141,9 +142,8 @@ fn wanted_variables(model: &Model, options: &CopyOptions<'_>) -> Result<Option<B
 fn matching(model: &Model, given: &[String], by_end: bool) -> Result<BTreeSet<VarId>> {
     let mut wanted = BTreeSet::new();
     for name in given {
-        let is = |var: &VarId| match by_end {
-            true => ends_with(&model.variable_path(*var), name),
-            false => names(model, *var, name),
+        let is = |var: &VarId| {
+            if by_end { ends_with(&model.variable_path(*var), name) } else { names(model, *var, name) }
         };
         let found: Vec<VarId> = model.variables().into_iter().filter(is).collect();
         if found.is_empty() {

@@ -3,6 +3,7 @@ use ncirrus::{CodecSpec, Error, Result};
 use ncirrus_codec::{DecodedElement, names};
 use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{CodecSpace, Model, TypeRef, VarId};
+use ncirrus_netcdf_view::filter_text;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -249,50 +250,11 @@ fn keyword_value(text: &str) -> Value {
 }
 
 fn parameters(parts: &[&str]) -> Result<Vec<u32>> {
-    let mut words = Vec::new();
-    for part in parts {
-        words.extend(parameter(part)?);
-    }
-    Ok(words)
-}
-
-/// One parameter: 64-bit numbers and doubles take two words, the low one first.
-#[expect(clippy::cast_possible_truncation, reason = "numbers are split into words")]
-fn parameter(text: &str) -> Result<Vec<u32>> {
-    let bad = || Error::invalid(format!("{text:?} is not a parameter of a filter"));
-    let lower = text.to_ascii_lowercase();
-    let two = |bits: u64| vec![bits as u32, (bits >> 32) as u32];
-    let is_hex = lower.starts_with("0x") || lower.starts_with("-0x");
-    if !is_hex && let Some(number) = lower.strip_suffix('d') {
-        return Ok(two(number.parse::<f64>().map_err(|_| bad())?.to_bits()));
-    }
-    if !is_hex && let Some(number) = lower.strip_suffix('f') {
-        return Ok(vec![number.parse::<f32>().map_err(|_| bad())?.to_bits()]);
-    }
-    for (suffix, long) in
-        [("ull", true), ("ll", true), ("us", false), ("ub", false), ("u", false), ("s", false)]
-    {
-        if let Some(number) = lower.strip_suffix(suffix) {
-            let bits = integer(number).ok_or_else(bad)?;
-            return Ok(if long { two(bits as u64) } else { vec![bits as u32] });
-        }
-    }
-    let number = if is_hex { &lower } else { lower.trim_end_matches('b') };
-    match integer(number) {
-        Some(bits) if i32::try_from(bits).is_ok() || u32::try_from(bits).is_ok() => Ok(vec![bits as u32]),
-        Some(bits) => Ok(two(bits as u64)),
-        None if lower.contains(['.', 'e']) => Ok(two(lower.parse::<f64>().map_err(|_| bad())?.to_bits())),
-        None => Err(bad()),
-    }
-}
-
-fn integer(text: &str) -> Option<i128> {
-    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
-    let magnitude = match digits.strip_prefix("0x") {
-        Some(hex) => i128::from(u64::from_str_radix(hex, 16).ok()?),
-        None => i128::from(digits.parse::<u64>().ok()?),
+    let words = |part: &&str| {
+        filter_text::whole_parameter(part)
+            .ok_or_else(|| Error::invalid(format!("{part:?} is not a parameter of a filter")))
     };
-    Some(if negative { -magnitude } else { magnitude }).filter(|value| *value >= i128::from(i64::MIN))
+    Ok(parts.iter().map(words).collect::<Result<Vec<_>>>()?.concat())
 }
 
 #[cfg(test)]
@@ -335,14 +297,14 @@ mod tests {
 
     #[test]
     fn parameters_have_suffixes_and_long_ones_take_two_words() {
-        assert_eq!(parameter("0x10").unwrap_or_default(), [16]);
-        assert_eq!(parameter("-2").unwrap_or_default(), [u32::MAX - 1]);
-        assert_eq!(parameter("7u").unwrap_or_default(), [7]);
-        assert_eq!(parameter("-1ll").unwrap_or_default(), [u32::MAX, u32::MAX]);
-        assert_eq!(parameter("1.5f").unwrap_or_default(), [0x3fc0_0000]);
-        assert_eq!(parameter("1.5d").unwrap_or_default(), [0, 0x3ff8_0000]);
-        assert_eq!(parameter("4294967296").unwrap_or_default(), [0, 1]);
-        assert!(parameter("x").is_err());
+        let words = |text: &str| match rule(text).filters.as_slice() {
+            [CodecSpec::Hdf5 { parameters, .. }] => parameters.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(words("307,0x10,-2,7u"), [16, u32::MAX - 1, 7]);
+        assert_eq!(words("307,-1ll,1.5f,1.5d"), [u32::MAX, u32::MAX, 0x3fc0_0000, 0, 0x3ff8_0000]);
+        assert_eq!(words("307,4294967296"), [0, 1]);
+        assert!(FilterRule::parse("307,x").is_err());
     }
 
     #[test]

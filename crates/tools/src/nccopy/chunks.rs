@@ -66,10 +66,7 @@ impl ChunkSpecs {
         };
         let axes = axes(model, variable, fix_unlimited);
         let grows = axes.iter().any(|axis| axis.is_unlimited());
-        let whole = match is_filtered || grows {
-            true => Storage::Default,
-            false => Storage::Contiguous,
-        };
+        let whole = if is_filtered || grows { Storage::Default } else { Storage::Contiguous };
         let own = self.variables.get(&var);
         let by_dimension: Vec<Option<u64>> =
             variable.dims.iter().map(|dim| self.dimensions.get(dim).copied()).collect();

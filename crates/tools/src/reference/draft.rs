@@ -147,7 +147,7 @@ impl DraftInProgress<'_> {
         let path = first.group_path(id);
         let attributes = plain_attributes(&group.attributes, &path, &mut draft.left_out);
         if let Some(group) = draft.model.group_mut(to) {
-            group.attributes = AttributeState::Known(attributes);
+            *group.attributes = AttributeState::Known(attributes);
         }
         let mut found = false;
         for dim in &group.dims {

@@ -141,10 +141,10 @@ impl DatasetAssembly<'_> {
         let damaged = extension::insert_attributes(&self.model, &node.attributes, &mut list);
         let state = self.state(list, damaged, node.attributes.fault.as_ref());
         if let Some(group) = self.model.group_mut(id) {
-            group.attributes = state;
+            *group.attributes = state;
             let lost = || Fault::new(ncirrus_model::FaultKind::Malformed, losses.join("; "));
             let fault = node.fault.as_ref().map(Fault::from);
-            group.fault = fault.or_else(|| (!losses.is_empty()).then(lost));
+            *group.fault = fault.or_else(|| (!losses.is_empty()).then(lost));
         }
         Ok(())
     }

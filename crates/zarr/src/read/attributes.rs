@@ -4,8 +4,9 @@ use super::node::AttributeHolder;
 use crate::dialect::Dialect;
 use crate::json::JsonValue;
 use crate::json_values::{infer, numbers, strings, text};
-use crate::special::{is_hidden, is_virtual};
+use crate::special::is_virtual;
 use ncirrus_model::{Atomic, Attribute, Values};
+use ncirrus_netcdf_view::AttributeSpace;
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,7 @@ pub(super) fn attributes(
     let mut list = Vec::with_capacity(object.len());
     let for_others = super::extension::for_others(holder);
     for (name, json) in object.iter() {
-        if is_hidden(name) || for_others.iter().any(|other| other == name) {
+        if AttributeSpace::Zarr.is_hidden(name) || for_others.iter().any(|other| other == name) {
             continue;
         }
         if is_virtual(name) {

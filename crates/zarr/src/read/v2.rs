@@ -105,13 +105,12 @@ impl V2Walker<'_> {
         }
         let objects = self.objects(&[ZGROUP, ZATTRS], V1_GROUP_OBJECTS, D18_GROUP_OBJECTS);
         let bag = NodeObjects::read(self.documents, path, objects);
-        let (bag, children) = match self.names_members && self.documents.trusts_names() {
-            true => {
-                let bag = bag?;
-                let children = self.documents.unnamed_children(path, bag.names_members());
-                (bag, children)
-            }
-            false => both(bag, self.documents.children(path)).map(|(bag, children)| (bag, Ok(children)))?,
+        let (bag, children) = if self.names_members && self.documents.trusts_names() {
+            let bag = bag?;
+            let children = self.documents.unnamed_children(path, bag.names_members());
+            (bag, children)
+        } else {
+            both(bag, self.documents.children(path)).map(|(bag, children)| (bag, Ok(children)))?
         };
         let mut group = self.group_from(&bag, children, path, depth)?;
         name.clone_into(&mut group.name);

@@ -1,10 +1,10 @@
 //! The metadata documents of a whole dataset, derived from its model.
 use super::attributes::{WrittenAttributes, type_name};
 use super::extension;
-use super::names::EXTENSION;
 use super::plan::{ArrayForm, VariablePlan};
 use super::present::OpenedDataset;
 use super::{ZarrWriter, names};
+use crate::special::EXTENSION;
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{AttributeState, DimId, FillValue, GroupId, Model, NodeId, TypeId, TypeRef, VarId};

@@ -1,20 +1,12 @@
 //! Names that a dataset cannot have (docs/spec/nczarr.md 3.14, 10.4).
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result};
-
-/// The attribute of the extension (`docs/formats/zarr-writing.md`).
-pub(crate) const EXTENSION: &str = "_ncirrus";
+use ncirrus_netcdf_view::AttributeSpace;
+pub(crate) use ncirrus_netcdf_view::names::is_quantize;
 
 /// Whether an attribute name belongs to the format.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    let ordinary = matches!(name, special::MAX_STRING_LEN | special::DEFAULT_MAX_STRING_LEN);
-    let prefixed = name.starts_with("_nczarr_") || name.starts_with("_NCZARR_");
-    !ordinary && (prefixed || name == EXTENSION || special::is_hidden(name) || special::is_virtual(name))
-}
-
-/// Whether an attribute is one that quantization adds: it has no type entry (docs/spec/nczarr.md 3.13).
-pub(crate) fn is_quantize(name: &str) -> bool {
-    name.starts_with("_Quantize") && (name.ends_with("Digits") || name.ends_with("Bits"))
+    AttributeSpace::Zarr.is_reserved(name)
 }
 
 /// Checks the name of an attribute.

@@ -2,11 +2,12 @@
 use super::attributes::WrittenAttributes;
 use super::cells::CellSet;
 use super::compose::DocumentComposer;
-use super::names::{self, EXTENSION};
+use super::names;
 use super::placer::{DefinedState, VariableState, ZarrPlacer};
 use super::plan::{ArrayForm, VariablePlan};
 use super::{ZarrWriter, commit};
 use crate::chunk_key::{ChunkKeys, KeySeparator};
+use crate::special::EXTENSION;
 use crate::{Dialect, read, special};
 use ncirrus_layout::{
     Catalog, Encoding, Error, ErrorKind, Layout, ObjectId, OpenOptions, Result, Source, Stall, Step, View,

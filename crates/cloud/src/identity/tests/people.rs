@@ -70,9 +70,12 @@ fn a_sign_in_that_is_over_is_renewed_and_kept() {
 
 #[test]
 fn a_sign_in_that_was_taken_back_is_renewed_once() {
-    let revoked: fn(&str) -> String = |head| match head.contains("x-amz-sso_bearer_token: hunter3") {
-        true => answer("401 Unauthorized", "", "{\"message\": \"Session token not found or invalid\"}"),
-        false => portal(head),
+    let revoked: fn(&str) -> String = |head| {
+        if head.contains("x-amz-sso_bearer_token: hunter3") {
+            answer("401 Unauthorized", "", "{\"message\": \"Session token not found or invalid\"}")
+        } else {
+            portal(head)
+        }
     };
     let home_of = || {
         let sign_in = sign_in("2100-01-01T00:00:00Z").replace("2020-01-01", "2100-01-01");
@@ -83,9 +86,8 @@ fn a_sign_in_that_was_taken_back_is_renewed_once() {
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
     assert_eq!(server.asked().len(), 4, "denied, renewed, asked again, read");
 
-    let never: fn(&str) -> String = |head| match head.starts_with("get /federation/") {
-        true => answer("401 Unauthorized", "", "{}"),
-        false => portal(head),
+    let never: fn(&str) -> String = |head| {
+        if head.starts_with("get /federation/") { answer("401 Unauthorized", "", "{}") } else { portal(head) }
     };
     let (server, home) = (RuleServer::start(never), home_of());
     let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));

@@ -190,9 +190,12 @@ fn what_nobody_may_read_is_not_asked_for_twice_for_ever() {
 
 #[test]
 fn a_read_without_a_name_is_tried_once_where_the_server_fails_then() {
-    let server = RuleServer::start(|head| match head.contains("authorization:") {
-        true => error("403 Forbidden", "", "InvalidAccessKeyId"),
-        false => error("503 Service Unavailable", "", "SlowDown"),
+    let server = RuleServer::start(|head| {
+        if head.contains("authorization:") {
+            error("403 Forbidden", "", "InvalidAccessKeyId")
+        } else {
+            error("503 Service Unavailable", "", "SlowDown")
+        }
     });
     let context = context(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
     let (store, object) = connect("s3://bucket/k", &context);
@@ -293,9 +296,10 @@ fn roles_and_sign_ins_give_keys_that_are_kept() {
 /// As [`services`], with a clock that is years behind.
 fn behind(head: &str) -> String {
     let is_old = |head: &str| head.contains("x-amz-date: 2020");
-    match head.contains("action=assumerole") && !is_old(head) {
-        true => error("403 Forbidden", "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\n", "SignatureDoesNotMatch"),
-        false => services(head),
+    if head.contains("action=assumerole") && !is_old(head) {
+        error("403 Forbidden", "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\n", "SignatureDoesNotMatch")
+    } else {
+        services(head)
     }
 }
 

@@ -98,9 +98,12 @@ fn answer(path: &str, body: &str, keys: &mut Vec<String>) -> (&'static str, Stri
         found.retain(|(key, _)| *key > after);
     }
     let next = (found.len() > 2).then(|| found[1].0.clone());
-    let entry = |(key, is_prefix): &(String, bool)| match is_prefix {
-        true => format!("<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>", xml::escaped(key)),
-        false => format!("<Contents><Key>{}</Key><Size>{}</Size></Contents>", xml::escaped(key), key.len()),
+    let entry = |(key, is_prefix): &(String, bool)| {
+        if *is_prefix {
+            format!("<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>", xml::escaped(key))
+        } else {
+            format!("<Contents><Key>{}</Key><Size>{}</Size></Contents>", xml::escaped(key), key.len())
+        }
     };
     let entries: String = found.iter().take(2).map(entry).collect();
     let next =

@@ -155,9 +155,10 @@ impl DapStream {
             _ if self.after.is_empty() => Ok(()),
             Some(sent) if self.after.len() == 4 => {
                 let sent = if self.is_little { u32::from_le_bytes(*sent) } else { u32::from_be_bytes(*sent) };
-                match sent == self.checksum.finalize() || !self.verifies {
-                    true => Ok(()),
-                    false => Err(wrong_checksum(self.path)),
+                if sent == self.checksum.finalize() || !self.verifies {
+                    Ok(())
+                } else {
+                    Err(wrong_checksum(self.path))
                 }
             }
             _ => Err(Error::malformed("more bytes follow the values than the DMR declares")),

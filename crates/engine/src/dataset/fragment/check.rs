@@ -74,9 +74,10 @@ impl MosaicRead<'_> {
             let empty = convert::empty(model, ty);
             empty.is_ok_and(|values| convert::matches(self.reading.model, self.reading.bound.ty, &values))
         };
-        match source.recipe.is_some() || source.texts.is_some() || ty.is_some_and(is_same) {
-            true => source.dataset.bound(source.variable, &self.reading.context.nesting).await.map(|_| ()),
-            false => Err(Error::malformed("values of another type")),
+        if source.recipe.is_some() || source.texts.is_some() || ty.is_some_and(is_same) {
+            source.dataset.bound(source.variable, &self.reading.context.nesting).await.map(|_| ())
+        } else {
+            Err(Error::malformed("values of another type"))
         }
     }
 }

@@ -180,11 +180,10 @@ fn check_declared(declared: Option<&[u64]>, shape: &[u64], texts: Option<Fragmen
             Some(FragmentTexts::Spread) => are_equal(&outer(declared), shape),
             None => false,
         };
-    match fits {
-        true => Ok(()),
-        false => {
-            Err(Error::malformed(format!("its shape is {shape:?}, but the aggregation says {declared:?}")))
-        }
+    if fits {
+        Ok(())
+    } else {
+        Err(Error::malformed(format!("its shape is {shape:?}, but the aggregation says {declared:?}")))
     }
 }
 

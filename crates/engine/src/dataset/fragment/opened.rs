@@ -110,12 +110,11 @@ impl Dataset {
 
     async fn open_beside(&self, url: &Url, options: &OpenOptions, nesting: &ReadDepth) -> Result<Self> {
         let shared = &self.session().shared;
-        let opened = match is_local(url) {
-            true => ncirrus_store::open_url(url, &shared.stores).await?,
-            false => {
-                let (url, stores) = (url.clone(), shared.stores.clone());
-                shared.network.run(async move { ncirrus_store::open_url(&url, &stores).await })?.await?
-            }
+        let opened = if is_local(url) {
+            ncirrus_store::open_url(url, &shared.stores).await?
+        } else {
+            let (url, stores) = (url.clone(), shared.stores.clone());
+            shared.network.run(async move { ncirrus_store::open_url(&url, &stores).await })?.await?
         };
         let named = options.clone().name(opened.name.clone());
         self.session().of_others().open_fragment(opened, self.drivers(), &named, nesting).await

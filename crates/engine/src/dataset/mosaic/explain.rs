@@ -116,9 +116,10 @@ impl ReadPlan {
 
     /// Adds the plan of another read.
     pub(in crate::dataset) fn add_read(&mut self, mut other: Self) {
-        self.result_bytes = match self.layout.is_empty() {
-            true => other.result_bytes,
-            false => self.result_bytes.zip(other.result_bytes).map(|(one, other)| one.saturating_add(other)),
+        self.result_bytes = if self.layout.is_empty() {
+            other.result_bytes
+        } else {
+            self.result_bytes.zip(other.result_bytes).map(|(one, other)| one.saturating_add(other))
         };
         let layout = std::mem::take(&mut other.layout);
         if self.layout.is_empty() {

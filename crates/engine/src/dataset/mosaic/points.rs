@@ -66,9 +66,10 @@ pub(in crate::dataset) struct SourcePoints {
 impl SourcePoints {
     /// Adds points with these indices.
     pub(in crate::dataset) fn add(&mut self, lists: Vec<Vec<u64>>, points: &[usize]) {
-        match self.lists.is_empty() {
-            true => self.lists = lists,
-            false => self.lists.iter_mut().zip(lists).for_each(|(all, more)| all.extend(more)),
+        if self.lists.is_empty() {
+            self.lists = lists
+        } else {
+            self.lists.iter_mut().zip(lists).for_each(|(all, more)| all.extend(more))
         }
         self.points.extend_from_slice(points);
     }

@@ -8,7 +8,7 @@ pub(super) const TOGETHER_BYTES: u64 = 4 << 20;
 
 /// What is fetched with a box, or instead of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ReadAhead {
+pub(super) enum FetchedAhead {
     /// Nothing: the box is asked for alone.
     Nothing,
     /// Boxes that were announced.
@@ -21,12 +21,12 @@ pub(super) enum ReadAhead {
 
 impl QueryRead<'_> {
     /// What is fetched ahead of a box that is read now, or that would be.
-    pub(super) fn ahead(&self, asked: &QueryBox, noting: Noting) -> ReadAhead {
+    pub(super) fn ahead(&self, asked: &QueryBox, noting: Noting) -> FetchedAhead {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
         let is_kept = cache.find(opening, asked).is_some();
         // A column that is kept may have come in another answer than those that are read with it.
         if self.is_near() || self.delivered.is_some() || (is_kept && self.sequence().is_none()) {
-            return ReadAhead::Nothing;
+            return FetchedAhead::Nothing;
         }
         let is_next = cache.is_next(opening, asked, noting);
         let most = TOGETHER_BYTES.min(cache.most_at_once());
@@ -34,10 +34,10 @@ impl QueryRead<'_> {
         let announced = self.not_at_hand(cache.expected(opening, asked, window, noting));
         let may_batch = !cache.refuses_batches(opening);
         if announced.len() > 1 && may_batch {
-            return ReadAhead::Announced(announced);
+            return FetchedAhead::Announced(announced);
         }
         if self.sequence().is_some() {
-            return ReadAhead::Nothing;
+            return FetchedAhead::Nothing;
         }
         let is_new = |companion: &QueryBox| cache.find(opening, companion).is_none();
         let companions: Vec<_> = self.source.companions(self.variable).into_iter().filter(is_new).collect();
@@ -46,12 +46,13 @@ impl QueryRead<'_> {
             && self.are_kept(&companions)
             && cache.is_first_batch(opening, noting)
         {
-            return ReadAhead::Companions(companions);
+            return FetchedAhead::Companions(companions);
         }
         let whole = self.whole();
-        match is_next && whole != *asked && self.are_kept(std::slice::from_ref(&whole)) {
-            true => ReadAhead::Whole(whole),
-            false => ReadAhead::Nothing,
+        if is_next && whole != *asked && self.are_kept(std::slice::from_ref(&whole)) {
+            FetchedAhead::Whole(whole)
+        } else {
+            FetchedAhead::Nothing
         }
     }
 

@@ -1,5 +1,5 @@
 //! What reads would request, told beforehand.
-use super::ahead::ReadAhead;
+use super::ahead::FetchedAhead;
 use super::parts::QueryPart;
 use super::{BOX_BYTES, EXAMPLES, QueryRead};
 use crate::plan::{PlannedRequest, ReadPlan};
@@ -17,10 +17,10 @@ impl QueryRead<'_> {
         let boxes = self.boxes_of(&parts);
         if let [only] = boxes.as_slice() {
             let queries = match self.ahead(only, Noting::Nothing) {
-                ReadAhead::Nothing => Vec::new(),
-                ReadAhead::Announced(boxes) => self.grouped(&boxes),
-                ReadAhead::Companions(boxes) => self.planned(&boxes)?,
-                ReadAhead::Whole(whole) => self.planned(&[whole])?,
+                FetchedAhead::Nothing => Vec::new(),
+                FetchedAhead::Announced(boxes) => self.grouped(&boxes),
+                FetchedAhead::Companions(boxes) => self.planned(&boxes)?,
+                FetchedAhead::Whole(whole) => self.planned(&[whole])?,
             };
             for (query, boxes) in queries {
                 add_query(&mut plan, query);

@@ -1,5 +1,5 @@
 //! Fetching boxes, and decoding answers while they arrive.
-use super::ahead::ReadAhead;
+use super::ahead::FetchedAhead;
 use super::parts::QueryPart;
 use super::{AHEAD_BYTES, LEAST_BYTES, QueryRead};
 use crate::convert;
@@ -53,20 +53,20 @@ impl QueryRead<'_> {
     pub(super) async fn read_ahead(&self, asked: &QueryBox) {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
         match self.ahead(asked, Noting::Read) {
-            ReadAhead::Nothing => {}
-            ReadAhead::Announced(boxes) => {
+            FetchedAhead::Nothing => {}
+            FetchedAhead::Announced(boxes) => {
                 let keep = |asked: Vec<QueryBox>, values: Result<Vec<Values>>| {
                     // An error is that of the box that is read.
                     values.into_iter().for_each(|values| self.keep_all(&asked, &values));
                 };
                 self.fetch_many(boxes, keep).await;
             }
-            ReadAhead::Companions(boxes) => {
+            FetchedAhead::Companions(boxes) => {
                 if self.fetch_all(&boxes).await.is_err() {
                     cache.note_batch_refused(opening);
                 }
             }
-            ReadAhead::Whole(whole) => {
+            FetchedAhead::Whole(whole) => {
                 let fetch = cache.whole_fetch(opening, self.variable);
                 let _fetching = fetch.lock().await;
                 let is_done =

@@ -75,10 +75,7 @@ fn a_creation_that_is_cut_off_anywhere_is_no_dataset() {
                 }
             };
             // A flat file exists before its header says so.
-            let complete = match flat {
-                true => head(&place) > 0,
-                false => place.try_open().is_ok(),
-            };
+            let complete = if flat { head(&place) > 0 } else { place.try_open().is_ok() };
             assert_eq!(closed.is_ok(), complete, "after {allowed} changes");
             if complete {
                 let read = place.run(place.open().read(var, &slab(&[0, 0], &[5, 4]))).unwrap();

@@ -189,14 +189,13 @@ impl Driver for TestDriver {
     }
 
     fn open(&self, view: &dyn View, root: &ObjectId, _: &OpenOptions) -> Step<Arc<dyn Catalog>> {
-        let (object, want) = match self.0.flat {
-            true => (root.clone(), Want::Range(0..8)),
-            false => (root.child("root"), Want::All),
-        };
+        let (object, want) =
+            if self.0.flat { (root.clone(), Want::Range(0..8)) } else { (root.child("root"), Want::All) };
         let blob = view.read(&object, want)?.ok_or_else(|| Error::not_found("no root"))?;
-        let number = match self.0.flat {
-            true => usize::try_from(u64::from_le_bytes(blob.bytes[..].try_into().unwrap())).unwrap() - 1,
-            false => std::str::from_utf8(&blob.bytes).unwrap().parse().unwrap(),
+        let number = if self.0.flat {
+            usize::try_from(u64::from_le_bytes(blob.bytes[..].try_into().unwrap())).unwrap() - 1
+        } else {
+            std::str::from_utf8(&blob.bytes).unwrap().parse().unwrap()
         };
         let model = Arc::clone(&self.0.models.lock().unwrap()[number]);
         Ok(Arc::new(MapCatalog { format: self.0.clone(), root: root.clone(), model }))
@@ -250,14 +249,15 @@ impl Catalog for MapCatalog {
             return Ok(flat::source(&self.model, &self.root, var));
         }
         let encoding = encoding_of(&self.model, var);
-        let layout = match self.model.variable(var).unwrap().name.starts_with("virtual") {
-            true => Layout::Mosaic { tiles: Arc::new(ModelCopy) },
-            false => Layout::Grid {
+        let layout = if self.model.variable(var).unwrap().name.starts_with("virtual") {
+            Layout::Mosaic { tiles: Arc::new(ModelCopy) }
+        } else {
+            Layout::Grid {
                 grid: encoding.grid,
                 edge: encoding.edge,
                 index: Arc::new(MapIndex { root: self.root.clone(), var }),
                 codecs: encoding.codecs,
-            },
+            }
         };
         Ok(Source {
             layout,
@@ -282,9 +282,10 @@ impl Catalog for MapCatalog {
     }
 
     fn writing(&self) -> Option<Arc<dyn Writing>> {
-        match self.format.flat {
-            true => Some(Arc::new(FlatFormat(self.format.clone()))),
-            false => Some(Arc::new(self.format.clone())),
+        if self.format.flat {
+            Some(Arc::new(FlatFormat(self.format.clone())))
+        } else {
+            Some(Arc::new(self.format.clone()))
         }
     }
 }

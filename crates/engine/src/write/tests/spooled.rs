@@ -12,10 +12,8 @@ fn session_at(memory: usize, folder: Option<&str>) -> Session {
 /// A place with that much memory, local or remote.
 fn place_of(memory: usize, is_far: bool) -> WritePlace {
     let place = place(false);
-    let store: Arc<dyn Store> = match is_far {
-        true => Arc::new(DistantStore(place.memory.clone())),
-        false => place.memory.shared(),
-    };
+    let store: Arc<dyn Store> =
+        if is_far { Arc::new(DistantStore(place.memory.clone())) } else { place.memory.shared() };
     WritePlace { session: session_at(memory, None), store, ..place }
 }
 

@@ -51,11 +51,10 @@ impl AttributeInfo {
         let mut own = heap.objects(view, file, &own)?.into_iter();
         let messages = records.iter().map(|record| {
             let order = u16::try_from(record.order).ok();
-            let (flags, body) = match record.shared {
-                true => (SHARED, Ok([[SHARED_VERSION, IN_HEAP].as_slice(), &record.id].concat().into())),
-                false => {
-                    (0, own.next().unwrap_or_else(|| Err(Error::internal("fewer heap objects than ids"))))
-                }
+            let (flags, body) = if record.shared {
+                (SHARED, Ok([[SHARED_VERSION, IN_HEAP].as_slice(), &record.id].concat().into()))
+            } else {
+                (0, own.next().unwrap_or_else(|| Err(Error::internal("fewer heap objects than ids"))))
             };
             Ok(HeaderMessage { kind: kind::ATTRIBUTE, flags, order, body: body? })
         });

@@ -1,15 +1,15 @@
 //! Attributes as netCDF-C writes them (docs/spec/hdf5-netcdf4.md C.5, H.6).
 use super::{ObjectDescriber, message};
 use crate::datatypes::{Dataspace, Datatype, DatatypeClass, StringPadding};
-use crate::netcdf::is_hidden;
 use crate::write::value::encode_values;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Attribute, Endianness, Values};
+use ncirrus_netcdf_view::AttributeSpace;
 
 /// Refuses names that nobody would see in the file.
 pub(crate) fn check_name(attribute: &Attribute) -> Result<()> {
-    if is_hidden(&attribute.name) {
+    if AttributeSpace::Hdf5.is_reserved(&attribute.name) {
         return Err(Error::unsupported(format!(
             "attribute {:?}: netCDF-4 reserves this name",
             attribute.name

@@ -16,9 +16,10 @@ fn axis() -> impl Strategy<Value = (u64, AxisSelection)> {
 }
 
 fn grid_of(lengths: &[u64], chunk: u64, rectilinear: bool) -> ChunkGrid {
-    match rectilinear {
-        true => ChunkGrid::rectilinear(&[lengths.to_vec()]).unwrap(),
-        false => ChunkGrid::Regular(vec![chunk]),
+    if rectilinear {
+        ChunkGrid::rectilinear(&[lengths.to_vec()]).unwrap()
+    } else {
+        ChunkGrid::Regular(vec![chunk])
     }
 }
 

@@ -48,10 +48,7 @@ proptest! {
         let shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
         let selection = Selection::new(axes.iter().map(|axis| axis.1.clone()).collect());
         let lengths: Vec<Vec<u64>> = axes.iter().map(|axis| axis.2.clone()).collect();
-        let grid = match is_regular {
-            true => ChunkGrid::Regular(lengths.iter().map(|lengths| lengths[0]).collect()),
-            false => ChunkGrid::rectilinear(&lengths).unwrap(),
-        };
+        let grid = if is_regular { ChunkGrid::Regular(lengths.iter().map(|lengths| lengths[0]).collect()) } else { ChunkGrid::rectilinear(&lengths).unwrap() };
         let expected = numbers(&shape, &selection);
         let mut found = vec![None; expected.len()];
         let target = row_major(&selection.shape(), 1).unwrap();

@@ -38,9 +38,10 @@ impl Dataset {
         // It keeps other programs of this machine from appending meanwhile.
         let (url, _, staging) = self.joint_place()?;
         let ended = self.clone();
-        let finished = match url == ticket.url {
-            true => self.finish_handed(&ticket, paths, receipts),
-            false => Err(self.joint_error("the ticket is one of another dataset")),
+        let finished = if url == ticket.url {
+            self.finish_handed(&ticket, paths, receipts)
+        } else {
+            Err(self.joint_error("the ticket is one of another dataset"))
         };
         finished.and(ended.end_staging(staging))
     }

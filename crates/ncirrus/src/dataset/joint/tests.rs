@@ -59,12 +59,11 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let (mut found, mut rest) = (BTreeMap::new(), vec![folder.to_owned()]);
     while let Some(next) = rest.pop() {
         for entry in std::fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
-            match entry.is_dir() {
-                true => rest.push(entry),
-                false => {
-                    let name = entry.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-                    found.insert(name, std::fs::read(&entry).unwrap());
-                }
+            if entry.is_dir() {
+                rest.push(entry)
+            } else {
+                let name = entry.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+                found.insert(name, std::fs::read(&entry).unwrap());
             }
         }
     }

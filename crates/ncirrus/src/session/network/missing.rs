@@ -43,9 +43,10 @@ pub(super) struct WithoutHttp;
 #[cfg(not(feature = "http"))]
 impl StoreOpener for WithoutHttp {
     fn open(&self, url: &Url, _: &StoreOptions) -> Result<Option<(Arc<dyn Store>, ObjectId)>> {
-        match url.is_http() {
-            true => Err(Error::unsupported("http: built without the feature \"http\"").at_object(url)),
-            false => Ok(None),
+        if url.is_http() {
+            Err(Error::unsupported("http: built without the feature \"http\"").at_object(url))
+        } else {
+            Ok(None)
         }
     }
 

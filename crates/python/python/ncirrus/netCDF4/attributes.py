@@ -24,14 +24,6 @@ from ncirrus.netCDF4.user_types import compound_of
 from ncirrus.netCDF4.utils import _safecast
 from ncirrus.types import is_string, name_of
 
-# Names of attributes that netCDF-C keeps for itself in netCDF-4 files: they are not shown, and cannot be set.
-_HIDDEN = frozenset(
-    (
-        *("CLASS", "DIMENSION_LIST", "NAME", "REFERENCE_LIST", "_ARRAY_DIMENSIONS", "_Codecs", "_Format", "_IsNetcdf4"),
-        *("_NCProperties", "_Netcdf4Coordinates", "_Netcdf4Dimid", "_SuperblockVersion", "_nc3_strict"),
-        *("_nczarr_array", "_nczarr_attr", "_nczarr_group", "_nczarr_superblock"),
-    )
-)
 _LIMITS = ("valid_min", "valid_max", "valid_range", "missing_value")
 
 
@@ -149,7 +141,7 @@ class Attributed:
             raise LibraryError(NO_ATTRIBUTE)
         if is_taken:
             raise LibraryError(NAME_IN_USE, hint=f"there is an attribute {newname!r} already")
-        if newname in _HIDDEN and self._file().model.startswith("NETCDF4"):
+        if self._file().is_reserved(newname):
             raise LibraryError(NAME_IN_USE, hint=f"netCDF-4 keeps the attribute {newname!r} for itself")
         self._forget()
         with as_runtime_error():
@@ -163,7 +155,7 @@ class Attributed:
         """Raises `AttributeError` where nothing can be set, or not by this name."""
         if self._file().mode == "r":
             raise MissingAttributeError(READ_ONLY)
-        if name in _HIDDEN and self._file().model.startswith("NETCDF4"):
+        if self._file().is_reserved(name):
             raise MissingAttributeError(NAME_IN_USE, hint=f"netCDF-4 keeps the attribute {name!r} for itself")
 
     def _writable(self, name: str, value: Any, as_strings: bool) -> Any:

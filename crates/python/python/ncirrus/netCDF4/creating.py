@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ncirrus._ncirrus import default_chunks
 from ncirrus.netCDF4 import failures, storage
 from ncirrus.netCDF4.constants import PRIMITIVE, default_fillvals
 from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, scopes
@@ -173,7 +174,7 @@ def _chunks(ask: Asked, grows: Sequence[bool], is_filtered: bool) -> Any:
     given = ask.words["chunksizes"]
     if given is None:
         is_chunked = not ask.words["contiguous"] and (is_filtered or any(grows))
-        return storage.default_chunks([len(each) for each in ask.dimensions], grows, ask.itemsize) if is_chunked else False
+        return default_chunks([len(each) for each in ask.dimensions], grows, ask.itemsize) if is_chunked else False
     if len(given) != len(ask.dimensions):
         raise ValueError("chunksizes must be a sequence with the same length as dimensions")
     for size, dimension, is_growing in zip(given, ask.dimensions, grows):
@@ -181,7 +182,7 @@ def _chunks(ask: Asked, grows: Sequence[bool], is_filtered: bool) -> Any:
             raise ValueError("chunksize cannot exceed dimension size")
         if int(size) < 0:
             raise OverflowError("can't convert negative value to size_t")
-    defaults = storage.default_chunks([len(each) for each in ask.dimensions], grows, ask.itemsize)
+    defaults = default_chunks([len(each) for each in ask.dimensions], grows, ask.itemsize)
     return [int(size) or default for size, default in zip(given, defaults)]
 
 

@@ -25,10 +25,6 @@ from ncirrus.netCDF4.utils import _find_dim
 from ncirrus.netCDF4.variables import Variable
 
 
-# Attributes of every group of a netCDF-4 file.
-_OF_FILE = ("_NCProperties", "_IsNetcdf4", "_SuperblockVersion")
-
-
 class _Members(Switches):
     """What datasets and groups have in common."""
 
@@ -106,15 +102,10 @@ class _Members(Switches):
 
     def _told_of_file(self, name: str) -> Any:
         """What netCDF-4 files say of themselves: who wrote them, and how."""
-        if name not in _OF_FILE or not self._place.is_hdf5:
+        if not self._place.is_hdf5:
             return None
-        new = {"_SuperblockVersion": "2", "_IsNetcdf4": str(int(self._place.model != "NETCDF4"))}
-        facts = new if self._place.mode == "w" else self._place.dataset.facts
-        if name == "_NCProperties":
-            return f"version=2,ncirrus={ncirrus.__version__}" if self._place.mode == "w" else facts.get(name)
-        if name == "_IsNetcdf4" and "_NCProperties" in facts:
-            return np.int32(1)
-        return np.int32(facts[name]) if name in facts else None
+        value = self._place.dataset._opened().root_attribute(name, self._place.mode == "w")
+        return np.int32(value) if isinstance(value, int) else value
 
     def _owner(self) -> Any:
         self._place.check_open()

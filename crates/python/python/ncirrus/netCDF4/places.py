@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import ncirrus
+from ncirrus._ncirrus import is_reserved_attribute
 from ncirrus.errors import Error, NotFoundError
 from ncirrus.netCDF4 import failures
 from ncirrus.netCDF4.settings import get_alignment, session_at
@@ -118,6 +119,10 @@ class Place:
         self.check_open()
         if self.mode == "r":
             raise failures.LibraryError(failures.READ_ONLY, object=self.name)
+
+    def is_reserved(self, name: str) -> bool:
+        """Whether the format keeps attributes of this name for itself."""
+        return self.model.startswith("NETCDF4") and is_reserved_attribute(name, self.is_hdf5)
 
     def check_enhanced(self) -> None:
         """Raises `RuntimeError` where there are no groups and types, or it cannot be changed."""

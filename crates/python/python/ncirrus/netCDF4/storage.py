@@ -12,8 +12,6 @@ _BLOSC = ("blosc_lz", "blosc_lz4", "blosc_lz4hc", "", "blosc_zlib", "blosc_zstd"
 _COMPRESSIONS = ("zlib", "szip", "zstd", "bzip2", *filter(None, _BLOSC))
 _SZIP = {"nn": 32, "ec": 4}
 _ROUNDINGS = {"BitGroom": "bitgroom", "BitRound": "bitround", "GranularBitRound": "granular"}
-# netCDF-C's sizes of default chunks.
-_CHUNK_BYTES, _SERIES_BYTES = 16 << 20, 4096
 _DEFLATE, _SHUFFLE, _FLETCHER, _SZIP_FILTER, _BZIP2, _BLOSC_FILTER, _ZSTD = 1, 2, 3, 4, 307, 32001, 32015
 
 
@@ -82,24 +80,6 @@ def rounding(words: Mapping[str, Any], dtype: Any, place: str) -> dict[str, int]
     if limits is None or not 1 <= kept <= limits[mode == "BitRound"]:
         raise LibraryError(f"{INVALID}: {place}")
     return {_ROUNDINGS[mode]: kept}
-
-
-def default_chunks(lengths: Sequence[int], grows: Sequence[bool], itemsize: int) -> list[int]:
-    """netCDF-C's chunks where none are asked for: one record, its axes shortened by one factor to 16 MiB."""
-    rank, fixed = len(lengths), [length for length, is_growing in zip(lengths, grows) if not is_growing]
-    if not fixed:
-        if rank == 1:
-            return [max(_SERIES_BYTES // itemsize, 1)]
-        return [max(int((_CHUNK_BYTES / itemsize) ** (1 / rank)), 1)] * rank
-    share = (_CHUNK_BYTES / (math.prod(fixed) * itemsize)) ** (1 / len(fixed)) if all(fixed) else 1.0
-
-    def cut(length: int) -> int:
-        size = max(min(int(share * length - 0.5) if share < 1 else length, length), 1)
-        # The last chunk is no shorter than it must be.
-        count = -(-length // size)
-        return size - (count * size - length) // count if count else size
-
-    return [1 if is_growing else cut(length) for length, is_growing in zip(lengths, grows)]
 
 
 def told(filters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

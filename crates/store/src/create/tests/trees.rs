@@ -255,12 +255,11 @@ fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_i
                 let is_new = values.iter().all(|(_, is_new)| *is_new);
                 assert!(is_new || values.iter().all(|(_, is_new)| !is_new), "{at}: {values:?}");
                 // The commit object comes last.
-                match is_new {
-                    true => new += 1,
-                    false => {
-                        assert!(OLD.iter().all(|name| values.iter().any(|(key, _)| key == name)), "{at}");
-                        old += 1;
-                    }
+                if is_new {
+                    new += 1
+                } else {
+                    assert!(OLD.iter().all(|name| values.iter().any(|(key, _)| key == name)), "{at}");
+                    old += 1;
                 }
             } else {
                 ended += 1;

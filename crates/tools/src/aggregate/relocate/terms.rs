@@ -27,17 +27,16 @@ pub(in super::super) fn names_of(model: &Model, var: VarId) -> Option<VarId> {
         return find(model, home, holder);
     }
     let group = text(model, var, "cfa_group")?;
-    let group = match group.starts_with('/') {
-        true => model.group_at(&group)?,
-        false => model.subgroup(home, &group)?,
-    };
+    let group =
+        if group.starts_with('/') { model.group_at(&group)? } else { model.subgroup(home, &group)? };
     model.variable_in(group, "file")
 }
 
 fn find(model: &Model, home: GroupId, name: &str) -> Option<VarId> {
-    match name.contains('/') {
-        true => model.variable_at(name),
-        false => model.scope(home).into_iter().find_map(|group| model.variable_in(group, name)),
+    if name.contains('/') {
+        model.variable_at(name)
+    } else {
+        model.scope(home).into_iter().find_map(|group| model.variable_in(group, name))
     }
 }
 

@@ -100,9 +100,10 @@ fn even_blocks(axes: &[DividedAxis], limit: u64) -> Result<Vec<AxisBlocks>> {
 fn check_count(axes: &[DividedAxis], blocks: &[AxisBlocks]) -> Result<()> {
     let counts = axes.iter().zip(blocks).map(|(axis, blocks)| blocks.count(axis.len).max(1));
     let count = counts.fold(1u64, |all, count| all.saturating_mul(count));
-    match count > super::MOST as u64 {
-        true => Err(Error::limit(format!("{count} fragments: choose larger ones"))),
-        false => Ok(()),
+    if count > super::MOST as u64 {
+        Err(Error::limit(format!("{count} fragments: choose larger ones")))
+    } else {
+        Ok(())
     }
 }
 

@@ -19,10 +19,7 @@ fn expect_sound(corpus: &str, datasets: impl Iterator<Item = (String, String)>) 
     for (name, url) in datasets {
         let Some(found) = errors(&url) else { continue };
         all += 1;
-        match found.is_empty() {
-            true => sound += 1,
-            false => _ = wrong.insert(name, found),
-        }
+        if found.is_empty() { sound += 1 } else { _ = wrong.insert(name, found) }
     }
     println!("{corpus}: {sound} of {all} sound datasets have no errors");
     assert!(wrong.is_empty(), "{wrong:?}");

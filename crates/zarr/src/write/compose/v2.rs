@@ -3,9 +3,9 @@ use super::{
     ComposedDocuments, DocumentComposer, DocumentLevel, MetadataDocument, array_dimensions, gathered, join,
     split_quantize,
 };
+use crate::special::EXTENSION;
 use crate::write::attributes::WrittenAttributes;
 use crate::write::element;
-use crate::write::names::EXTENSION;
 use crate::write::plan::{ArrayForm, NewArray};
 use crate::{Dialect, special};
 use ncirrus_layout::Result;
@@ -81,12 +81,11 @@ impl DocumentComposer<'_> {
         copies: &mut Map<String, Value>,
     ) -> Result<()> {
         let written = self.attributes(NodeId::Group(group))?;
-        let (level, attributes_level, detail) = match self.is_root(group) {
-            true => (DocumentLevel::Root, DocumentLevel::RootAttributes, DocumentLevel::RootDetail),
-            false => {
-                let level = DocumentLevel::Group(self.group_level(group));
-                (level, level, level)
-            }
+        let (level, attributes_level, detail) = if self.is_root(group) {
+            (DocumentLevel::Root, DocumentLevel::RootAttributes, DocumentLevel::RootDetail)
+        } else {
+            let level = DocumentLevel::Group(self.group_level(group));
+            (level, level, level)
         };
         let mut add = |name: &str, level: DocumentLevel, body: Value| {
             let key = self.group_key(group, name);

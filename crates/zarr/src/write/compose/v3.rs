@@ -3,8 +3,8 @@ use super::{
     ComposedDocuments, DocumentComposer, DocumentLevel, MetadataDocument, gathered, join, split_quantize,
 };
 use crate::chunk_key::KeyEncoding;
+use crate::special::EXTENSION;
 use crate::write::attributes::WrittenAttributes;
-use crate::write::names::EXTENSION;
 use crate::write::plan::{ArrayForm, NewArray, VariablePlan};
 use crate::{Dialect, special};
 use ncirrus_layout::Result;

@@ -55,9 +55,10 @@ fn part(len: u64) -> impl Strategy<Value = (u64, FragmentPart)> {
     let slice = (0..3u64, 1..4u64, any::<bool>()).prop_map(move |(before, step, down)| {
         let (low, high) = (before, before + (len - 1) * step);
         let signed = i64::try_from(step).unwrap_or(1);
-        let part = match down {
-            true => FragmentPart::Slice { first: high, last: low, step: -signed },
-            false => FragmentPart::Slice { first: low, last: high, step: signed },
+        let part = if down {
+            FragmentPart::Slice { first: high, last: low, step: -signed }
+        } else {
+            FragmentPart::Slice { first: low, last: high, step: signed }
         };
         (high + 2, part)
     });

@@ -1,0 +1,15 @@
+use crate::{Atomic, DimensionLen, Model};
+
+#[test]
+fn an_id_of_a_group_that_leads_nowhere_is_reported() {
+    let mut model = Model::new();
+    let root = model.root();
+    let group = model.add_group(root, "g").unwrap();
+    let x = model.add_dimension(root, "x", DimensionLen::Fixed(3)).unwrap();
+    let y = model.add_dimension(root, "y", DimensionLen::Fixed(3)).unwrap();
+    model.add_variable(group, "v", Atomic::Int.into(), &[x]).unwrap();
+    model.remove_dimension(y).unwrap();
+    assert_eq!(model.dangling(), None);
+    model.group_slot(group).unwrap().dims.push(y);
+    assert_eq!(model.dangling().unwrap(), "dimension 1 of the group /g");
+}
