@@ -5,7 +5,7 @@ mod held;
 #[cfg(test)]
 mod tests;
 
-use crate::store::{BlockingStore, LocalStore, PutCondition, ReadAt, Store, StoreFacts};
+use crate::store::{BlockingStore, Exclusion, LocalStore, PutCondition, ReadAt, Store, StoreFacts};
 use crate::url::anchored_path;
 use crate::{fault, key, memory, page, path_text, platform, temporary, want};
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 pub use handles::HandleBudget;
 pub(crate) use held::HeldFor;
@@ -160,13 +160,30 @@ impl DirectoryStore {
         self.held.tag(object.key()).unwrap_or_else(|| tag_of(metadata))
     }
 
-    fn check(&self, object: &ObjectId, when: &PutCondition) -> Result<()> {
-        match when {
-            PutCondition::Matches(tag) if self.stat(object)?.map(|(_, tag)| tag).as_ref() != Some(tag) => {
-                Err(fault::conflict("was changed by someone else", object))
-            }
-            _ => Ok(()),
+    /// Checks the condition of a put. An object that must be in a given state is locked: the handle keeps other programs from
+    /// replacing it, too, until it is dropped.
+    fn check(&self, object: &ObjectId, path: &Path, when: &PutCondition) -> Result<Option<File>> {
+        let PutCondition::Matches(tag) = when else { return Ok(None) };
+        let changed = || fault::conflict("was changed by someone else", object);
+        if self.held.of(object.key()).is_some() {
+            let now = self.stat(object)?.map(|(_, tag)| tag);
+            return if now.as_ref() == Some(tag) { Ok(None) } else { Err(changed()) };
         }
+        // A link is followed, as by reads; the link itself is what a put replaces.
+        let locked = match platform::lock(path) {
+            Ok(locked) => locked,
+            Err(error) if fault::is_absence(&error) => return Err(changed()),
+            Err(error) if platform::is_unsupported_lock(&error) => {
+                let message =
+                    "the file system has no locks: a file cannot be replaced depending on its state";
+                return Err(Error::unsupported(message).at_object(object).because(error));
+            }
+            Err(error) => return Err(fault::of_io(error, object)),
+        };
+        // Another program may have replaced the file while this one waited for the lock of the old one.
+        let is_current = self.stat_by_name(object)?.is_some_and(|(_, now)| now == *tag)
+            && locked.metadata().is_ok_and(|metadata| tag_of(&metadata) == *tag);
+        if is_current { Ok(Some(locked)) } else { Err(changed()) }
     }
 
     fn note(&self, path: &Path) {
@@ -281,7 +298,7 @@ impl LocalStore for DirectoryStore {
             return Err(fault::in_the_way("the root", object));
         }
         let guard = (*when != PutCondition::None).then(|| self.conditional.lock());
-        self.check(object, when)?;
+        let locked = self.check(object, &path, when)?;
         if let Some(held) = self.held.moved(object.key(), &path) {
             let written = held.set_len(0).and_then(|()| platform::write_at(&held, body, 0));
             let written = written.and_then(|()| held.metadata());
@@ -289,12 +306,16 @@ impl LocalStore for DirectoryStore {
         }
         let (mut file, written_to) = self.create(&path).map_err(|error| write_error(error, object))?;
         let mut written = file.write_all(body);
+        if !self.unseen {
+            // The file system's own clock ticks too slowly to tell two states apart. Without it, tags differ less often.
+            _ = file.set_modified(SystemTime::now());
+        }
         if written_to != path {
             written = written.and_then(|()| self.place(&file, &written_to, &path, when));
         }
         let written =
             written.and_then(|()| self.held.renew(object.key(), &path)).and_then(|()| file.metadata());
-        drop(guard);
+        drop((locked, guard));
         self.handles.forget(object.key());
         match written {
             Ok(metadata) => {
@@ -412,6 +433,17 @@ impl LocalStore for DirectoryStore {
         platform::identity(&fs::metadata(self.path(prefix).ok()?).ok()?)
     }
 
+    fn exclusion(&self, object: &ObjectId) -> Result<Exclusion> {
+        if self.unseen || self.held.of(object.key()).is_some() {
+            return Ok(Exclusion::Alone);
+        }
+        match platform::can_lock(&self.path(object)?) {
+            Ok(false) => Ok(Exclusion::Nothing),
+            Err(error) if !fault::is_absence(&error) => Err(fault::of_io(error, object)),
+            _ => Ok(Exclusion::Conditions),
+        }
+    }
+
     fn barrier(&self) -> Result<()> {
         match &self.unsynced {
             Some(unsynced) => {
@@ -435,7 +467,7 @@ impl LocalStore for DirectoryStore {
 }
 
 /// The tag of a file: time, length, and inode number. Two states of one length within a tick of the file system's
-/// clock (some milliseconds) may have the same.
+/// clock (some milliseconds) may have the same, unless this library put them: it sets the time itself.
 pub(crate) fn tag_of(metadata: &Metadata) -> Tag {
     let (seconds, nanoseconds, inode) = platform::stamp(metadata);
     Tag::new(format!("{seconds:x}.{nanoseconds:x}-{:x}-{inode:x}", metadata.len()))

@@ -60,8 +60,8 @@ pub use retry_policy::RetryPolicy;
 pub use schemes::{SchemeRegistry, StoreFactory, StoreOpener};
 pub use scratch_file::ScratchFile;
 pub use store::{
-    AnswerPart, AnswerReceiver, BlockingStore, LocalStore, MultipartUpload, ObjectPage, PutCondition, ReadAt,
-    ReadOnlyStore, Store, StoreAbilities, StoreExt, StoreFacts,
+    AnswerPart, AnswerReceiver, BlockingStore, Exclusion, LocalStore, MultipartUpload, ObjectPage,
+    PutCondition, ReadAt, ReadOnlyStore, Store, StoreAbilities, StoreExt, StoreFacts,
 };
 pub use upkeep::{StoreUpkeep, UnfinishedUpload};
 pub use url::{

@@ -228,6 +228,42 @@ pub(crate) fn lock_as_hdf5(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Waits for the exclusive lock of a file and takes it, until the handle is dropped. Network file systems lock only what may be
+/// written; others also lock what may be read only.
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
+    let file = match OpenOptions::new().read(true).write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path)?,
+        opened => opened?,
+    };
+    file.lock()?;
+    Ok(file)
+}
+
+/// Whether a file can be locked, so that other programs see the lock. Network file systems grant only a shared lock of what is
+/// open for reading.
+pub(crate) fn can_lock(path: &Path) -> io::Result<bool> {
+    match open(path)?.try_lock_shared() {
+        Ok(()) | Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) if is_unsupported_lock(&error) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Whether a file system has no locks.
+pub(crate) fn is_unsupported_lock(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        let none = [Errno::NOLCK, Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::BADF, Errno::INVAL];
+        error.raw_os_error().is_some_and(|code| none.iter().any(|errno| errno.raw_os_error() == code))
+            || error.kind() == io::ErrorKind::Unsupported
+    }
+    #[cfg(not(unix))]
+    {
+        error.kind() == io::ErrorKind::Unsupported
+    }
+}
+
 /// Downgrades an exclusive lock to a shared one; `false` if another program was faster.
 pub(crate) fn share_lock(file: &File) -> io::Result<bool> {
     match file.try_lock_shared() {

@@ -182,6 +182,15 @@ pub trait LocalStore: Debug + Send + Sync {
         None
     }
 
+    /// How other programs that change the same object are kept from losing its changes, or losing theirs.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    fn exclusion(&self, object: &ObjectId) -> Result<Exclusion> {
+        let _ = object;
+        Ok(Exclusion::Alone)
+    }
+
     /// Makes durable what was put before.
     ///
     /// # Errors
@@ -190,6 +199,17 @@ pub trait LocalStore: Debug + Send + Sync {
 
     /// What the engine needs to know for planning.
     fn facts(&self) -> StoreFacts;
+}
+
+/// How a local store keeps other programs apart that change the same objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exclusion {
+    /// Nobody else can change them: they are in memory, or in a file that is locked.
+    Alone,
+    /// Conditional puts hold between programs.
+    Conditions,
+    /// Conditional puts hold within this program only: the file system has no locks.
+    Nothing,
 }
 
 /// An object that was opened for several reads.

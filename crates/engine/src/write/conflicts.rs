@@ -1,4 +1,5 @@
-//! Other programs that change the same dataset, on stores that know only whole objects (`docs/object-stores.md`).
+//! Other programs that change the same dataset, where each object is replaced as a whole: on object stores
+//! (`docs/object-stores.md`), and in directories.
 //!
 //! If puts can be conditional, nobody's work is lost:
 //! - Before anything is put that two writers could both put (documents, chunks of new extents), the commit object is
@@ -20,11 +21,11 @@ use merge::stamp_lease;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, PhaseForm, PutPhase, Result, StorePut, Tag};
 use ncirrus_model::{Model, VarId};
-use ncirrus_store::PutCondition;
 use ncirrus_store::StoreExt;
+use ncirrus_store::{Exclusion, PutCondition};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
 /// What is known of other programs' changes to the dataset, and the puts that depend on it.
@@ -43,6 +44,8 @@ pub(super) struct ConflictControl {
     lease: Mutex<Option<Tag>>,
     /// Whether the store supports conditional puts, once that was tried.
     conditions: Arc<OnceCell<bool>>,
+    /// What a local store has instead, once the dataset is visible to others.
+    exclusion: OnceLock<Exclusion>,
 }
 
 #[derive(Default)]
@@ -67,6 +70,7 @@ impl ConflictControl {
             acquiring: AsyncMutex::default(),
             lease: Mutex::default(),
             conditions: Arc::default(),
+            exclusion: OnceLock::new(),
         }
     }
 
@@ -137,7 +141,15 @@ impl ConflictControl {
 impl ConflictControl {
     /// Whether others may change the dataset, too.
     pub(super) fn is_shared(&self) -> bool {
-        self.output.local().is_none() && self.commit_object().is_some()
+        let Some(deciding) = self.commit_object() else { return false };
+        self.exclusion(&deciding) != Some(Exclusion::Alone)
+    }
+
+    /// How a local store keeps other programs apart; none for a store on a network.
+    fn exclusion(&self, deciding: &ObjectId) -> Option<Exclusion> {
+        let local = self.output.local()?;
+        // What cannot be found out now fails when it is put.
+        Some(*self.exclusion.get_or_init(|| local.exclusion(deciding).unwrap_or(Exclusion::Conditions)))
     }
 
     /// From a commit on, the dataset is visible to others.
@@ -155,6 +167,10 @@ impl ConflictControl {
     /// # Errors
     /// Errors of the store.
     pub(super) async fn has_conditions(&self) -> Result<bool> {
+        if self.output.local().is_some() {
+            let deciding = self.commit_object();
+            return Ok(deciding.is_some_and(|it| self.exclusion(&it) == Some(Exclusion::Conditions)));
+        }
         let asked = self.output.network()?.spawn(self.asked_for_conditions());
         asked.await.map_err(|error| Error::internal("a request was abandoned").because(error))?
     }
@@ -178,10 +194,9 @@ impl ConflictControl {
     pub(super) fn warnings(&self) -> Vec<String> {
         let message = "the store ignores conditional puts: two programs that change a dataset at the same time would \
                        overwrite each other's changes";
-        match self.conditions.get() {
-            Some(false) => vec![message.to_owned()],
-            _ => Vec::new(),
-        }
+        let has_none =
+            self.conditions.get() == Some(&false) || self.exclusion.get() == Some(&Exclusion::Nothing);
+        if has_none { vec![message.to_owned()] } else { Vec::new() }
     }
 
     /// Announces to other writers that this one changes what they read, unless one of them came first.
@@ -211,6 +226,11 @@ impl ConflictControl {
         Ok(())
     }
 
+    /// Whether this writer acquired the lease; another one may have taken it over since.
+    pub(super) fn has_lease(&self) -> bool {
+        self.lease.guard().is_some()
+    }
+
     /// Whether this writer acquired the lease and nobody else has since; `None` if it did not need one.
     pub(super) async fn is_first(&self) -> Result<Option<bool>> {
         let lease = self.lease.guard().clone();
@@ -222,10 +242,8 @@ impl ConflictControl {
 
     /// Carries out a phase; documents are put only over the state known to this writer.
     pub(super) async fn run_phase(&self, phase: PutPhase) -> Result<()> {
-        if self.output.local().is_some()
-            || phase.form == PhaseForm::Rewritten
-            || !self.has_conditions().await?
-        {
+        let is_alone = self.output.local().is_some() && !self.is_shared();
+        if is_alone || phase.form != PhaseForm::Separate || !self.has_conditions().await? {
             return self.output.run_phase(phase).await;
         }
         let (documents, others): (Vec<StorePut>, Vec<StorePut>) =

@@ -100,6 +100,9 @@ impl TargetStore {
     /// # Errors
     /// `Conflict` if it has another; errors of the store.
     pub(super) async fn put_when(&self, object: &ObjectId, body: Bytes, when: PutCondition) -> Result<Tag> {
+        if let Some(local) = self.local() {
+            return local.put_bytes(object, body, &when).map_err(|error| error.at_object(object));
+        }
         let (store, turns, at) = (Arc::clone(&self.store), self.turns(), object.clone());
         let put = self.network()?.spawn(async move {
             let _turn = turns.acquire().await;
@@ -114,6 +117,9 @@ impl TargetStore {
     /// # Errors
     /// Errors of the store.
     pub(super) async fn get(&self, object: &ObjectId) -> Result<Option<ObjectBytes>> {
+        if let Some(local) = self.local() {
+            return local.read(object, &Want::All);
+        }
         self.session.network.fetch(&self.store, object.clone(), Want::All)?.await
     }
 

@@ -164,6 +164,7 @@ impl DatasetWriter {
         picked: Picked<'_>,
         data: &WriteData<'_>,
     ) -> Result<()> {
+        self.prepare_growth(target.var, &model).await?;
         let mut queue = PutQueue::new(self, access);
         let written = match picked {
             Picked::Selection(selection) => {
@@ -176,6 +177,15 @@ impl DatasetWriter {
         };
         let landed = queue.drained().await;
         written.and(landed)
+    }
+
+    /// Before the first chunks of a new extent, so that the threads that encode them may put them in a local store.
+    async fn prepare_growth(&self, var: VarId, model: &Model) -> Result<()> {
+        let is_known = self.output.local().is_none() || !self.conflicts.is_shared();
+        if is_known || self.conflicts.is_committed(var, &model.shape(var)) {
+            return Ok(());
+        }
+        self.acquire_lease().await
     }
 
     async fn write_windows<'a>(
@@ -318,10 +328,11 @@ impl DatasetWriter {
             (Some(contents), _) => Ok(contents),
             (None, Some(stored)) => {
                 let buffers = (&mut worker.encoded, &mut worker.scratch);
-                if self.output.local().is_none() {
-                    held.slot.origin = Some(stored.clone());
-                }
-                let loaded = self.encoder.load((target, model), &held.key.cell, stored, buffers)?;
+                let (cell, is_shared) = (&held.key.cell, self.conflicts.is_shared());
+                let fetched = if is_shared { self.encoder.fetched(stored)? } else { None };
+                let stored = fetched.as_ref().unwrap_or(stored);
+                let loaded = self.encoder.load((target, model), cell, stored, buffers)?;
+                held.slot.origin = is_shared.then(|| stored.clone());
                 held.slot.keep(target.care, stored, &loaded);
                 Ok(loaded)
             }

@@ -1,6 +1,6 @@
 //! Puts of encoded chunks: one queue for each call, with a policy for the dataset.
 //!
-//! - In a local store, a put is carried out by the thread that encoded the chunk.
+//! - In a local store, a put is carried out by the thread that encoded the chunk, unless it is conditional.
 //! - In a dataset that is not visible to others yet, puts are detached ([`DetachedPuts`]): they continue when the call
 //!   has returned.
 //! - In a dataset that others may change, too, puts are conditional: they run while the call waits for them, and merge
@@ -129,8 +129,8 @@ impl<'a> PutQueue<'a> {
     /// An empty queue.
     pub(super) fn new(writer: &'a DatasetWriter, access: ChunkAccess<'a>) -> Self {
         let policy = match writer.output.local() {
+            _ if writer.conflicts.is_shared() => PutPolicy::Conditional,
             Some(_) => PutPolicy::AtOnce,
-            None if writer.conflicts.is_shared() => PutPolicy::Conditional,
             None => PutPolicy::Detached,
         };
         Self { writer, access, policy, waiting: Mutex::default(), under_way: Mutex::default(), bytes: 0 }
@@ -141,13 +141,28 @@ impl<'a> PutQueue<'a> {
     /// # Errors
     /// As [`add`](Self::add).
     pub(super) fn finish(&self, placed: PlacedChunk<'_>, held: ChunkLock) -> Result<()> {
-        match (placed, self.writer.output.local()) {
-            (PlacedChunk::Object(object, body), Some(local)) => {
-                self.writer.placer.forget_object(&object);
-                let done = local.put(&object, body.as_slice(), &PutCondition::None).map(|_| ());
-                self.writer.uploads.keep_failure(done)
+        let (placed, local) = (placed, self.writer.output.local());
+        let (PlacedChunk::Object(object, body), Some(local)) = (&placed, local) else {
+            return self.add(placed.into_puts(), held);
+        };
+        let Some(when) = self.condition_at_once(&held)? else { return self.add(placed.into_puts(), held) };
+        self.writer.placer.forget_object(object);
+        match local.put(object, body.as_slice(), &when) {
+            // Another program was there first: whether this one may replace what it put is found out when the queue is flushed.
+            Err(error) if when == PutCondition::Absent && error.kind() == ErrorKind::Conflict => {
+                self.waiting.guard().push((placed.into_puts(), held));
+                Ok(())
             }
-            (placed, _) => self.add(placed.into_puts(), held),
+            done => self.writer.uploads.keep_failure(done.map(|_| ())),
+        }
+    }
+
+    /// The condition on which the thread that encoded a chunk of a local store puts it; none if other writers have to be
+    /// considered first.
+    fn condition_at_once(&self, held: &ChunkLock) -> Result<Option<PutCondition>> {
+        match self.policy {
+            PutPolicy::Conditional => self.writer.condition_at_once(held),
+            PutPolicy::AtOnce | PutPolicy::Detached => Ok(Some(PutCondition::None)),
         }
     }
 
@@ -159,16 +174,16 @@ impl<'a> PutQueue<'a> {
     pub(super) fn add(&self, puts: Vec<StorePut>, held: ChunkLock) -> Result<()> {
         let DatasetWriter { placer, uploads, output, .. } = self.writer;
         match (output.local(), self.policy) {
-            (Some(local), _) => {
+            (Some(local), _) if self.condition_at_once(&held)? == Some(PutCondition::None) => {
                 placer.forget(&puts);
                 let done = puts.into_iter().try_for_each(|put| put_locally(local, put));
                 uploads.keep_failure(done)
             }
-            (None, PutPolicy::Detached) if puts.iter().all(is_of_object) => {
+            (_, PutPolicy::Detached) if puts.iter().all(is_of_object) => {
                 placer.forget(&puts);
                 uploads.detached.begin(output, puts, held)
             }
-            (None, _) => {
+            _ => {
                 self.waiting.guard().push((puts, held));
                 Ok(())
             }

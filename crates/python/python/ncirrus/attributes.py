@@ -135,6 +135,9 @@ def to_native(name: str, value: Any, classic: bool, path: str) -> Any:
         if classic and len(texts) == 1 and texts[0] is not None:
             return texts[0].encode("utf-8", "surrogateescape")
         return _strings(texts)
+    if array.dtype.kind == "f" and _are_integers(value):
+        message = f"the integers of the attribute {name!r} fit no single type: {min(value)} to {max(value)}"
+        raise InvalidError(message, path=path, hint="numpy.array(.., dtype=float) stores them as doubles")
     if array.ndim > 1:
         raise InvalidError(f"the attribute {name!r} has {array.ndim} dimensions, and may have one", path=path)
     if array.dtype.kind == "b":
@@ -145,6 +148,11 @@ def to_native(name: str, value: Any, classic: bool, path: str) -> Any:
         return name_of(array.dtype), np.ascontiguousarray(array.reshape(-1).astype(array.dtype.newbyteorder("=")))
     except NotImplementedError as error:
         raise InvalidTypeError(f"the attribute {name!r} cannot be of type {array.dtype}", path=path) from error
+
+
+def _are_integers(value: Any) -> bool:
+    """Whether it is a list of integers: numpy makes doubles of those that no one type of its own holds."""
+    return isinstance(value, (list, tuple)) and all(isinstance(item, (int, np.integer)) for item in value)
 
 
 def _strings(texts: list[Any]) -> tuple[str, Any]:

@@ -12,9 +12,45 @@ from ncirrus.types import is_string, vlen_base
 
 
 def prepared(values: Any, dtype: np.dtype[Any], fill: Any, path: str) -> NDArray[Any]:
-    """An array of that dtype; one that has it already is not copied."""
+    """An array of that dtype; one that has it already is not copied. Masked elements become the fill value, or the default
+    fill value of the type where there is none."""
     if isinstance(values, np.ma.MaskedArray):
-        values = values.filled(_default(values, dtype) if fill is None else fill)
+        return _filled(values, dtype, fill, path)
+    return _cast(values, dtype, path)
+
+
+def _filled(values: Any, dtype: np.dtype[Any], fill: Any, path: str) -> NDArray[Any]:
+    """The fill value is of the variable's type, so that it is set after the cast; what a mask hides is not looked at."""
+    mask: NDArray[Any] = np.ma.getmaskarray(values)
+    if dtype.fields is not None:
+        array = _records(np.array(values.data), dtype, path)
+        for name in dtype.fields:
+            array[name][mask[name]] = np.ma.default_fill_value(dtype[name]) if fill is None else fill[name]
+        return array
+    data = np.array(values.data)
+    if not mask.any():
+        return _cast(data, dtype, path)
+    visible = data[~mask]
+    # Any value that can be cast: one that is not hidden, else a neutral one of its kind.
+    data[mask] = visible.flat[0] if visible.size else _neutral(data.dtype, dtype)
+    array = _cast(data, dtype, path)
+    if array.ndim > mask.ndim:
+        # Text became characters along one more axis.
+        mask = np.broadcast_to(mask[..., np.newaxis], array.shape)
+    if not array.flags.writeable:
+        array = array.copy()
+    array[mask] = _default(dtype) if fill is None else fill
+    return array
+
+
+def _neutral(given: np.dtype[Any], dtype: np.dtype[Any]) -> Any:
+    if given.kind != "O":
+        return np.zeros((), given)[()]
+    base = vlen_base(dtype)
+    return "" if is_string(dtype) or dtype.kind == "S" else 0 if base is None else np.zeros(0, base)
+
+
+def _cast(values: Any, dtype: np.dtype[Any], path: str) -> NDArray[Any]:
     if dtype.kind == "O":
         return _text(values, dtype, path) if is_string(dtype) else _vlens(values, dtype)
     if dtype.kind == "S":
@@ -23,7 +59,7 @@ def prepared(values: Any, dtype: np.dtype[Any], fill: Any, path: str) -> NDArray
         return _records(values, dtype, path)
     if dtype.kind == "V":
         return _opaque(values, dtype, path)
-    return _numbers(np.asarray(values), dtype, path)
+    return _numbers(_exact(values, dtype), dtype, path)
 
 
 def converted(array: NDArray[Any], dtype: Any, path: str) -> NDArray[Any]:
@@ -40,9 +76,11 @@ def converted(array: NDArray[Any], dtype: Any, path: str) -> NDArray[Any]:
     return array.astype(wanted)
 
 
-def _default(values: Any, dtype: np.dtype[Any]) -> Any:
+def _default(dtype: np.dtype[Any]) -> Any:
     """What netCDF stores where nothing was written."""
-    return DEFAULT_FILLS.get(dtype.str.lstrip("<>|="), values.fill_value)
+    if dtype.kind == "O":
+        return "" if is_string(dtype) else np.zeros(0, vlen_base(dtype))
+    return DEFAULT_FILLS.get(dtype.str.lstrip("<>|="), np.zeros((), dtype)[()])
 
 
 DEFAULT_FILLS: dict[str, Any] = {
@@ -58,6 +96,17 @@ DEFAULT_FILLS: dict[str, Any] = {
     "i8": -9223372036854775806,
     "u8": 18446744073709551614,
 }
+
+
+def _exact(values: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Values as an array. numpy makes doubles of lists whose integers no one type of its own holds; those stay integers."""
+    array = np.asarray(values)
+    if array.dtype.kind != "f" or dtype.kind not in "iu" or isinstance(values, (np.ndarray, np.generic, float)):
+        return array
+    if array.size == 0 or np.abs(array).max() < 2.0**53:
+        return array
+    boxed = np.array(values, dtype=object)
+    return boxed if any(isinstance(item, (int, np.integer)) for item in boxed.flat) else array
 
 
 def _numbers(array: NDArray[Any], dtype: np.dtype[Any], path: str) -> NDArray[Any]:
@@ -78,13 +127,24 @@ def _numbers(array: NDArray[Any], dtype: np.dtype[Any], path: str) -> NDArray[An
 
 
 def _unboxed(array: NDArray[Any], dtype: np.dtype[Any], path: str) -> NDArray[Any]:
-    """Numbers out of objects: Python's integers of any size."""
+    """Numbers out of objects: Python's integers of any size, none of which passes through a double."""
     for item in array.flat:
         if isinstance(item, bool) or not isinstance(item, (int, float, np.integer, np.floating)):
             raise _type_error(f"{_short(item)} is no number", path, None)
-        if dtype.kind in "iu" and isinstance(item, int) and not _fits(item, dtype):
-            raise _range_error(item, dtype, path)
-    return array.astype(dtype if all(isinstance(item, int) for item in array.flat) else np.float64)
+    if dtype.kind not in "iu":
+        return array.astype(np.float64)
+    whole = [_whole(item, dtype, path) for item in array.flat]
+    return np.array(whole, dtype=dtype).reshape(array.shape)
+
+
+def _whole(item: Any, dtype: np.dtype[Any], path: str) -> int:
+    """One number as an integer of a type; floats are cut."""
+    if not isinstance(item, (int, np.integer)) and not np.isfinite(item):
+        raise _range_error(item, dtype, path)
+    number = int(item)
+    if not _fits(number, dtype):
+        raise _range_error(item, dtype, path)
+    return number
 
 
 def _fits(value: int, dtype: np.dtype[Any]) -> bool:

@@ -347,3 +347,37 @@ fn a_file_that_is_rewritten_keeps_its_links_and_who_may_read_it() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(names(&store), ["link.nc", "x.nc"]);
 }
+
+#[test]
+fn of_two_stores_that_replace_one_state_one_succeeds() {
+    // Stores of their own stand for programs: they share no lock in memory.
+    let folder = tempfile::tempdir().unwrap();
+    let seed = DirectoryStore::new(folder.path());
+    let mut tag = seed.put(&seed.root().child("z/0"), b"0", &PutCondition::None).unwrap();
+    for round in 0..200 {
+        let when = PutCondition::Matches(tag.clone());
+        let put = |writer: u8| {
+            let store = DirectoryStore::new(folder.path());
+            store.put(&store.root().child("z/0"), &[writer], &when)
+        };
+        let done: Vec<_> = thread::scope(|scope| {
+            let puts = [1_u8, 2, 3].map(|writer| scope.spawn(move || put(writer)));
+            puts.into_iter().map(|put| put.join().unwrap()).collect()
+        });
+        let tags: Vec<_> = done.iter().filter_map(|put| put.as_ref().ok()).collect();
+        assert_eq!(tags.len(), 1, "round {round}");
+        let refused = done.iter().filter_map(|put| put.as_ref().err());
+        refused.for_each(|error| assert_eq!(error.kind(), ErrorKind::Conflict));
+        tag = tags[0].clone();
+    }
+}
+
+#[test]
+fn states_of_one_length_have_tags_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = DirectoryStore::new(folder.path());
+    let object = store.root().child("x");
+    let tags: std::collections::HashSet<_> =
+        (0..500_u32).map(|_| store.put(&object, b"same", &PutCondition::None).unwrap()).collect();
+    assert_eq!(tags.len(), 500);
+}

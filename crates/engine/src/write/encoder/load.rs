@@ -119,6 +119,18 @@ impl ChunkEncoder {
         }
     }
 
+    /// A chunk that is an object of a local store, with its bytes and tag; none for any other.
+    pub(in crate::write) fn fetched(&self, stored: &StoredChunk) -> Result<Option<StoredChunk>> {
+        let (StoredChunk::There(found), Some(local)) = (stored, self.output.local()) else { return Ok(None) };
+        let Location::Object(object) = &found.location else { return Ok(None) };
+        let limit = self.shared.limits.chunk_bytes;
+        let Some(blob) = local.read(object, &Want::All)? else { return Ok(Some(StoredChunk::Absent)) };
+        if blob.bytes.len() as u64 > limit {
+            return Err(Error::limit(format!("a chunk of {} bytes", blob.bytes.len())).at_object(object));
+        }
+        Ok(Some(StoredChunk::Bytes(blob.bytes, found.mask, Some(blob.tag))))
+    }
+
     /// Reads a chunk into the buffer; false if it does not exist.
     fn read_local(&self, found: &ChunkRef, encoded: &mut Vec<u8>) -> Result<bool> {
         let Some(local) = self.output.local() else { return Ok(false) };

@@ -63,15 +63,30 @@ impl DatasetWriter {
         Ok(())
     }
 
-    fn guard(&self, held: &mut ChunkLock) -> Result<PutGuard> {
-        let origin = held.slot.origin.take();
+    /// The condition of a put that needs no look at other writers' changes: a chunk that is written wholly replaces whatever is
+    /// in its place inside the committed extent, since of two writers the last one counts there. Chunks of new extents are
+    /// put where nothing is, once this writer has the lease.
+    pub(super) fn condition_at_once(&self, held: &ChunkLock) -> Result<Option<PutCondition>> {
+        if held.slot.origin.is_some() {
+            return Ok(None);
+        }
+        let is_new = !self.is_inside(held)?;
+        let is_known = !is_new || self.conflicts.has_lease();
+        Ok(is_known.then_some(if is_new { PutCondition::Absent } else { PutCondition::None }))
+    }
+
+    /// Whether a chunk has elements inside of the committed extent.
+    fn is_inside(&self, held: &ChunkLock) -> Result<bool> {
         let ChunkKey { var, cell } = &held.key;
+        let Some(shape) = self.conflicts.committed_shape(*var) else { return Ok(false) };
         let (target, _) = self.target(*var)?;
-        let committed = self.conflicts.committed_shape(*var);
-        let is_inside =
-            |shape: Vec<u64>| cell.is_empty() || target.encoding.grid.clipped_region(cell, &shape).is_some();
-        Ok(match origin {
-            _ if !committed.is_some_and(is_inside) => PutGuard::New,
+        Ok(cell.is_empty() || target.encoding.grid.clipped_region(cell, &shape).is_some())
+    }
+
+    fn guard(&self, held: &mut ChunkLock) -> Result<PutGuard> {
+        let is_inside = self.is_inside(held)?;
+        Ok(match held.slot.origin.take() {
+            _ if !is_inside => PutGuard::New,
             Some(stored) => PutGuard::As(stored),
             None => PutGuard::Free,
         })
