@@ -426,9 +426,12 @@ class Group(Dataset):
     _name: str
 
     def __init__(self, parent: Any, name: str, **kwargs: Any) -> None:
-        if parent._place.model == "NETCDF4_CLASSIC" and name in parent.variables:
+        place = parent._place
+        # netCDF-C compares names before it checks whether the file may be changed.
+        is_checked = place.model == "NETCDF4_CLASSIC" or (place.model == "NETCDF4" and not place.is_closed)
+        if is_checked and name in parent.variables:
             raise failures.LibraryError(failures.NAME_IN_USE, object=name)
-        parent._place.check_enhanced()
+        place.check_enhanced()
         with failures.as_runtime_error(failures.NAME_IN_USE if name in parent.variables else None):
             self._take(parent, parent._owner().create_group(name))
         self._keep(_ncstring_attrs__=parent._ncstring_attrs__)
