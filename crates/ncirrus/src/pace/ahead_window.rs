@@ -103,13 +103,4 @@ mod tests {
         assert_eq!(copied(&region(&[1, 2, 1], &[2, 2, 1])), Some(vec![1, 4, 13, 16]));
         assert_eq!(copied(&region(&[0, 2, 0], &[1, 1, 3])), None);
     }
-
-    #[test]
-    fn windows_of_a_session_hold_no_more_than_its_budget_and_give_it_back() {
-        let budget = Arc::new(WindowBudget::default());
-        let (first, second) = (budget.take(60, 100), budget.take(60, 100));
-        assert!(first.is_some() && second.is_none() && budget.take(40, 100).is_some());
-        drop(first);
-        assert!(budget.take(100, 100).is_some());
-    }
 }

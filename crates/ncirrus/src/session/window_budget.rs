@@ -27,3 +27,17 @@ impl Drop for WindowShare {
         self.budget.0.fetch_sub(self.len, Ordering::AcqRel);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_of_a_session_hold_no_more_than_its_budget_and_give_it_back() {
+        let budget = Arc::new(WindowBudget::default());
+        let (first, second) = (budget.take(60, 100), budget.take(60, 100));
+        assert!(first.is_some() && second.is_none() && budget.take(40, 100).is_some());
+        drop(first);
+        assert!(budget.take(100, 100).is_some());
+    }
+}
