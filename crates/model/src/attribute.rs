@@ -40,12 +40,20 @@ impl Attribute {
 }
 
 /// The attributes of one group or variable, in order. They are found by name in constant time, however many there are.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Default)]
 pub struct Attributes {
     list: Vec<Attribute>,
     index: NameIndex,
     /// Attributes that exist but cannot be read, with the reason.
     pub faults: Vec<(String, Fault)>,
+}
+
+/// Without what follows from the rest: equal ones are shown alike.
+impl std::fmt::Debug for Attributes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { list, faults, .. } = self;
+        f.debug_struct("Attributes").field("list", list).field("faults", faults).finish()
+    }
 }
 
 impl Attributes {

@@ -192,3 +192,6 @@ const EMPTY: Slot = Slot { hash: 0, at: FREE };
 
 /// Lists up to this length are searched.
 const SEARCHED: usize = 16;
+
+#[cfg(test)]
+mod tests;

@@ -59,7 +59,7 @@ pub enum NodeId {
 }
 
 /// A group: members in definition order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Group {
     /// Simple name; empty for the root.
     pub name: String,
@@ -87,6 +87,23 @@ pub struct GroupMut<'a> {
     pub attributes: &'a mut AttributeState,
     /// Set if the group exists but is damaged.
     pub fault: &'a mut Option<Fault>,
+}
+
+/// Without what follows from the rest: equal ones are shown alike.
+impl std::fmt::Debug for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, parent, groups, dims, types, vars, attributes, fault, .. } = self;
+        f.debug_struct("Group")
+            .field("name", name)
+            .field("parent", parent)
+            .field("groups", groups)
+            .field("dims", dims)
+            .field("types", types)
+            .field("vars", vars)
+            .field("attributes", attributes)
+            .field("fault", fault)
+            .finish()
+    }
 }
 
 impl Group {
@@ -131,7 +148,7 @@ impl DimensionLen {
 /// A dataset's description: groups, dimensions, types, variables and attributes.
 ///
 /// Members are found by name in constant time, however many a group has.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Model {
     groups: Vec<Option<Group>>,
     dims: Vec<Option<(GroupId, Dimension)>>,
@@ -141,6 +158,20 @@ pub struct Model {
     tracking: Tracking,
     /// The variable that was changed last by [`variable_mut`](Self::variable_mut).
     lent: Option<LentVariable>,
+}
+
+/// Without what follows from the rest: equal ones are shown alike.
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { groups, dims, types, vars, room, .. } = self;
+        f.debug_struct("Model")
+            .field("groups", groups)
+            .field("dims", dims)
+            .field("types", types)
+            .field("vars", vars)
+            .field("room", room)
+            .finish()
+    }
 }
 
 impl PartialEq for Model {

@@ -13,3 +13,18 @@ fn an_id_of_a_group_that_leads_nowhere_is_reported() {
     model.group_slot(group).unwrap().dims.push(y);
     assert_eq!(model.dangling().unwrap(), "dimension 1 of the group /g");
 }
+
+#[test]
+fn equal_models_are_shown_alike() {
+    let made = || {
+        let mut model = Model::new();
+        let root = model.root();
+        for at in 0..40 {
+            let id = model.add_variable(root, &format!("v{at}"), Atomic::Int.into(), &[]).unwrap();
+            let attributes = model.variable_mut(id).unwrap().attributes.known_mut();
+            (0..40).for_each(|at| attributes.put(crate::Attribute::text(format!("a{at}"), "")));
+        }
+        model
+    };
+    assert_eq!(format!("{:?}", made()), format!("{:?}", made()));
+}
