@@ -1,7 +1,7 @@
 //! ZFP (HDF5 filter 32013): blocks of 4 numbers along every axis, transformed and coded bit plane by bit plane
 //! (P. Lindstrom, "Fixed-Rate Compressed Floating-Point Arrays", 2014; docs/spec/hdf5-netcdf4.md G.3).
 //!
-//! - HDF5 filter: 32013 (values: a version and the words of a header, or what users give: mode 1 rate, 2 precision, 3
+//! - HDF5 filter: 32013 (values: a version and the words of a header; users give the mode 1 rate, 2 precision, 3
 //!   accuracy, 4 expert, 5 reversible).
 //! - Zarr v2: `zfpy`.
 //! - Zarr v3: `numcodecs.zfpy`; `zfp` is read, too.
