@@ -6,9 +6,8 @@ pub fn continued_axis(before: &Region, next: &Region) -> Option<usize> {
     if before.rank() != next.rank() {
         return None;
     }
-    let differs = |axis: &usize| {
-        before.start[*axis] != next.start[*axis] || before.count[*axis] != next.count[*axis]
-    };
+    let differs =
+        |axis: &usize| before.start[*axis] != next.start[*axis] || before.count[*axis] != next.count[*axis];
     let mut differing = (0..next.rank()).filter(differs);
     let axis = differing.next().filter(|axis| next.start[*axis] == end(before, *axis))?;
     differing.next().is_none().then_some(axis)

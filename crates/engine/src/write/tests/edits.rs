@@ -1,6 +1,7 @@
 //! Edits beside other edits, writes and commits.
 use super::super::draft::COPIES;
 use super::*;
+use ncirrus_model::{Attribute, DimId};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -103,7 +104,7 @@ fn the_attribute_fill_value_of_a_new_variable_is_what_is_never_written() {
     let var = place.add(&writer, "v", Atomic::Int, &[4], false);
     let set = |values: Values| {
         move |model: &mut Model| {
-            let attribute = ncirrus_model::Attribute::atomic("_FillValue", values);
+            let attribute = Attribute::atomic("_FillValue", values);
             let variable = model.variable_mut(var).unwrap();
             variable.attributes.known_mut().set(attribute)?;
             Ok(())
