@@ -61,7 +61,15 @@ pub(crate) fn ended_within(program: &mut Child, time: Duration) -> std::io::Resu
     }
 }
 
+/// Whether cargo sets an environment variable for the package that it runs.
+fn is_of_cargo(name: &str) -> bool {
+    ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix))
+}
+
 fn finish(command: &mut Command, program: &str) -> Outcome {
+    // A build script that depends on these variables, such as ring's, would run again, and everything above it would be built again.
+    let own = std::env::vars_os().map(|(name, _)| name).filter(|name| is_of_cargo(&name.to_string_lossy()));
+    own.for_each(|name| _ = command.env_remove(name));
     let status = command.status().map_err(|error| format!("{program} cannot be run: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}")) }
 }

@@ -10,6 +10,7 @@ __version__: str
 __all__ = [
     "AggregationWriter",
     "Dataset",
+    "DatasetKind",
     "Decoding",
     "Dimension",
     "Encoder",
@@ -28,9 +29,11 @@ __all__ = [
     "check_store",
     "clean",
     "copy",
+    "default_chunks",
     "dump",
     "filters",
     "grow_to",
+    "is_reserved_attribute",
     "keys",
     "ls",
     "parse_filters",
@@ -39,6 +42,7 @@ __all__ = [
     "reference",
     "relocate",
     "removal",
+    "reserved_attributes",
     "run_command_line",
     "split",
     "unpack",
@@ -135,6 +139,7 @@ class DatasetKind:
     def data64_holds(type_name: str) -> bool: ...
     def holds(self, type_name: str) -> bool: ...
 
+@final
 class Dataset:
     @staticmethod
     def open(url: str, options: Mapping[str, Any], session: Session) -> Dataset: ...

@@ -213,7 +213,7 @@ def _settle_fill(variable: Any, attributes: dict[str, Any], dtype: np.dtype[Any]
 def _read_kind(variable: Any) -> DatasetKind | None:
     """What the variable's dataset is, if it is open for reading."""
     dataset = variable.dataset
-    return dataset._known_kind if dataset.mode == "r" else None  # type: ignore[no-any-return]
+    return dataset._known_kind if dataset.mode == "r" else None
 
 
 # What netCDF fills with where nothing else is said.
