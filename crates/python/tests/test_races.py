@@ -1,4 +1,5 @@
-"""Several processes change one dataset in a directory at the same time: each change is kept, or its program gets a conflict."""
+"""Several processes change one dataset in a directory at the same time: each change is kept, or its program gets a conflict.
+All of them may get one, when each took over the lease of another."""
 
 from __future__ import annotations
 
@@ -89,7 +90,6 @@ def test_of_concurrent_changes_none_is_lost(tmp_path: Path, kind: str, way: str)
     assert not wrong, wrong
     for at, url in enumerate(urls):
         kept = {number for round, number, outcome in outcomes if round == at and outcome == "kept"}
-        assert kept, "somebody is first"
         with ncirrus.open(url) as ds:
             assert _there(ds, way) == kept, url
 
