@@ -141,8 +141,7 @@ impl<'a> PutQueue<'a> {
     /// # Errors
     /// As [`add`](Self::add).
     pub(super) fn finish(&self, placed: PlacedChunk<'_>, held: ChunkLock) -> Result<()> {
-        let (placed, local) = (placed, self.writer.output.local());
-        let (PlacedChunk::Object(object, body), Some(local)) = (&placed, local) else {
+        let (PlacedChunk::Object(object, body), Some(local)) = (&placed, self.writer.output.local()) else {
             return self.add(placed.into_puts(), held);
         };
         let Some(when) = self.condition_at_once(&held)? else { return self.add(placed.into_puts(), held) };

@@ -124,9 +124,11 @@ impl ChunkEncoder {
         let (StoredChunk::There(found), Some(local)) = (stored, self.output.local()) else { return Ok(None) };
         let Location::Object(object) = &found.location else { return Ok(None) };
         let limit = self.shared.limits.chunk_bytes;
-        let Some(blob) = local.read(object, &Want::All)? else { return Ok(Some(StoredChunk::Absent)) };
-        if blob.bytes.len() as u64 > limit {
-            return Err(Error::limit(format!("a chunk of {} bytes", blob.bytes.len())).at_object(object));
+        // No more is read than a chunk may have, however large the object is.
+        let blob = local.read(object, &Want::Range(0..limit))?;
+        let Some(blob) = blob else { return Ok(Some(StoredChunk::Absent)) };
+        if blob.size > limit {
+            return Err(Error::limit(format!("a chunk of {} bytes", blob.size)).at_object(object));
         }
         Ok(Some(StoredChunk::Bytes(blob.bytes, found.mask, Some(blob.tag))))
     }
