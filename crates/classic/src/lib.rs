@@ -9,7 +9,7 @@
 //! use ncirrus_classic::FormatVersion;
 //! use ncirrus_model::Atomic;
 //!
-//! assert_eq!(FormatVersion::from_byte(5).map(FormatVersion::kind), Some("cdf5"));
+//! assert_eq!(FormatVersion::from_byte(5).map(FormatVersion::name), Some("CDF-5"));
 //! assert!(!FormatVersion::Classic.holds(Atomic::UInt64));
 //! ```
 #![forbid(unsafe_code)]
