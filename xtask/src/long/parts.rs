@@ -45,6 +45,13 @@ pub(super) const PARTS: &[Part] = &[
     full("appends", &["unit", "--test", "changes", "nc4_appends::"], &[("NCIRRUS_APPENDS_EVERY", "10")]),
     full("flips", &["unit", "--package", "ncirrus-tools", "check::"], &[("NCIRRUS_CHECK_FLIPS", "2000")]),
     full("kills", &["unit", "--test", "command", "appending::"], &[("NCIRRUS_TEST_KILLS", "500")]),
+    full("command", &["unit", "--test", "command"], &[]),
+    full(
+        "programs-in-c",
+        &["unit", "--package", "ncirrus-tools", "generate::program::"],
+        &[("NCIRRUS_ALL_PROGRAMS", "1")],
+    ),
+    full("operators", &["unit", "--test", "library", "operators::"], &[("NCIRRUS_ALL_OPERATIONS", "1")]),
     full("copies", &["shipped", "shipped::copies"], &[("NCIRRUS_ALL_KINDS", "1")]),
     recipe("fuzz", &["fuzz", "20000"]),
     recipe("silence", &["silence"]),
