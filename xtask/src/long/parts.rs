@@ -63,6 +63,7 @@ pub(super) const PARTS: &[Part] = &[
             ("NCIRRUS_INDEX_CASES", "5000"),
             ("NCIRRUS_THREAD_SECONDS", "60"),
             ("NCIRRUS_TEST_KILLS", "200"),
+            ("NCIRRUS_ALL_WAYS", "1"),
             ("NCIRRUS_NETCDF4_KILLS", "100"),
             ("NCIRRUS_NETCDF4_PROGRAMS", "20000"),
             ("NCIRRUS_NETCDF4_SECONDS", "1200"),
