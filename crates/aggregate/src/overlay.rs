@@ -8,7 +8,7 @@ use ncirrus_layout::{
     Error, FragmentAbsence, FragmentPacking, FragmentRules, ObjectId, Result, Step, View, join_each,
 };
 use ncirrus_model::{
-    AttributeState, Attributes, DimId, DimensionLen, Endianness, Fault, FillValue, Model, Storage, TypeRef,
+    AttributeState, Attributes, DimId, DimensionLen, Endianness, Fault, Fill, Model, Storage, TypeRef,
     Values, VarId, default_fill,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -179,13 +179,13 @@ impl AggregationOverlay<'_> {
         let Some(variable) = self.model.variable_mut(id) else { return };
         match prepared {
             Ok(prepared) => {
-                variable.attributes = AttributeState::Known(attributes);
+                variable.take_attributes(AttributeState::Known(attributes));
                 variable.dims.clone_from(&prepared.dims);
                 variable.storage = Storage::Virtual;
                 variable.endianness = Endianness::Native;
                 variable.filters.clear();
-                if !matches!(variable.fill, FillValue::Own(_)) {
-                    variable.fill = FillValue::Default;
+                if !variable.is_filled() {
+                    variable.fill = Fill::Attribute;
                 }
                 self.warnings.extend(prepared.description.warnings(&prepared.subject));
             }

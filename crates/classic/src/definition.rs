@@ -5,7 +5,7 @@ use crate::geometry::{SlabSize, padded, slab};
 use crate::order::{element_of, to_big_endian};
 use ncirrus_layout::{Detail, Error, Result, StoredType};
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, FillValue, Model, TypeRef,
+    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, Fill, Model, TypeRef,
     Values, VarId, Variable, check_name,
 };
 use std::collections::{HashMap, HashSet};
@@ -145,11 +145,11 @@ impl ModelScope<'_> {
         let slab = slab(ty, &shape).ok_or_else(|| too_large(&path))?;
         let (stored, fill) = element_of(variable).ok_or_else(|| Error::internal("a type without bytes"))?;
         let mut attributes = known(self.version, &variable.attributes, &path)?;
-        if let (FillValue::Own(own), None) = (&variable.fill, attributes.find("_FillValue")) {
+        if let (Fill::Apart(own), None) = (&variable.fill, attributes.find("_FillValue")) {
             attributes.put(Attribute { name: "_FillValue".to_owned(), ty: variable.ty, values: own.clone() });
         }
         let dims = variable.dims.iter().filter_map(|dim| self.numbers.get(dim).copied()).collect();
-        let is_filled = variable.fill != FillValue::None;
+        let is_filled = variable.is_filled();
         Ok(VariableDefinition {
             id,
             name,

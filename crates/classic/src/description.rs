@@ -3,7 +3,7 @@
 use crate::geometry::{SlabSize, padded, record_size, slab};
 use crate::header::{ClassicHeader, HeaderVar};
 use ncirrus_model::{
-    AttributeState, DimId, Dimension, DimensionLen, Endianness, Fault, FaultKind, FillValue, Model, Storage,
+    AttributeState, DimId, Dimension, DimensionLen, Endianness, Fault, FaultKind, Fill, Model, Storage,
     TypeRef, VarId, Variable,
 };
 use std::collections::{HashMap, HashSet};
@@ -231,14 +231,12 @@ impl<'a> ModelDescription<'a> {
 
 fn describe(var: &HeaderVar, dims: &[DimId]) -> Variable {
     let dim = |number: &u64| usize::try_from(*number).ok().and_then(|at| dims.get(at)).copied();
-    let own = var.attributes.find("_FillValue");
-    let own = own.filter(|own| own.ty == TypeRef::Atomic(var.ty) && own.values.len() == 1);
     Variable {
         name: var.name.clone(),
         ty: TypeRef::Atomic(var.ty),
         dims: var.dims.iter().filter_map(dim).collect(),
         attributes: AttributeState::Known(var.attributes.clone()),
-        fill: own.map_or(FillValue::Default, |own| FillValue::Own(own.values.clone())),
+        fill: Fill::Attribute,
         // Left to the machine, so that a copy to another format does not inherit this one's byte order.
         endianness: Endianness::Native,
         storage: Storage::Contiguous,

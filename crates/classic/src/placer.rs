@@ -13,7 +13,7 @@ use crate::track::{PlacedCell, VariableTrack};
 use crate::written::NumberRuns;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, Placer, PlacerWork,
+    Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer, PlacerWork,
     PreparedPlacement, PutPhase, Result, Step, StorePut, View,
 };
 use ncirrus_model::{Model, Values, VarId};
@@ -265,8 +265,7 @@ impl Placer for ClassicPlacer {
             sparse: false,
             patches: true,
             unlimits: false,
-            refills: true,
-            keeps_fill: false,
+            fills: FillStorage::Attribute,
         }
     }
 

@@ -164,12 +164,11 @@ async fn with_attributes(dataset: &Dataset) -> Model {
     let nodes: Vec<NodeId> = groups.chain(model.variables().into_iter().map(NodeId::Variable)).collect();
     let attributes = dataset.attributes(&nodes).await;
     for (node, attributes) in nodes.into_iter().zip(attributes) {
-        if let Some(state) = model.attributes_mut(node) {
-            *state = match attributes {
-                Ok(attributes) => AttributeState::Known(attributes),
-                Err(error) => AttributeState::Damaged((&error).into()),
-            };
-        }
+        let state = match attributes {
+            Ok(attributes) => AttributeState::Known(attributes),
+            Err(error) => AttributeState::Damaged((&error).into()),
+        };
+        model.take_attributes(node, state);
     }
     model
 }

@@ -145,10 +145,32 @@ pub struct Abilities {
     pub patches: bool,
     /// Whether fixed dimensions of variables that have data may become unlimited (Zarr).
     pub unlimits: bool,
-    /// Whether the attribute `_FillValue` of variables that have data is the value of what is filled from then on (classic).
-    pub refills: bool,
-    /// Whether the value of elements that nobody wrote is stored apart from the attribute `_FillValue`, and outlives it (HDF5).
-    pub keeps_fill: bool,
+    /// How fill values are stored.
+    pub fills: FillStorage,
+}
+
+/// How a format stores the fill value of a variable. A change of the attribute `_FillValue` changes the fill value or not
+/// according to this (docs/design/022-fill.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FillStorage {
+    /// As the attribute `_FillValue` only: elements that are filled later have its value of then (classic).
+    Attribute,
+    /// With the storage of the variable, which is settled when there are data (Zarr).
+    Variable,
+    /// With the storage of the variable, as soon as it is defined: it outlives the attribute (HDF5).
+    Lasting,
+}
+
+impl FillStorage {
+    /// Whether the fill value of a variable stays as it is when its attribute `_FillValue` changes or, if `is_removed`, is one
+    /// no more.
+    pub fn is_settled(self, has_data: bool, is_removed: bool) -> bool {
+        match self {
+            Self::Attribute => false,
+            Self::Variable => has_data,
+            Self::Lasting => has_data || is_removed,
+        }
+    }
 }
 
 /// How elements of a variable are chunked, stored and encoded.

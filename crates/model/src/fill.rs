@@ -1,23 +1,28 @@
 //! The value of elements that were never written (netCDF C library, `NC_FILL_*`; NUG, appendix "Fill values").
 use crate::{Atomic, Strings, Values};
 
-/// The fill value of a variable. Two are equal if they are bitwise equal, as NaN is to itself.
+/// Where the fill value of a variable comes from; [`Variable::own_fill`](crate::Variable::own_fill) is the value. Two are
+/// equal if their values are bitwise equal, as NaN is to itself.
 #[derive(Debug, Clone, Default)]
-pub enum FillValue {
-    /// The default of its type, see [`default_fill`].
+pub enum Fill {
+    /// The attribute `_FillValue` if it is one element of the variable's type, otherwise the default of the type.
     #[default]
+    Attribute,
+    /// The default of the type ([`default_fill`]), even if the variable has an attribute `_FillValue`.
     Default,
-    /// Its own: one element of the variable's type.
-    Own(Values),
+    /// A value that the format stores apart from the attribute: one element of the variable's type.
+    Apart(Values),
     /// None: elements never written have no defined value (read as the type's default).
     None,
 }
 
-impl PartialEq for FillValue {
+impl PartialEq for Fill {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Default, Self::Default) | (Self::None, Self::None) => true,
-            (Self::Own(ours), Self::Own(theirs)) => ours.is_identical(theirs),
+            (Self::Attribute, Self::Attribute)
+            | (Self::Default, Self::Default)
+            | (Self::None, Self::None) => true,
+            (Self::Apart(ours), Self::Apart(theirs)) => ours.is_identical(theirs),
             _ => false,
         }
     }

@@ -36,7 +36,7 @@ pub use codec::{CodecSpace, CodecSpec};
 pub use detail::{Detail, Found, Member};
 pub use error::{Fault, FaultKind, ModelError};
 pub use facts::StorageFacts;
-pub use fill::{FillValue, default_fill};
+pub use fill::{Fill, default_fill};
 pub use kind::{DatasetKind, Format, Stored, UnknownFormat, ZarrForm};
 pub use name::{NAME_MAX_BYTES, check_name, normalize_name};
 pub use room::FileRoom;

@@ -1,7 +1,7 @@
 //! The description of a variable.
 use crate::error::Fault;
 use crate::{
-    AttributeState, CodecSpec, DimId, Endianness, ExtendedType, FillValue, TypeRef, Values, default_fill,
+    AttributeState, CodecSpec, DimId, Endianness, ExtendedType, Fill, TypeRef, Values, default_fill,
 };
 
 /// A variable: its type, its dimensions, and how it is stored.
@@ -13,10 +13,10 @@ pub struct Variable {
     pub ty: TypeRef,
     /// Dimensions, slowest first; empty for a scalar.
     pub dims: Vec<DimId>,
-    /// Attributes in definition order; `_FillValue` is among them if the variable has its own.
+    /// Attributes in definition order, `_FillValue` among them.
     pub attributes: AttributeState,
-    /// The value of elements never written.
-    pub fill: FillValue,
+    /// Where the value of elements never written comes from.
+    pub fill: Fill,
     /// Byte order of stored numbers.
     pub endianness: Endianness,
     /// The storage of the elements.
@@ -53,7 +53,7 @@ impl Variable {
             ty,
             dims,
             attributes: AttributeState::Known(crate::Attributes::new()),
-            fill: FillValue::Default,
+            fill: Fill::Attribute,
             endianness: Endianness::Native,
             storage: Storage::Default,
             filters: Vec::new(),
@@ -62,12 +62,63 @@ impl Variable {
         }
     }
 
+    /// The attribute `_FillValue` if it can be the fill value: one element of the variable's type.
+    pub fn fill_attribute(&self) -> Option<&Values> {
+        let attribute = self.attributes.known()?.find("_FillValue")?;
+        (attribute.ty == self.ty && attribute.values.len() == 1).then_some(&attribute.values)
+    }
+
+    /// The fill value that the variable was given; `None` if that is the default of its type, or if it has none.
+    pub fn own_fill(&self) -> Option<&Values> {
+        match &self.fill {
+            Fill::Attribute => self.fill_attribute(),
+            Fill::Apart(value) => Some(value),
+            Fill::Default | Fill::None => None,
+        }
+    }
+
+    /// Whether elements never written have a defined value.
+    pub fn is_filled(&self) -> bool {
+        self.fill != Fill::None
+    }
+
     /// The value of elements never written, for atomic types: its own fill value or the default.
     pub fn fill_value(&self) -> Option<Values> {
-        match (&self.fill, self.ty) {
-            (FillValue::Own(fill), _) => Some(fill.clone()),
-            (_, TypeRef::Atomic(atomic)) => Some(default_fill(atomic)),
-            (_, TypeRef::User(_)) => None,
+        match (self.own_fill(), self.ty) {
+            (Some(own), _) => Some(own.clone()),
+            (None, TypeRef::Atomic(atomic)) => Some(default_fill(atomic)),
+            (None, TypeRef::User(_)) => None,
+        }
+    }
+
+    /// Whether elements never written have the same value as those of `other`.
+    pub fn is_filled_as(&self, other: &Self) -> bool {
+        self.is_filled() == other.is_filled()
+            && match (self.own_fill(), other.own_fill()) {
+                (Some(ours), Some(theirs)) => ours.is_identical(theirs),
+                (ours, theirs) => ours.is_none() && theirs.is_none(),
+            }
+    }
+
+    /// The present fill value, apart from the attribute: it stays whatever becomes of that.
+    pub fn settled_fill(&self) -> Fill {
+        match (self.is_filled(), self.own_fill()) {
+            (false, _) => Fill::None,
+            (true, Some(own)) => Fill::Apart(own.clone()),
+            (true, None) => Fill::Default,
+        }
+    }
+
+    /// Takes over attributes that were read after the rest. A fill value that was read before, and is that of the
+    /// attribute, is the attribute's from now on.
+    pub fn take_attributes(&mut self, attributes: AttributeState) {
+        self.attributes = attributes;
+        let is_attribute = match (&self.fill, self.fill_attribute()) {
+            (Fill::Apart(value), Some(attribute)) => value.is_identical(attribute),
+            _ => false,
+        };
+        if is_attribute {
+            self.fill = Fill::Attribute;
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod by_name;
 mod changes;
+mod fill;
 mod names;
 mod tree;
 mod values;

@@ -1,7 +1,6 @@
 //! Scoping and editing of a model.
 use ncirrus_model::{
-    Atomic, DimensionLen, EnumMember, Field, FillValue, Model, ModelError, TypeRef, UserKind, UserType,
-    Values,
+    Atomic, DimensionLen, EnumMember, Field, Fill, Model, ModelError, TypeRef, UserKind, UserType, Values,
 };
 
 fn enum_type(name: &str, base: Atomic, values: &[(&str, i128)]) -> UserType {
@@ -104,7 +103,7 @@ fn a_fill_value_must_be_one_element_of_the_variables_type() {
     assert!(model.set_fill(var, Values::Short(vec![1, 2])).is_err());
     model.set_fill(var, Values::Short(vec![-9])).unwrap();
     let variable = model.variable(var).unwrap();
-    assert_eq!(variable.fill, FillValue::Own(Values::Short(vec![-9])));
+    assert_eq!((&variable.fill, variable.own_fill()), (&Fill::Attribute, Some(&Values::Short(vec![-9]))));
     assert_eq!(
         variable.attributes.known().unwrap().find("_FillValue").unwrap().values,
         Values::Short(vec![-9])

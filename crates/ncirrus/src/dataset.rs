@@ -289,12 +289,11 @@ impl Dataset {
         }
         let mut complete = Model::clone(&model);
         for (node, attributes) in pending.iter().zip(self.fetch_attributes(&pending)?) {
-            if let Some(state) = complete.attributes_mut(*node) {
-                *state = match attributes {
-                    Ok(attributes) => AttributeState::Known(attributes),
-                    Err(error) => AttributeState::Damaged(Fault::from(&error)),
-                };
-            }
+            let state = match attributes {
+                Ok(attributes) => AttributeState::Known(attributes),
+                Err(error) => AttributeState::Damaged(Fault::from(&error)),
+            };
+            complete.take_attributes(*node, state);
         }
         Ok(Arc::new(complete))
     }

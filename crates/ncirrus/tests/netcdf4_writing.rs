@@ -9,7 +9,7 @@ use ncirrus_engine::{Dataset, DatasetWriter, Session};
 use ncirrus_hdf5::{FileStructures, Hdf5Driver, Hdf5Writer};
 use ncirrus_layout::{Driver, Location, OpenOptions};
 use ncirrus_model::{
-    Atomic, Attribute, CodecSpec, DimensionLen, FillValue, Model, NodeId, Selection, Storage, Values, VarId,
+    Atomic, Attribute, CodecSpec, DimensionLen, Fill, Model, NodeId, Selection, Storage, Values, VarId,
 };
 use ncirrus_store::{BlockingStore, LocalStore, MemoryStore, Store};
 use std::sync::Arc;
@@ -215,7 +215,7 @@ fn a_run_is_filled_once_touched_and_takes_no_place_before() {
         ["touched", "unfilled", "untouched"].map(|name| {
             let var = model.add_variable(root, name, Atomic::Int.into(), &[x]).unwrap();
             if name == "unfilled" {
-                model.variable_mut(var).unwrap().fill = FillValue::None;
+                model.variable_mut(var).unwrap().fill = Fill::None;
             }
             var
         })
@@ -295,7 +295,7 @@ fn data_that_come_in_part_after_a_sync_are_completed_with_fill() {
     let var = making.edit(|model| {
         let x = model.add_dimension(model.root(), "x", DimensionLen::Fixed(1000)).unwrap();
         let var = model.add_variable(model.root(), "v", Atomic::Int.into(), &[x]).unwrap();
-        model.variable_mut(var).unwrap().fill = FillValue::Own(Values::Int(vec![7]));
+        model.variable_mut(var).unwrap().fill = Fill::Apart(Values::Int(vec![7]));
         var
     });
     making.sync();

@@ -4,9 +4,7 @@ use crate::model::OpenDataset;
 use crate::types::{describe, dtype, named_type};
 use crate::values;
 use ncirrus::model::Variable;
-use ncirrus::{
-    Attribute, AttributeState, Attributes, Error, FillValue, Member, Model, NodeId, Values, VarId,
-};
+use ncirrus::{Attribute, AttributeState, Attributes, Error, Member, Model, NodeId, Values, VarId};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
@@ -101,7 +99,7 @@ pub(crate) fn set(
 /// Whether an attribute is the fill value of its variable.
 fn is_fill(model: &Model, id: VarId, attribute: &Attribute) -> bool {
     let fits = |variable: &Variable| {
-        attribute.values.len() == 1 && attribute.ty == variable.ty && variable.fill != FillValue::None
+        attribute.values.len() == 1 && attribute.ty == variable.ty && variable.is_filled()
     };
     attribute.name == "_FillValue" && model.variable(id).is_some_and(fits)
 }

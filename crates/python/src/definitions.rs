@@ -8,8 +8,7 @@ use crate::types::{describe, dtype, named_type};
 use crate::values;
 use ncirrus::convert::Quantize;
 use ncirrus::{
-    Attribute, CodecSpec, Endianness, Error, FillValue, GroupId, Member, Model, Storage, TypeRef, Values,
-    VarId,
+    Attribute, CodecSpec, Endianness, Error, Fill, GroupId, Member, Model, Storage, TypeRef, VarId,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
@@ -18,7 +17,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 struct Traits {
     storage: Storage,
     filters: Vec<CodecSpec>,
-    fill: Option<FillValue>,
+    fill: Option<Fill>,
     endianness: Endianness,
     attributes: Vec<Attribute>,
     quantize: Option<Quantize>,
@@ -64,8 +63,8 @@ fn traits(py: Python<'_>, model: &Model, ty: TypeRef, how: &Bound<'_, PyDict>) -
     };
     let fill = match words.object("fill")? {
         None => None,
-        Some(word) if word.cast::<PyString>().is_ok() => Some(FillValue::None),
-        Some(value) => Some(FillValue::Own(values::from_array(model, ty, &value)?)),
+        Some(word) if word.cast::<PyString>().is_ok() => Some(Fill::None),
+        Some(value) => Some(Fill::Apart(values::from_array(model, ty, &value)?)),
     };
     let orders = [("native", Endianness::Native), ("little", Endianness::Little), ("big", Endianness::Big)];
     let endianness = words.word("endian", &orders)?.unwrap_or_default();
@@ -86,12 +85,12 @@ fn traits(py: Python<'_>, model: &Model, ty: TypeRef, how: &Bound<'_, PyDict>) -
 
 impl Traits {
     fn apply(self, model: &mut Model, id: VarId) -> ncirrus::Result<()> {
-        if let Some(FillValue::Own(fill)) = &self.fill {
+        if let Some(Fill::Apart(fill)) = &self.fill {
             model.set_fill(id, fill.clone())?;
         }
         let Some(variable) = model.variable_mut(id) else { return Ok(()) };
-        if let Some(FillValue::None) = self.fill {
-            variable.fill = FillValue::None;
+        if let Some(Fill::None) = self.fill {
+            variable.fill = Fill::None;
         }
         variable.storage = self.storage;
         variable.filters = self.filters;
@@ -118,13 +117,12 @@ fn quantize_of(given: &Bound<'_, PyAny>) -> PyResult<Quantize> {
 /// A fill value as an array of one element; nothing for the default, and the word `none` where there is none.
 pub(crate) fn fill<'py>(py: Python<'py>, model: &Model, id: VarId) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(variable) = model.variable(id) else { return Ok(None) };
-    match &variable.fill {
-        FillValue::Default => Ok(None),
-        FillValue::None => Ok(Some(PyString::new(py, "none").into_any())),
-        FillValue::Own(fill) => {
+    match variable.own_fill() {
+        None if !variable.is_filled() => Ok(Some(PyString::new(py, "none").into_any())),
+        None => Ok(None),
+        Some(fill) => {
             let dtype = dtype(py, &describe(py, model, variable.ty)?)?;
-            let fill: Values = fill.clone();
-            values::to_array(py, fill, &dtype).map(Some)
+            values::to_array(py, fill.clone(), &dtype).map(Some)
         }
     }
 }

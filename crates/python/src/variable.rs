@@ -15,7 +15,7 @@ use crate::types::{self, Described, describe};
 use crate::values;
 use crate::writing::{self, Target};
 use ncirrus::{
-    AttributeState, Endianness, Error, FillValue, NodeId, PointSelection, Selection, Storage, TypeRef, VarId,
+    AttributeState, Endianness, Error, NodeId, PointSelection, Selection, Storage, TypeRef, VarId,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -265,10 +265,10 @@ impl Variable {
 
     /// How elements are filled that were never written: `own`, `default` or `none`.
     fn fill_mode(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.look(py, |variable| match variable.fill {
-            FillValue::Default => "default",
-            FillValue::Own(_) => "own",
-            FillValue::None => "none",
+        self.look(py, |variable| match (variable.is_filled(), variable.own_fill()) {
+            (false, _) => "none",
+            (true, Some(_)) => "own",
+            (true, None) => "default",
         })
     }
 

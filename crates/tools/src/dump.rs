@@ -2,8 +2,8 @@
 use crate::opened::stored_definitions;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
-    Attribute, CodecSpec, Dataset, Detail, Endianness, Error, ErrorKind, FillValue, Member, Model, NodeId,
-    Result, Selection, Values,
+    Attribute, CodecSpec, Dataset, Detail, Endianness, Error, ErrorKind, Member, Model, NodeId, Result,
+    Selection, Values,
 };
 use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
 use ncirrus_codec::{DecodedElement, names};
@@ -172,7 +172,7 @@ pub(crate) fn special_of_variable(variable: &Variable, all_filters: bool) -> Vec
             Endianness::Native => {}
         }
     }
-    if variable.fill == FillValue::None {
+    if !variable.is_filled() {
         special.push(Attribute::text("_NoFill", "true"));
     }
     special

@@ -11,7 +11,7 @@ pub use target::kind_of_format;
 use crate::copy::make_attributes_classic;
 use crate::overwrite;
 use crate::{ChunkRule, FilterRule};
-use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, FillValue, Model, Result, Selection, Session};
+use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, Fill, Model, Result, Selection, Session};
 use ncirrus_cdl::parse::{
     self, BlockSink, CdlFault, CdlFormat, CdlText, DataBlock, DataSummary, Definitions, NumberRange,
     ParseFailure, ParseOptions, RangeNote,
@@ -236,8 +236,8 @@ fn fit_kind(model: &mut Model, create: &CreateOptions, options: &GenerateOptions
             variable.filters.clear();
             (variable.storage, variable.endianness) = (Storage::Default, Endianness::Native);
         }
-        if options.no_fill && variable.fill == FillValue::Default {
-            variable.fill = FillValue::None;
+        if options.no_fill && variable.own_fill().is_none() {
+            variable.fill = Fill::None;
         }
     }
 }

@@ -6,8 +6,7 @@ use ncirrus_layout::{
     Result, Step, StoredType, TextEncoding, VariableRef, View, Want, settle,
 };
 use ncirrus_model::{
-    Atomic, CodecSpec, DimensionLen, FaultKind, FillValue, Model, Selection, TypeRef, UserKind, Values,
-    Variable,
+    Atomic, CodecSpec, DimensionLen, FaultKind, Model, Selection, TypeRef, UserKind, Values, Variable,
 };
 use ncirrus_testkit::{MemoryView, ObjectView};
 use ncirrus_zarr::ZarrDriver;
@@ -107,9 +106,9 @@ fn our_own_extension_is_read_in_plain_stores() {
     assert_eq!(order, ["/z", "/a"]);
     let TypeRef::User(id) = variable(&model, "/z").ty else { panic!("an enum") };
     assert!(matches!(model.user_type(id).expect("defined").kind, UserKind::Enum { base: Atomic::Byte, .. }));
-    assert_eq!(variable(&model, "/z").fill, FillValue::Own(Values::Byte(vec![1])));
+    assert_eq!(variable(&model, "/z").own_fill(), Some(&Values::Byte(vec![1])));
     assert_eq!(variable(&model, "/a").ty, TypeRef::Atomic(Atomic::Char));
-    assert_eq!(variable(&model, "/a").fill, FillValue::Own(Values::Char(b"X".to_vec())));
+    assert_eq!(variable(&model, "/a").own_fill(), Some(&Values::Char(b"X".to_vec())));
     let root = model.group(model.root()).expect("the root").attributes.known().expect("read").clone();
     assert_eq!(root.iter().map(|attribute| attribute.name.as_str()).collect::<Vec<_>>(), ["worst"]);
     assert_eq!(catalog.warnings(), Vec::<String>::new());
@@ -175,10 +174,11 @@ fn six_digit_default_fill_is_the_exact_default() {
         ("rounded/.zarray", &rounded),
     ]);
     let (catalog, model) = open(&view);
-    assert_eq!(variable(&model, "/rounded").fill, FillValue::Default);
+    let rounded = variable(&model, "/rounded");
+    assert!(rounded.is_filled() && rounded.own_fill().is_none());
     let source = catalog.source(&view, model.variable_at("/rounded").expect("there")).expect("a source");
     assert_eq!(source.fill, ncirrus_model::default_fill(Atomic::Double));
-    assert_eq!(variable(&model, "/own").fill, FillValue::Own(Values::Double(vec![9.5e36])));
+    assert_eq!(variable(&model, "/own").own_fill(), Some(&Values::Double(vec![9.5e36])));
 }
 
 #[test]

@@ -2,8 +2,7 @@
 use super::{Convention, FragmentArray, MasterForm, marks};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{
-    Attribute, DimId, DimensionLen, FillValue, GroupId, Model, NodeId, Strings, TypeRef, Values, VarId,
-    default_fill,
+    Attribute, DimId, DimensionLen, GroupId, Model, NodeId, Strings, TypeRef, Values, VarId, default_fill,
 };
 use std::sync::Arc;
 
@@ -110,7 +109,7 @@ impl<'a> FragmentDescriber<'a> {
         let ty = self.model.variable(var).map(|variable| variable.ty);
         if let Some(TypeRef::Atomic(atomic)) = ty
             && atomic.is_numeric()
-            && !self.model.variable(var).is_some_and(|variable| matches!(variable.fill, FillValue::Own(_)))
+            && !self.model.variable(var).is_some_and(|variable| variable.own_fill().is_some())
         {
             self.model.set_fill(var, default_fill(atomic))?;
         }

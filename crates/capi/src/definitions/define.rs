@@ -12,9 +12,7 @@ use crate::files::members::atomic_of;
 use crate::files::{GLOBAL, edit, number};
 use ncirrus::model::{Dimension, NAME_MAX_BYTES, Stored, Variable, check_name, normalize_name};
 use ncirrus::netcdf::formats;
-use ncirrus::{
-    Atomic, Attribute, DefaultChunks, DimId, DimensionLen, FillValue, Format, Model, Storage, TypeRef, VarId,
-};
+use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, Fill, Format, Model, Storage, TypeRef, VarId};
 use std::ffi::c_int;
 
 /// Dimensions of a variable of netCDF-4.
@@ -234,7 +232,7 @@ pub(crate) fn def_var(
         variable.storage = default_storage(edit, &variable);
         let is_number = matches!(ty, TypeRef::Atomic(atomic) if atomic != Atomic::String);
         if !edit.state.fills && is_number {
-            variable.fill = FillValue::None;
+            variable.fill = Fill::None;
         }
         let group = edit.group;
         edit.model_mut().insert_variable(group, variable).map_err(|_| Code(NC_EBADGRPID))?;
@@ -248,11 +246,11 @@ pub(crate) fn def_var(
 fn check_fill_values(edit: &FileEdit<'_>) -> Outcome<()> {
     let is_wrong = |var: &VarId| {
         let Some(variable) = edit.model().variable(*var) else { return false };
-        let chosen = variable.attributes.known().and_then(|list| list.find("_FillValue"));
+        let is_named = variable.attributes.known().is_some_and(|list| list.find("_FillValue").is_some());
         let has_elements = edit.model().growing(*var).first() != Some(&true)
             || edit.model().shape(*var).first().is_some_and(|records| *records > 0);
-        let is_new = !edit.state.stored.contains(var) && variable.fill != FillValue::None;
-        is_new && has_elements && chosen.is_some_and(|own| !is_fill_of(own, variable.ty))
+        let is_new = !edit.state.stored.contains(var) && variable.is_filled();
+        is_new && has_elements && is_named && variable.fill_attribute().is_none()
     };
     if edit.model().variables().iter().any(is_wrong) { Err(Code(NC_EBADTYPE)) } else { Ok(()) }
 }
@@ -423,20 +421,11 @@ pub(crate) fn set_fill(ncid: c_int, mode: c_int, old: Out<c_int>) -> Outcome<()>
     })
 }
 
-/// Whether an attribute can be the fill value of a variable of a type: it is one value of that.
-pub(crate) fn is_fill_of(attribute: &Attribute, ty: TypeRef) -> bool {
-    attribute.ty == ty && attribute.values.len() == 1
-}
-
 /// Whether the elements of a variable that are never written have a value.
 pub(crate) fn set_no_fill(edit: &mut FileEdit<'_>, var: VarId, no_fill: bool) {
-    let Some(variable) = edit.model_mut().variable_mut(var) else { return };
-    let own = variable.attributes.known().and_then(|list| list.find("_FillValue")).cloned();
-    variable.fill = match (no_fill, own) {
-        (true, _) => FillValue::None,
-        (false, Some(own)) if is_fill_of(&own, variable.ty) => FillValue::Own(own.values),
-        (false, _) => FillValue::Default,
-    };
+    if let Some(variable) = edit.model_mut().variable_mut(var) {
+        variable.fill = if no_fill { Fill::None } else { Fill::Attribute };
+    }
 }
 
 /// The type of a variable.

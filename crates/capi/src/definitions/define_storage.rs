@@ -11,7 +11,7 @@ use crate::files::file_edit::FileEdit;
 use crate::files::{check_not_global, edit, group_of, session};
 use ncirrus::convert::Quantize;
 use ncirrus::model::Variable;
-use ncirrus::{Atomic, Attribute, CodecSpec, Endianness, FillValue, Storage, TypeRef, VarId};
+use ncirrus::{Atomic, Attribute, CodecSpec, Endianness, Storage, TypeRef, VarId};
 use std::ffi::c_int;
 
 const CHUNKED: c_int = 0;
@@ -397,14 +397,11 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
         let values = layouts::values(edit.members(), ty, value.read(len)?)?;
         edit.state.keep_fill(var)?;
         change(edit, var, |variable| {
-            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values: values.clone() };
+            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values };
             // It becomes the last one.
             let list = variable.attributes.known_mut();
             list.remove("_FillValue");
             list.put(attribute);
-            if !is_late {
-                variable.fill = FillValue::Own(values);
-            }
         });
         Ok(())
     })

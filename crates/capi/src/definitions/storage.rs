@@ -1,12 +1,11 @@
 //! How variables are stored: chunks, filters, byte order, fill value.
 use crate::c_types::codes::{Code, NC_EBADTYPE, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome};
 use crate::c_types::memory::{BytesOut, Out};
-use crate::definitions::define::is_fill_of;
 use crate::definitions::layouts;
 use crate::files::{FileGroup, check_not_global, group_of, session, size};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
 use ncirrus::model::{self, CodecSpace, VarId, default_fill};
-use ncirrus::{Atomic, CodecSpec, Endianness, FillValue, Storage, TypeRef, Values};
+use ncirrus::{Atomic, CodecSpec, Endianness, Storage, TypeRef, Values};
 use std::ffi::c_int;
 
 const CHUNKED: c_int = 0;
@@ -203,19 +202,17 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesO
     let variable = stored(&at, varid)?;
     let id = at.variable_id(varid)?;
     let told = at.file.core.look(|state| state.told_no_fill.get(&id).copied());
-    let is_unfilled = told.unwrap_or(variable.fill == FillValue::None);
+    let is_unfilled = told.unwrap_or(!variable.is_filled());
     no_fill.set(c_int::from(is_unfilled));
     if value.is_null() || (is_unfilled && !at.file.is_classic()) {
         return Ok(());
     }
-    // Of netCDF-3 the attribute counts, whenever it was put.
-    let chosen = at.attributes(varid)?.iter().find(|attribute| attribute.name == "_FillValue");
-    let chosen = chosen.filter(|chosen| at.file.is_classic() && is_fill_of(chosen, variable.ty));
-    let own = match (chosen, unwritten_value(&at, id), &variable.fill) {
-        (Some(chosen), _, _) => chosen.values.clone(),
-        (None, Some(unwritten), _) => unwritten,
-        (None, None, FillValue::Own(own)) if !at.file.is_classic() => own.clone(),
-        (None, None, _) => match at.model().base_atomic(variable.ty) {
+    // In netCDF-3 the attribute counts, even if elements are not filled.
+    let own = if at.file.is_classic() { variable.fill_attribute() } else { variable.own_fill() };
+    let own = match (unwritten_value(&at, id), own) {
+        (Some(unwritten), _) => unwritten,
+        (None, Some(own)) => own.clone(),
+        (None, None) => match at.model().base_atomic(variable.ty) {
             Some(atomic) => default_fill(atomic),
             None => at.model().zeros(variable.ty, 1, 32).ok_or(Code(NC_EBADTYPE))?,
         },

@@ -12,7 +12,7 @@ use crate::process::local_place::{LocalPlace, address_of, anchored};
 use crate::process::{self, open_options, session};
 use ncirrus::pace::CollectedPuts;
 use ncirrus::pace::PutsBehind;
-use ncirrus::{Dataset, Endianness, FillValue, Model, TypeId, UserKind, VarId};
+use ncirrus::{Dataset, Endianness, Model, TypeId, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -445,9 +445,8 @@ impl FileState {
         self.native = native.iter().chain(&self.native).filter_map(there).collect();
         self.stored = self.stored.iter().filter_map(there).collect();
         // A classic file does not say that it is not filled.
-        let is_told = |id: &VarId| {
-            self.members.model.variable(*id).is_some_and(|variable| variable.fill == FillValue::None)
-        };
+        let is_told =
+            |id: &VarId| self.members.model.variable(*id).is_some_and(|variable| !variable.is_filled());
         let unfilled = self.members.model.variables().into_iter().filter(is_told).map(|id| (id, true));
         let told = unfilled.chain(std::mem::take(&mut self.told_no_fill));
         self.told_no_fill = told.filter_map(|(id, is_unfilled)| Some((there(&id)?, is_unfilled))).collect();

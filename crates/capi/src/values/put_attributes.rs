@@ -4,17 +4,15 @@ use crate::c_types::codes::{
     NC_ENAMEINUSE, NC_ENOTATT, NC_ENOTINDEFINE, NC_EPERM, NC_ERANGE, NC_ESTRICTNC3, Outcome,
 };
 use crate::c_types::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};
-use crate::definitions::define::{
-    check_longer, check_sought, is_fill_of, known_name, new_name, set_no_fill, variable_id,
-};
+use crate::definitions::define::{check_longer, check_sought, known_name, new_name, variable_id};
 use crate::definitions::layouts;
 use crate::files::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::rules::convert;
 use crate::values::attributes;
-use ncirrus::model::{NAME_MAX_BYTES, default_fill};
+use ncirrus::model::NAME_MAX_BYTES;
 use ncirrus::netcdf::{AttributeSpace, names::STRING_LENGTHS};
-use ncirrus::{Atomic, Attribute, Attributes, FillValue, Format, NodeId, TypeRef, Values, VarId};
+use ncirrus::{Atomic, Attribute, Attributes, Fill, Format, NodeId, TypeRef, Values};
 use std::ffi::c_int;
 
 /// The most values.
@@ -187,22 +185,17 @@ impl NewAttribute<'_> {
     }
 }
 
-/// Puts an attribute, and the fill value if it is one.
+/// Puts an attribute, which is the fill value if it can be.
 fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome<()> {
     check_length(edit, node, &attribute.name, &attribute.values)?;
     keep_fill(edit, node, &attribute.name)?;
-    let is_stored = |var: VarId| edit.state.stored.contains(&var);
-    // Of a classic file, what is filled later follows the attribute.
-    let is_settled = matches!(node, NodeId::Variable(var) if edit.is_classic() && is_stored(var));
     let model = edit.model_mut();
     if let NodeId::Variable(var) = node
         && attribute.name == "_FillValue"
-        && model.variable(var).is_some_and(|variable| is_fill_of(&attribute, variable.ty))
-        && !is_settled
         && let Some(variable) = model.variable_mut(var)
-        && variable.fill != FillValue::None
+        && variable.is_filled()
     {
-        variable.fill = FillValue::Own(attribute.values.clone());
+        variable.fill = Fill::Attribute;
     }
     if let Some(state) = model.attributes_mut(node) {
         state.known_mut().put(attribute);
@@ -210,12 +203,19 @@ fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome
     Ok(())
 }
 
-/// Before an attribute changes that may be a fill value: what nobody wrote is filled with the one of now.
+/// Before an attribute changes that may be a fill value. In a classic file, elements that nobody wrote are filled with the present
+/// one. HDF5 keeps the value that was put by that name, even if the attribute is removed or renamed.
 fn keep_fill(edit: &mut FileEdit<'_>, node: NodeId, name: &str) -> Outcome<()> {
-    match node {
-        NodeId::Variable(var) if name == "_FillValue" => edit.state.keep_fill(var),
-        _ => Ok(()),
+    let NodeId::Variable(var) = node else { return Ok(()) };
+    if name != "_FillValue" {
+        return Ok(());
     }
+    if edit.file.is_hdf5()
+        && let Some(variable) = edit.model_mut().variable_mut(var)
+    {
+        variable.fill = variable.settled_fill();
+    }
+    edit.state.keep_fill(var)
 }
 
 /// By what an attribute of netCDF-4 counts as longer than another one: its bytes; those of a user-defined type have -1 each.
@@ -258,9 +258,6 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
         keep_fill(edit, node, &name)?;
         if let Some(state) = edit.model_mut().attributes_mut(node) {
             state.known_mut().remove(&name);
-        }
-        if name == "_FillValue" {
-            settle_fill(edit, node);
         }
         Ok(())
     })
@@ -346,28 +343,8 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
         keep_fill(edit, node, &to)?;
         let state = edit.model_mut().attributes_mut(node).ok_or(Code(NC_ENOTATT))?;
         state.known_mut().rename(&old, &to).map_err(|_| Code(NC_EBADNAME))?;
-        if [&old, &to].into_iter().any(|name| name == "_FillValue") {
-            settle_fill(edit, node);
-        }
         Ok(())
     })
-}
-
-/// After `_FillValue` was removed or renamed, or another attribute got its name: what a file is filled with follows it. In HDF5 only what is
-/// put by that name counts, and it stays.
-fn settle_fill(edit: &mut FileEdit<'_>, node: NodeId) {
-    let NodeId::Variable(var) = node else { return };
-    let Some(variable) = edit.model().variable(var) else { return };
-    if edit.state.stored.contains(&var) || variable.fill == FillValue::None {
-        return;
-    }
-    if !edit.file.is_hdf5() {
-        return set_no_fill(edit, var, false);
-    }
-    let usual = edit.model().base_atomic(variable.ty).filter(|_| variable.fill == FillValue::Default);
-    if let (Some(usual), Some(variable)) = (usual, edit.model_mut().variable_mut(var)) {
-        variable.fill = FillValue::Own(default_fill(usual));
-    }
 }
 
 /// `nc_copy_att`: an attribute of the same type in another place.

@@ -4,9 +4,8 @@ use ncirrus_model::{Atomic, TypeRef, Values, Variable, default_fill};
 /// The value that prints as `_`, if any: the attribute `_FillValue` of the variable's own type, otherwise the type's
 /// default; neither bytes nor user-defined types have a default.
 pub(super) fn fill_of(variable: &Variable) -> Option<Values> {
-    let own = variable.attributes.known().and_then(|attributes| attributes.find("_FillValue"));
-    if let Some(own) = own.filter(|own| own.ty == variable.ty && own.values.len() == 1) {
-        return Some(own.values.clone());
+    if let Some(own) = variable.fill_attribute() {
+        return Some(own.clone());
     }
     match variable.ty {
         TypeRef::Atomic(Atomic::Byte | Atomic::UByte) => None,

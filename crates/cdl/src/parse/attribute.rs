@@ -6,7 +6,7 @@ use super::token::Token;
 use super::values::{Unfit, ValueReader};
 use super::words::{self, SpecialName};
 use super::{RangeNote, words::quantize_name};
-use ncirrus_model::{Atomic, Attribute, FillValue, NodeId, TypeRef, Values, VarId};
+use ncirrus_model::{Atomic, Attribute, NodeId, TypeRef, Values, VarId};
 
 /// What the constants of an untyped attribute are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,9 +173,6 @@ impl Declarations<'_, '_> {
         };
         if values.len() != 1 {
             return Err(at.fault(format!("_FillValue has one value, not {}", values.len())));
-        }
-        if let Some(variable) = self.model.variable_mut(id) {
-            variable.fill = FillValue::Own(values.clone());
         }
         let attribute = Attribute { name: "_FillValue".to_owned(), ty, values };
         self.put_attribute(NodeId::Variable(id), attribute);

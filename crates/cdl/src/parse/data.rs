@@ -5,7 +5,7 @@ use super::lexer::Lexer;
 use super::text::CdlText;
 use super::values::{ListState, Unfit, ValueReader, default_element};
 use super::{BlockSink, DataBlock, DataStatement, DataSummary, Definitions, NumberRange, ParseOptions};
-use ncirrus_model::{Atomic, FillValue, Model, TypeRef, Values, VarId};
+use ncirrus_model::{Atomic, Model, TypeRef, Values, VarId, Variable};
 
 /// Reads all data sections.
 pub(super) fn read(
@@ -90,10 +90,7 @@ impl<'a, 't> StatementReader<'a, 't> {
         let model = &definitions.model;
         let variable = model.variable(statement.variable);
         let ty = variable.map_or(TypeRef::Atomic(Atomic::Byte), |variable| variable.ty);
-        let own = variable.and_then(|variable| {
-            let attribute = variable.attributes.known()?.find("_FillValue")?;
-            Some(attribute.values.clone())
-        });
+        let own = variable.and_then(Variable::fill_attribute).cloned();
         let axes = model.shape(statement.variable).into_iter().zip(model.growing(statement.variable));
         let is_user = matches!(ty, TypeRef::User(_));
         let total = count(&model.shape(statement.variable));
@@ -106,7 +103,7 @@ impl<'a, 't> StatementReader<'a, 't> {
             empty: model.zeros(ty, 0, 64).unwrap_or(Values::Byte(Vec::new())),
             capacity: capacity(model, ty, options.block_len),
             writes_missing: total <= MISSING
-                && (is_user || variable.is_some_and(|variable| variable.fill == FillValue::None)),
+                && (is_user || variable.is_some_and(|variable| !variable.is_filled())),
             nesting: options.limits.nesting,
             pending: None,
             elements: 0,

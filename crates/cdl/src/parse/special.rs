@@ -4,7 +4,7 @@ use super::fault::{Place, Stop};
 use super::token::{Token, shortened};
 use super::words::{CdlFormat, SpecialName};
 use super::{FilterText, FilterWords};
-use ncirrus_model::{CodecSpec, Endianness, FillValue, Model, Storage, VarId};
+use ncirrus_model::{CodecSpec, Endianness, Fill, Model, Storage, VarId};
 use std::collections::BTreeMap;
 
 /// What is chosen for the variables, and for the dataset.
@@ -45,7 +45,7 @@ impl SpecialAttributes {
             };
             variable.endianness = choice.endianness;
             if choice.no_fill {
-                variable.fill = FillValue::None;
+                variable.fill = Fill::None;
             }
             if choice.shuffle {
                 variable.filters.push(CodecSpec::hdf5(2, &[]));

@@ -6,8 +6,8 @@ use super::identifier::identifier;
 use super::{OwnedAttribute, attributes};
 use crate::CdlError;
 use ncirrus_model::{
-    Atomic, CodecSpec, Endianness, Field, FillValue, GroupId, Storage, TypeId, TypeRef, UserKind, Values,
-    VarId, Variable,
+    Atomic, CodecSpec, Endianness, Field, GroupId, Storage, TypeId, TypeRef, UserKind, Values, VarId,
+    Variable,
 };
 use std::io::Write;
 
@@ -270,7 +270,7 @@ impl Definer<'_> {
             Endianness::Little => call(out, &format!("nc_def_var_endian({at}, NC_ENDIAN_LITTLE)"))?,
             Endianness::Native => {}
         }
-        if variable.fill == FillValue::None {
+        if !variable.is_filled() {
             call(out, &format!("nc_def_var_fill({at}, NC_NOFILL, NULL)"))?;
         }
         for (index, (id, parameters)) in other_filters(variable).iter().enumerate() {

@@ -4,7 +4,7 @@ use super::{ElementBox, OwnedAttribute, ProgramOptions, WrittenPart, attributes,
 use crate::number::{format_double, format_float};
 use crate::parse::CdlFormat;
 use crate::{CdlError, DataSource};
-use ncirrus_model::{Atomic, DimId, Endianness, FillValue, Model, Storage, TypeRef, Values, VarId};
+use ncirrus_model::{Atomic, DimId, Endianness, Model, Storage, TypeRef, Values, VarId};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -58,7 +58,7 @@ fn check(model: &Model, options: &ProgramOptions) -> Result<(), CdlError> {
             variable.storage == Storage::Default
                 && variable.filters.is_empty()
                 && variable.endianness == Endianness::Native
-                && variable.fill != FillValue::None
+                && variable.is_filled()
         })
     };
     if options.format() == CdlFormat::NetCdf4 && !model.variables().iter().all(is_plain) {

@@ -3,7 +3,7 @@ use crate::support::sample::sample;
 use crate::support::{KEY, done, open};
 use ncirrus_classic::{ClassicDriver, FormatVersion};
 use ncirrus_layout::{Confidence, DatasetView, Driver, ErrorKind, Limits, OpenOptions};
-use ncirrus_model::{Atomic, DatasetKind, DimensionLen, FillValue, Format, Model, Storage, TypeRef, Values};
+use ncirrus_model::{Atomic, DatasetKind, DimensionLen, Format, Model, Storage, TypeRef, Values};
 use ncirrus_testkit::{MemoryView, ObjectView, StallingView, drive, law};
 use proptest::prelude::*;
 
@@ -355,10 +355,11 @@ fn variables_carry_their_type_fill_value_and_storage() {
     for atomic in Atomic::ALL.into_iter().filter(|atomic| FormatVersion::Data64.holds(*atomic)) {
         let fixed = opened.model.variable(opened.var(atomic.name())).expect("a variable");
         assert_eq!(fixed.ty, TypeRef::Atomic(atomic));
-        assert_eq!(fixed.fill, FillValue::Own(Values::zeroed(atomic, 1)));
+        assert_eq!(fixed.own_fill(), Some(&Values::zeroed(atomic, 1)));
         assert_eq!(fixed.storage, Storage::Contiguous);
         let record = opened.var(&format!("{}_t", atomic.name()));
-        assert_eq!(opened.model.variable(record).expect("a variable").fill, FillValue::Default);
+        let described = opened.model.variable(record).expect("a variable");
+        assert!(described.is_filled() && described.own_fill().is_none());
         assert_eq!(opened.model.growing(record), [true, false]);
         let size = atomic.byte_len().expect("a fixed size");
         let expected: Vec<u8> = (1..=9u8).flat_map(|number| vec![number; size]).collect();

@@ -4,7 +4,7 @@ use crate::support::file::{Writing3, apply, big_endian, for_each_index};
 use crate::support::open;
 use ncirrus_classic::{ClassicWriter, FormatVersion};
 use ncirrus_layout::PutPhase;
-use ncirrus_model::{Atomic, Attribute, DimensionLen, FillValue, NodeId, TypeRef, Values, VarId};
+use ncirrus_model::{Atomic, Attribute, DimensionLen, Fill, NodeId, TypeRef, Values, VarId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -132,7 +132,7 @@ impl Run {
             let dims: Vec<_> = record.then_some(all[0]).into_iter().chain(inner).collect();
             let id = model.add_variable(model.root(), &name, TypeRef::Atomic(ty), &dims).expect("a variable");
             match fill {
-                0 => model.variable_mut(id).expect("a variable").fill = FillValue::None,
+                0 => model.variable_mut(id).expect("a variable").fill = Fill::None,
                 1 => model.set_fill(id, Values::zeroed(ty, 1)).expect("a fill value"),
                 _ => {}
             }

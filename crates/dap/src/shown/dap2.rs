@@ -17,7 +17,7 @@ use attributes::{OwnAttributes, SharedAttributes};
 use dimensions::DimensionTable;
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::{
-    Atomic, Attribute, Detail, DimId, Dimension, DimensionLen, Fault, FillValue, Model, TypeRef, Variable,
+    Atomic, Attribute, Detail, DimId, Dimension, DimensionLen, Fault, Model, TypeRef, Variable,
 };
 use std::collections::HashMap;
 use walk::{DdsWalker, FoundVariable};
@@ -151,11 +151,7 @@ impl<'a> Dap2Definitions<'a> {
         variable.fault = found.fault.as_ref().map(unread);
         let list = variable.attributes.known_mut();
         for attribute in attributes.list {
-            let attribute = typed(attribute, ty, &found.name, &mut self.shown.warnings);
-            if attribute.name == "_FillValue" && attribute.ty == ty {
-                variable.fill = FillValue::Own(attribute.values.clone());
-            }
-            list.put(attribute);
+            list.put(typed(attribute, ty, &found.name, &mut self.shown.warnings));
         }
         let id = model.insert_variable(root, variable).map_err(|error| refused(&error))?;
         let (segments, rows, map) = (found.segments.clone(), found.rows, found.map);

@@ -10,7 +10,7 @@ use crate::{Dmr, DmrAxis, DmrGroup, DmrKind, DmrVariable};
 use attributes::AttributeReader;
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::{
-    DimId, Dimension, DimensionLen, EnumMember, FillValue, GroupId, Model, TypeId, UserKind, UserType,
+    AttributeState, DimId, Dimension, DimensionLen, EnumMember, GroupId, Model, TypeId, UserKind, UserType,
     Variable,
 };
 use std::collections::{HashMap, HashSet};
@@ -147,13 +147,7 @@ impl Dap4Definitions<'_> {
         let mut variable = Variable::new(name, ty, dims);
         let mut reader = AttributeReader { place: self.place, warnings: &mut self.shown.warnings };
         let attributes = reader.of_variable(found, ty, &self.shown.model);
-        let list = variable.attributes.known_mut();
-        for attribute in attributes {
-            if attribute.name == "_FillValue" && attribute.ty == ty {
-                variable.fill = FillValue::Own(attribute.values.clone());
-            }
-            list.put(attribute);
-        }
+        variable.attributes = AttributeState::Known(attributes.into_iter().collect());
         let id = self.shown.model.insert_variable(group, variable).map_err(|error| refused(&error))?;
         let shown = ShownVariable {
             wire: WirePath::Dap4 { path: self.inside(&found.name) },

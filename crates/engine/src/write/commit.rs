@@ -9,7 +9,7 @@ use super::write_back_cache::ChunkKey;
 use futures_util::future::{BoxFuture, join3};
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, PutPhase, Result};
-use ncirrus_model::{FillValue, Model, VarId};
+use ncirrus_model::{Model, VarId, Variable};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -132,7 +132,7 @@ impl Committer {
             return Ok(());
         }
         self.complete_edge((writer, access), &target, &array, complete.as_deref()).await?;
-        let has_fill = model.variable(var).is_some_and(|variable| variable.fill != FillValue::None);
+        let has_fill = model.variable(var).is_some_and(Variable::is_filled);
         let mut walk = ArrayWalk::new(&target, &array, if has_fill { complete.as_deref() } else { None });
         if !has_fill {
             walk.skip_to_last();

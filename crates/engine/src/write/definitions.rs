@@ -7,8 +7,8 @@ use crate::decode::{codec_error, element_of};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
 use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, Result};
 use ncirrus_model::{
-    Atomic, Changes, CodecSpace, CodecSpec, Endianness, FillValue, Model, Selection, Storage, TypeRef,
-    Values, VarId, Variable,
+    Atomic, Changes, CodecSpace, CodecSpec, Endianness, Fill, Model, Selection, Storage, TypeRef, VarId,
+    Variable,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -92,8 +92,8 @@ impl WriterDefinitions {
         if !Arc::ptr_eq(&draft.base, &self.model) {
             draft.follow_growth(&self.model, self.version)?;
         }
+        self.settle_fills(draft)?;
         self.check_written(draft)?;
-        self.take_fill_values(draft)?;
         let before = std::mem::replace(&mut self.model, draft.shared());
         self.spare = None;
         self.version += 1;
@@ -104,33 +104,15 @@ impl WriterDefinitions {
         Ok(())
     }
 
-    /// Makes the attribute `_FillValue` of variables the value of what is never written, as readers take it, unless the caller
-    /// chose another one. Where there are data, elements may be filled already: then faces refuse the attribute, or keep it as it
-    /// is given, and formats that can do so fill others with it.
-    fn take_fill_values(&self, draft: &mut Draft) -> Result<()> {
-        let own = |model: &Model, var| -> Option<Values> {
-            let variable = model.variable(var)?;
-            let attribute = variable.attributes.known()?.find("_FillValue")?;
-            let fits = attribute.values.len() == 1 && attribute.ty == variable.ty;
-            fits.then(|| attribute.values.clone())
-        };
+    /// Settles fill values whose attribute `_FillValue` was changed, where the format stores them apart from it and some elements
+    /// may be filled already: the attribute is then one that is not the fill value. Faces may refuse it before.
+    fn settle_fills(&self, draft: &mut Draft) -> Result<()> {
         let changed: Vec<VarId> = match &draft.changes {
             Some(changes) => changes.variables().into_iter().collect(),
             None => draft.variables(),
         };
         for var in changed {
-            let (was, is) = (own(&draft.base, var), own(draft, var));
-            let fill_before = draft.base.variable(var).map_or(&FillValue::Default, |variable| &variable.fill);
-            let Some(variable) = draft.variable(var) else { continue };
-            let is_settled = variable.fill != *fill_before;
-            let is_kept = match is {
-                None if self.abilities.keeps_fill => true,
-                _ => self.written.contains(&var) && !self.abilities.refills,
-            };
-            if was == is || is_settled || is_kept || variable.fill == FillValue::None {
-                continue;
-            }
-            let fill = is.map_or(FillValue::Default, FillValue::Own);
+            let Some(fill) = self.fill_after(draft, var) else { continue };
             let set = |model: &mut Model| {
                 if let Some(variable) = model.variable_mut(var) {
                     variable.fill = fill;
@@ -140,6 +122,25 @@ impl WriterDefinitions {
             draft.adjust(set, |changes| changes.add_variable(var))?;
         }
         Ok(())
+    }
+
+    /// Where the fill value of a variable comes from after a change of its attribute `_FillValue`, if that changes; unless the
+    /// caller chose it.
+    fn fill_after(&self, draft: &Draft, var: VarId) -> Option<Fill> {
+        let (old, new) = (draft.base.variable(var)?, draft.variable(var)?);
+        let is_same = match (old.fill_attribute(), new.fill_attribute()) {
+            (Some(was), Some(is)) => was.is_identical(is),
+            (was, is) => was.is_none() && is.is_none(),
+        };
+        if is_same || old.fill != new.fill || chose_fill(draft, var) {
+            return None;
+        }
+        let (has_data, is_removed) = (self.written.contains(&var), new.fill_attribute().is_none());
+        match (&new.fill, self.abilities.fills.is_settled(has_data, is_removed)) {
+            (Fill::Attribute, true) => Some(old.settled_fill()),
+            (Fill::Apart(_) | Fill::Default, false) => Some(Fill::Attribute),
+            _ => None,
+        }
     }
 
     fn check_written(&self, edited: &Draft) -> Result<()> {
@@ -152,11 +153,11 @@ impl WriterDefinitions {
         }
     }
 
-    fn check_variable(&self, edited: &Model, var: VarId) -> Result<()> {
+    fn check_variable(&self, edited: &Draft, var: VarId) -> Result<()> {
         let (Some(old), Some(new)) = (self.model.variable(var), edited.variable(var)) else { return Ok(()) };
         let same = old.ty == new.ty
             && old.dims == new.dims
-            && old.fill == new.fill
+            && self.keeps_fill(old, new, chose_fill(edited, var))
             && old.endianness == new.endianness
             && old.storage == new.storage
             && old.filters == new.filters
@@ -167,6 +168,12 @@ impl WriterDefinitions {
             return Err(Error::invalid(message).at_path(edited.variable_path(var)));
         }
         Ok(())
+    }
+
+    /// Whether a variable has kept its fill value, apart from an attribute that some formats follow.
+    fn keeps_fill(&self, old: &Variable, new: &Variable, is_chosen: bool) -> bool {
+        let follows = || !self.abilities.fills.is_settled(true, false) && old.fill == new.fill && !is_chosen;
+        old.is_filled_as(new) || follows()
     }
 
     /// Whether a variable has kept its shape, apart from growth.
@@ -311,6 +318,11 @@ impl DatasetWriter {
         in_space(spec, self.placer.abilities.codecs, &chunk_of(model, variable), self.session.registry())
             .map(|_| ())
     }
+}
+
+/// Whether the caller chose a fill value, rather than changed the attribute.
+fn chose_fill(draft: &Draft, var: VarId) -> bool {
+    draft.changes.as_ref().is_some_and(|changes| changes.chose_fill(var))
 }
 
 /// The filters with all their parameters. They are also bound, so that errors are reported before anything is put.

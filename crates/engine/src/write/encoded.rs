@@ -6,7 +6,7 @@ use super::write_back_cache::{ChunkKey, ChunkLock};
 use crate::resources::between_parts;
 use bytes::Bytes;
 use ncirrus_layout::{CellList, EdgeChunks, Error, PlacerWork, Result};
-use ncirrus_model::{FillValue, Model, Selection, VarId};
+use ncirrus_model::{Model, Selection, VarId, Variable};
 use std::sync::Arc;
 
 /// An encoded chunk.
@@ -131,7 +131,7 @@ impl DatasetWriter {
         let variable = definitions.model.variable(var);
         !definitions.existing.contains(&var)
             && !definitions.written.contains(&var)
-            && variable.is_some_and(|variable| variable.fill != FillValue::None)
+            && variable.is_some_and(Variable::is_filled)
     }
 
     /// A variable as it is written, once the format has accepted it.

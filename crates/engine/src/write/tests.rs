@@ -2,7 +2,7 @@ use super::*;
 use crate::convert;
 use ncirrus_layout::{ByteOrder, SequenceItem, StoredType};
 use ncirrus_model::{
-    Atomic, AxisSelection, DimensionLen, FillValue, Selection, Storage, Strings, TypeRef, UserKind, UserType,
+    Atomic, AxisSelection, DimensionLen, Fill, Selection, Storage, Strings, TypeRef, UserKind, UserType,
     Values, default_fill,
 };
 use ncirrus_store::MemoryStore;
@@ -161,7 +161,7 @@ fn a_variable_without_fill_still_makes_the_file_long_enough() {
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[4], false);
     let none = |model: &mut Model| {
-        model.variable_mut(var).unwrap().fill = FillValue::None;
+        model.variable_mut(var).unwrap().fill = Fill::None;
         let time = model.variable(var).unwrap().dims[0];
         Ok(model.grow(time, 7)?)
     };

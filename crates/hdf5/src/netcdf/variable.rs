@@ -5,7 +5,7 @@ use crate::group::variable_name;
 use crate::layout::{ElementLayout, StoredDataset};
 use ncirrus_layout::{ByteOrder, Error};
 use ncirrus_model::{
-    Atomic, AttributeState, DimId, Endianness, Fault, FillValue, Model, Storage, TypeRef, Values, Variable,
+    Atomic, AttributeState, DimId, Endianness, Fault, Fill, Model, Storage, TypeRef, Values, Variable,
 };
 
 /// A variable of that type with those dimensions; its attributes are read later.
@@ -42,17 +42,17 @@ pub(super) fn damaged(name: &str, error: &Error) -> Variable {
     variable
 }
 
-/// Its own value is the attribute, if that is of the variable's type; without one in the dataset there is none at
-/// all, as in `ncdump`.
-fn fill_of(model: &Model, ty: TypeRef, facts: &DatasetFacts) -> FillValue {
+/// Its own value is the attribute, which is not read yet, if that is of the variable's type; without one in the dataset there
+/// is none at all, as in `ncdump`.
+fn fill_of(model: &Model, ty: TypeRef, facts: &DatasetFacts) -> Fill {
     let fits = |values: &&Values| match model.base_atomic(ty) {
         Some(atomic) => values.atomic() == Some(atomic),
         None => values.is_of(ty),
     };
     match (facts.own_fill.as_ref().filter(fits), &facts.fill.value) {
-        (Some(own), _) => FillValue::Own(own.clone()),
-        (None, Some(_)) => FillValue::Default,
-        (None, None) => FillValue::None,
+        (Some(own), _) => Fill::Apart(own.clone()),
+        (None, Some(_)) => Fill::Attribute,
+        (None, None) => Fill::None,
     }
 }
 

@@ -31,9 +31,9 @@ use bytes::Bytes;
 use data::{ExistingStorage, form, locate};
 use head::SuperblockImage;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Detail, Encoding, Error, Location, ObjectId, PhaseForm, Placer,
-    PlacerWork, PreparedPlacement, PutPhase, Resolver, Result, Stall, Step, StorePut, StoredType, Tag, View,
-    settle,
+    Abilities, CellList, ChunkRef, Detail, Encoding, Error, FillStorage, Location, ObjectId, PhaseForm,
+    Placer, PlacerWork, PreparedPlacement, PutPhase, Resolver, Result, Stall, Step, StorePut, StoredType,
+    Tag, View, settle,
 };
 use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
 use plan::{UnscaledAxes, UpdatePlan, UpdatePlanner};
@@ -402,8 +402,7 @@ impl Placer for FileUpdate {
             sparse: true,
             patches: true,
             unlimits: false,
-            refills: false,
-            keeps_fill: true,
+            fills: FillStorage::Lasting,
         }
     }
 

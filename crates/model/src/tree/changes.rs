@@ -11,6 +11,8 @@ pub struct Changes {
     dims: BTreeSet<DimId>,
     types: BTreeSet<TypeId>,
     vars: BTreeSet<VarId>,
+    /// Variables whose fill value was chosen, not only the attribute that may be it.
+    fills: BTreeSet<VarId>,
     /// Nodes of which any attribute may have changed.
     attributes: BTreeSet<NodeId>,
     /// Attributes that were set one by one, in that order.
@@ -24,6 +26,7 @@ impl Changes {
         self.dims.append(&mut later.dims);
         self.types.append(&mut later.types);
         self.vars.append(&mut later.vars);
+        self.fills.append(&mut later.fills);
         self.attributes.append(&mut later.attributes);
         self.set.append(&mut later.set);
     }
@@ -46,6 +49,11 @@ impl Changes {
             NodeId::Group(_) => None,
         });
         of_nodes.chain(self.vars.iter().copied()).collect()
+    }
+
+    /// Whether [`Model::set_fill`] chose the fill value of a variable.
+    pub fn chose_fill(&self, var: VarId) -> bool {
+        self.fills.contains(&var)
     }
 
     /// Whether dimensions were added, changed or removed.
@@ -82,6 +90,10 @@ impl Tracking {
 
     pub(super) fn var(&mut self, id: VarId) {
         self.note(|changes| _ = changes.vars.insert(id));
+    }
+
+    pub(super) fn fill(&mut self, id: VarId) {
+        self.note(|changes| _ = changes.fills.insert(id));
     }
 
     /// More of a group changed than that members were added.

@@ -3,7 +3,7 @@ use super::{
     AttributeState, DimId, Dimension, DimensionLen, FileRoom, GroupId, Model, ModelError, NodeId, TypeId,
     TypeRef, UserType, VarId, Variable, check_name, new_group, next_id,
 };
-use crate::{Attribute, FillValue, Member, UserKind, Values};
+use crate::{Attribute, Fill, Member, UserKind, Values};
 use std::collections::HashSet;
 
 impl Model {
@@ -157,7 +157,8 @@ impl Model {
         Ok(())
     }
 
-    /// Sets a variable's own fill value (one element of its type) and its `_FillValue` attribute.
+    /// Sets a variable's fill value (one element of its type), which its attribute `_FillValue` holds. Unlike a change of
+    /// the attribute it counts as a choice ([`Changes::chose_fill`](crate::Changes::chose_fill)).
     ///
     /// # Errors
     /// `BadValue` if it is not one element of the variable's type; `NotFound`.
@@ -172,10 +173,14 @@ impl Model {
             let reason = format!("{} needs one element of its own type", self.variable_path(id));
             return Err(ModelError::BadValue { what: "fill value", reason });
         }
+        self.tracking.fill(id);
         if let Some(variable) = self.variable_mut(id) {
-            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values: fill.clone() };
-            variable.attributes.known_mut().put(attribute);
-            variable.fill = FillValue::Own(fill);
+            variable.attributes.known_mut().put(Attribute {
+                name: "_FillValue".to_owned(),
+                ty,
+                values: fill,
+            });
+            variable.fill = Fill::Attribute;
         }
         Ok(())
     }

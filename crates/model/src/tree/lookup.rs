@@ -71,6 +71,24 @@ impl Model {
         self.attributes_slot(node)
     }
 
+    /// Takes over attributes of a group or variable that were read after the rest, as
+    /// [`Variable::take_attributes`](crate::Variable::take_attributes).
+    pub fn take_attributes(&mut self, node: NodeId, attributes: AttributeState) {
+        match node {
+            NodeId::Group(_) => {
+                if let Some(state) = self.attributes_mut(node) {
+                    *state = attributes;
+                }
+            }
+            NodeId::Variable(id) => {
+                self.tracking.var(id);
+                if let Some(Some((_, variable))) = self.vars.get_mut(id.index()) {
+                    variable.take_attributes(attributes);
+                }
+            }
+        }
+    }
+
     pub(super) fn attributes_slot(&mut self, node: NodeId) -> Option<&mut AttributeState> {
         match node {
             NodeId::Group(id) => self.group_slot(id).map(|group| &mut group.attributes),

@@ -2,7 +2,7 @@
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Atomic, Attributes, Dataset, Error, Result, Selection, Values};
 use ncirrus_engine::convert;
-use ncirrus_model::{Attribute, FillValue, Storage, TypeRef, VarId, Variable, default_fill};
+use ncirrus_model::{Attribute, Fill, Storage, TypeRef, VarId, Variable, default_fill};
 use ncirrus_units::UnitConversion;
 
 /// Number of elements that are checked together.
@@ -115,8 +115,8 @@ pub(super) fn give_free_fill(variable: &mut Variable, range: Option<(f64, f64)>)
     if attributes.find("missing_value").is_some() {
         attributes.put(Attribute::atomic("missing_value", fill.clone()));
     }
-    attributes.put(Attribute::atomic("_FillValue", fill.clone()));
-    variable.fill = FillValue::Own(fill);
+    attributes.put(Attribute::atomic("_FillValue", fill));
+    variable.fill = Fill::Attribute;
     Ok(())
 }
 

@@ -7,8 +7,8 @@ use ncirrus::{CreateOptions, Dataset, Error, Kind, Result, Selection, Session, S
 use ncirrus_aggregate::write::{Convention, FragmentArray, FragmentDescriber, MasterForm};
 use ncirrus_engine::convert;
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FillValue, Model, NodeId, TypeRef,
-    VarId, default_fill,
+    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, Fill, Model, NodeId, TypeRef, VarId,
+    default_fill,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -357,13 +357,11 @@ pub(super) fn unpack(model: &mut Model, var: VarId) -> bool {
     }
     let had_fill = attributes.find("_FillValue").is_some() || attributes.find("missing_value").is_some();
     variable.ty = ty;
-    variable.fill = FillValue::Default;
+    variable.fill = Fill::Attribute;
     let kept = attributes.iter().filter(|attribute| !PACKED.contains(&attribute.name.as_str())).cloned();
     variable.attributes = AttributeState::Known(kept.collect::<Attributes>());
     if let (true, TypeRef::Atomic(atomic)) = (had_fill && ty != Atomic::String.into(), ty) {
-        let fill = default_fill(atomic);
-        variable.fill = FillValue::Own(fill.clone());
-        variable.attributes.known_mut().put(Attribute::atomic("_FillValue", fill));
+        variable.attributes.known_mut().put(Attribute::atomic("_FillValue", default_fill(atomic)));
     }
     true
 }

@@ -16,7 +16,7 @@ use super::{AggregateOptions, Aggregation};
 use ncirrus::{Dataset, Error, LeftOut, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_aggregate::write::Convention;
 use ncirrus_layout::grid::row_major_index;
-use ncirrus_model::{Atomic, Attribute, DimId, DimensionLen, FillValue, Model, TypeRef, VarId, Variable};
+use ncirrus_model::{Atomic, Attribute, DimId, DimensionLen, Fill, Model, TypeRef, VarId, Variable};
 use ncirrus_store::{Scheme, Url};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -395,14 +395,11 @@ fn check_replaceable(master: &Dataset) -> Result<()> {
 /// Turns a variable into one of doubles, with its missing values.
 fn make_doubles(variable: &mut Variable) {
     variable.ty = Atomic::Double.into();
-    variable.fill = FillValue::Default;
+    variable.fill = Fill::Attribute;
     for name in ["_FillValue", "missing_value"] {
         let attributes = variable.attributes.known_mut();
         let Some(values) = attributes.find(name).map(|attribute| &attribute.values) else { continue };
         let numbers = Values::Double((0..values.len()).filter_map(|at| values.number(at)).collect());
-        attributes.put(Attribute::atomic(name, numbers.clone()));
-        if name == "_FillValue" {
-            variable.fill = FillValue::Own(numbers);
-        }
+        attributes.put(Attribute::atomic(name, numbers));
     }
 }

@@ -4,7 +4,6 @@ use super::elements::{element_text, type_text};
 use super::{CompareOptions, DifferentElement, VariableComparison};
 use ncirrus::cf::CfDecoding;
 use ncirrus::{Atomic, Error, Result, Selection, Values, Variable};
-use ncirrus_model::FillValue;
 
 /// Bytes of a block of one dataset; a sixteenth of the session's memory if that is less.
 const BLOCK: usize = 16 << 20;
@@ -254,11 +253,8 @@ fn fill_of(variable: &Variable) -> Result<Option<Values>> {
     let model = variable.dataset().model()?;
     let Some(known) = model.variable(variable.id()) else { return Ok(None) };
     let is_small = base(variable).and_then(Atomic::byte_len) == Some(1);
-    Ok(match &known.fill {
-        FillValue::None => None,
-        FillValue::Default if is_small => None,
-        FillValue::Default | FillValue::Own(_) => known.fill_value(),
-    })
+    let is_undefined = !known.is_filled() || (is_small && known.own_fill().is_none());
+    Ok(if is_undefined { None } else { known.fill_value() })
 }
 
 fn run_of(block: &SideBlock, bytes: std::ops::Range<usize>) -> Option<&[u8]> {

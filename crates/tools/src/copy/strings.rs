@@ -2,7 +2,7 @@
 use super::CopiedVariable;
 use ncirrus::internals::{DEFAULT_STRING_BYTES, DatasetInternals, StringLengths};
 use ncirrus::{
-    CreateOptions, Dataset, Dialect, Error, ErrorKind, FillValue, Kind, Result, Selection, StringForm, Values,
+    CreateOptions, Dataset, Dialect, Error, ErrorKind, Kind, Result, Selection, StringForm, Values,
 };
 use ncirrus_model::{Atomic, Model, Storage, TypeRef, Variable};
 use ncirrus_zarr::FixedString;
@@ -105,7 +105,7 @@ impl SeenStrings {
     /// Reads the part of a variable that is copied, and its fill value.
     fn of(source: &Dataset, pair: &CopiedVariable, variable: &Variable) -> Result<Self> {
         let mut seen = Self::default();
-        if let FillValue::Own(Values::String(fill)) = &variable.fill {
+        if let Some(Values::String(fill)) = variable.own_fill() {
             fill.iter().flatten().for_each(|text| seen.measure(text));
         }
         let whole = source.model()?;

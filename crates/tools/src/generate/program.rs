@@ -5,7 +5,7 @@ use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, ErrorKind, Kind, Model, Result, Selection, Session, Values};
 use ncirrus_cdl::parse::{self, BlockSink, CdlFormat, CdlText, DataBlock, DataSummary};
 use ncirrus_cdl::{CdlError, DataSource, ProgramOptions, ReadError};
-use ncirrus_model::{FillValue, Storage, VarId};
+use ncirrus_model::{Fill, Storage, VarId};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -94,8 +94,8 @@ fn plainly_stored(model: &Model) -> Model {
         if let Some(variable) = plain.variable_mut(id) {
             variable.filters.clear();
             variable.storage = Storage::Default;
-            if variable.fill == FillValue::None {
-                variable.fill = FillValue::Default;
+            if !variable.is_filled() {
+                variable.fill = Fill::Attribute;
             }
         }
     }

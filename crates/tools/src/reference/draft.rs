@@ -11,7 +11,7 @@ use ncirrus_codec::{DecodedElement, names};
 use ncirrus_engine::StoredChunk;
 use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Layout, Source, StoredType};
 use ncirrus_model::{
-    Atomic, CodecSpace, DimId, DimensionLen, FillValue, GroupId, Selection, VarId, Variable, default_fill,
+    Atomic, CodecSpace, DimId, DimensionLen, Fill, GroupId, Selection, VarId, Variable, default_fill,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -202,9 +202,13 @@ impl DraftInProgress<'_> {
         let chunk = chunk_of(&parts, axis, |input| self.url(input).to_owned());
         let dims = variable.dims.iter().filter_map(|dim| self.dims.get(dim).copied()).collect();
         let mut joint = Variable::new(variable.name.clone(), variable.ty, dims);
-        joint.attributes =
-            AttributeState::Known(plain_attributes(&variable.attributes, &path, &mut draft.left_out));
-        joint.fill = variable.fill.clone();
+        // The fill value stays if its attribute is left out.
+        joint.fill = match variable.settled_fill() {
+            own @ Fill::Apart(_) => own,
+            _ => variable.fill.clone(),
+        };
+        let plain = plain_attributes(&variable.attributes, &path, &mut draft.left_out);
+        joint.take_attributes(AttributeState::Known(plain));
         let source = parts.first().map(|part| &part.source);
         let (chunk, reason) = match (chunk, source) {
             (Ok(chunk), Some(source)) => match (codecs_of(source), self.fill_of(&parts)) {
@@ -214,9 +218,9 @@ impl DraftInProgress<'_> {
                     match fill {
                         // Text without a fill value is empty to readers of Zarr, too.
                         Some(fill) if is_default_text(variable.ty, &fill) => {}
-                        Some(fill) => joint.fill = FillValue::Own(fill),
+                        Some(fill) => joint.fill = Fill::Apart(fill),
                         // Readers of Zarr treat a fill value as missing data: set it only if something is missing.
-                        None if !matches!(variable.fill, FillValue::Own(_)) => joint.fill = FillValue::None,
+                        None if variable.own_fill().is_none() => joint.fill = Fill::None,
                         None => {}
                     }
                     (Some(chunk), String::new())

@@ -2,8 +2,8 @@
 use crate::numbers::{NUMBERS, six};
 use ncirrus::{
     Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, Endianness, EnumMember, Field,
-    FileStructures, FillValue, Kind, Model, NodeId, OpenOptions, Result, Selection, Session, Storage,
-    TypeRef, UserKind, UserType, Values,
+    FileStructures, Fill, Kind, Model, NodeId, OpenOptions, Result, Selection, Session, Storage, TypeRef,
+    UserKind, UserType, Values,
 };
 use std::path::Path;
 
@@ -186,7 +186,7 @@ fn fills(model: &mut Model) -> Result<Vec<Part>> {
         change(model, name, |variable| variable.storage = storage);
     }
     parts.push(add(model, "none", Atomic::Int, &["x"], &[8], ints(8))?);
-    change(model, "none", |variable| variable.fill = FillValue::None);
+    change(model, "none", |variable| variable.fill = Fill::None);
     Ok(parts)
 }
 

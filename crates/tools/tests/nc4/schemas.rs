@@ -1,7 +1,7 @@
 //! Random schemas: groups, dimensions, types, variables, attributes and values.
 use ncirrus::{
-    Atomic, Attribute, CodecSpec, DimensionLen, Endianness, EnumMember, Field, FillValue, Model, NodeId,
-    Result, Storage, TypeRef, UserKind, UserType, Values,
+    Atomic, Attribute, CodecSpec, DimensionLen, Endianness, EnumMember, Field, Fill, Model, NodeId, Result,
+    Storage, TypeRef, UserKind, UserType, Values,
 };
 use ncirrus_model::{DimId, GroupId, VarId};
 use proptest::collection::vec;
@@ -252,7 +252,7 @@ impl Builder<'_> {
         }
         let none = choices.fill == 2 && plain && !grows;
         if none {
-            variable.fill = FillValue::None;
+            variable.fill = Fill::None;
         }
         if let Some(own) = own {
             self.model.set_fill(var, own).unwrap();

@@ -15,7 +15,7 @@ use ncirrus_layout::{
     ByteOrder, ChunkGrid, ChunkIndex, EdgeChunks, Error, Layout, Result, Source, StoredType, base64,
 };
 use ncirrus_model::{
-    Atomic, Attribute, CodecSpec, DimId, Endianness, Fault, FillValue, GroupId, Storage, TypeRef, Values,
+    Atomic, Attribute, CodecSpec, DimId, Endianness, Fault, Fill, GroupId, Storage, TypeRef, Values,
     Variable, default_fill,
 };
 use std::sync::Arc;
@@ -27,9 +27,9 @@ struct DescribedArray {
     stored: StoredType,
 }
 
-/// The fill value in the model, which elements never written have.
+/// The fill value in the model, before the attributes are, and the one that elements never written have.
 struct ArrayFill {
-    shown: FillValue,
+    shown: Fill,
     cells: Values,
 }
 
@@ -129,8 +129,8 @@ impl DatasetAssembly<'_> {
             synthesise_units(time, &mut list);
         }
         let mut variable = Variable::new(node.name.clone(), known.ty, dims);
-        variable.attributes = self.state(list, damaged, node.attributes.fault.as_ref());
         variable.fill = fill.shown;
+        variable.take_attributes(self.state(list, damaged, node.attributes.fault.as_ref()));
         variable.endianness = endianness(&known.stored);
         variable.extended = known.metadata.data_type.extended.clone();
         variable.filters = known.metadata.filters.clone();
@@ -185,14 +185,14 @@ impl DatasetAssembly<'_> {
         let own = self.own_fill(node, known, list);
         let default = element.default()?;
         let shown = match (&own, &given) {
-            (Some(own), _) => FillValue::Own(own.clone()),
+            (Some(own), _) => Fill::Apart(own.clone()),
             // ncirrus writes none for opaque and compound values: xarray cannot decode a dataset in which one has a
             // fill value.
-            (None, None) if matches!(known.ty, TypeRef::User(_)) && !self.is_foreign() => FillValue::Default,
-            (None, None) if self.provenance.is_ours() && !is_unfilled(node) => FillValue::Default,
-            (None, None) => FillValue::None,
-            (None, Some(given)) if *given == default => FillValue::Default,
-            (None, Some(given)) => FillValue::Own(given.clone()),
+            (None, None) if matches!(known.ty, TypeRef::User(_)) && !self.is_foreign() => Fill::Attribute,
+            (None, None) if self.provenance.is_ours() && !is_unfilled(node) => Fill::Attribute,
+            (None, None) => Fill::None,
+            (None, Some(given)) if *given == default => Fill::Attribute,
+            (None, Some(given)) => Fill::Apart(given.clone()),
         };
         if own.is_none() && self.is_foreign() {
             synthesise_fill(known.ty, &shown, list);
@@ -330,8 +330,8 @@ fn told_of_fill(node: &ArrayNode) -> Option<&str> {
 
 /// Shows the fill value of foreign arrays as `_FillValue`, unless it is zarr-python's default (docs/spec/nczarr.md
 /// 3.11).
-fn synthesise_fill(ty: TypeRef, shown: &FillValue, list: &mut Vec<Attribute>) {
-    let FillValue::Own(values) = shown else { return };
+fn synthesise_fill(ty: TypeRef, shown: &Fill, list: &mut Vec<Attribute>) {
+    let Fill::Apart(values) = shown else { return };
     let is_implicit = match values {
         Values::Float(v) => v.iter().all(|v| *v == 0.0 || v.is_nan()),
         Values::Double(v) => v.iter().all(|v| *v == 0.0 || v.is_nan()),

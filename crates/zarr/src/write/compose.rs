@@ -7,7 +7,7 @@ use super::{ZarrWriter, names};
 use crate::special::EXTENSION;
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{AttributeState, DimId, FillValue, GroupId, Model, NodeId, TypeId, TypeRef, VarId};
+use ncirrus_model::{AttributeState, DimId, GroupId, Model, NodeId, TypeId, TypeRef, VarId};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -236,7 +236,7 @@ impl DocumentComposer<'_> {
                     members.insert("type".to_owned(), Value::String(word));
                 }
                 let is_unfilled = self.model.variable(var).is_some_and(|variable| {
-                    variable.fill == FillValue::None && matches!(variable.ty, TypeRef::Atomic(_))
+                    !variable.is_filled() && matches!(variable.ty, TypeRef::Atomic(_))
                 });
                 if is_unfilled && self.dialect().zarr_format() == 2 && self.dialect() != Dialect::Draft2018 {
                     members.insert("fill".to_owned(), json!("none"));

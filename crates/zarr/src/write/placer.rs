@@ -8,7 +8,7 @@ use super::{ZarrWriter, names};
 use crate::Dialect;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, Placer, PlacerWork,
+    Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer, PlacerWork,
     PreparedPlacement, PutPhase, Result, Step, StorePut, View,
 };
 use ncirrus_model::{
@@ -368,13 +368,12 @@ fn longest_axis(model: &Model, var: VarId) -> usize {
         .unwrap_or(0)
 }
 
-/// What cannot change once there are data (docs/spec/nczarr.md 3.11: NC_ELATEFILL). Fill values are also compared as
-/// text: NaN is NaN.
+/// What cannot change once there are data (docs/spec/nczarr.md 3.11: NC_ELATEFILL).
 fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
     let changed = [
         ("type", old.ty != new.ty),
         ("dimensions", old.dims != new.dims),
-        ("fill value", old.fill != new.fill && format!("{:?}", old.fill) != format!("{:?}", new.fill)),
+        ("fill value", !old.is_filled_as(new)),
         ("byte order", old.endianness != new.endianness),
         ("chunk shape", old.storage != new.storage),
     ];
@@ -393,8 +392,7 @@ impl Placer for ZarrPlacer {
             sparse: true,
             patches: false,
             unlimits: true,
-            refills: false,
-            keeps_fill: false,
+            fills: FillStorage::Variable,
         }
     }
 

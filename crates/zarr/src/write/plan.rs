@@ -5,7 +5,7 @@ use crate::chunk_key::{ChunkKeys, KeySeparator};
 use crate::{Dialect, special};
 use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType, base64};
 use ncirrus_model::{
-    Atomic, CodecSpec, Endianness, FillValue, Model, TypeRef, Values, VarId, Variable, default_fill,
+    Atomic, CodecSpec, Endianness, Fill, Model, TypeRef, Values, VarId, Variable, default_fill,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -154,9 +154,12 @@ fn fixed_string(
 /// The variable's own fill value, from its description or its attribute.
 fn own_fill(model: &Model, variable: &Variable) -> Result<Option<Values>> {
     let attribute = variable.attributes.known().and_then(|known| known.find(special::FILL_VALUE));
-    let own = match (&variable.fill, attribute) {
-        (FillValue::Own(values), _) => values,
-        (FillValue::Default, Some(attribute)) if attribute.ty == variable.ty => &attribute.values,
+    let own = match (variable.own_fill(), attribute) {
+        (Some(own), _) => own,
+        // It has another length, which is an error below.
+        (None, Some(attribute)) if variable.fill == Fill::Attribute && attribute.ty == variable.ty => {
+            &attribute.values
+        }
         _ => return Ok(None),
     };
     let fits = match model.base_atomic(variable.ty) {
@@ -182,7 +185,7 @@ fn fill_value(
 ) -> (Value, Value) {
     let is_v3 = dialect.zarr_format() == 3;
     let twice = |value: Value| (value.clone(), value);
-    let is_unfilled = own.is_none() && variable.fill == FillValue::None && !is_v3;
+    let is_unfilled = own.is_none() && !variable.is_filled() && !is_v3;
     if is_unfilled && matches!(variable.ty, TypeRef::Atomic(_)) {
         return twice(Value::Null);
     }

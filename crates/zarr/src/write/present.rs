@@ -269,12 +269,11 @@ fn attributes(view: &dyn View, catalog: &dyn Catalog, tree: &Model) -> Step<Mode
     let nodes: Vec<NodeId> = nodes.iter().filter(pending).copied().collect();
     let mut model = tree.clone();
     for (node, attributes) in nodes.iter().zip(catalog.attributes(view, &nodes)?) {
-        if let Some(state) = model.attributes_mut(*node) {
-            *state = match attributes {
-                Ok(attributes) => AttributeState::Known(attributes),
-                Err(error) => AttributeState::Damaged((&error).into()),
-            };
-        }
+        let state = match attributes {
+            Ok(attributes) => AttributeState::Known(attributes),
+            Err(error) => AttributeState::Damaged((&error).into()),
+        };
+        model.take_attributes(*node, state);
     }
     Ok(model)
 }

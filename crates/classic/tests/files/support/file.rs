@@ -4,7 +4,7 @@ use ncirrus_classic::ClassicWriter;
 use ncirrus_layout::{
     CellList, EdgeChunks, Encoding, Error, Location, Placer, PreparedPlacement, PutPhase, StorePut, Writing,
 };
-use ncirrus_model::{FillValue, Model, Region, VarId};
+use ncirrus_model::{Fill, Model, Region, VarId};
 use ncirrus_testkit::{MemoryView, ObjectView};
 
 /// A file that is being written.
@@ -91,7 +91,7 @@ impl Writing3 {
     /// Fills what was never written and returns the phases of the commit.
     pub(crate) fn plan(&mut self) -> Result<Vec<PutPhase>, Error> {
         for var in self.model.variables() {
-            if self.model.variable(var).expect("a variable").fill == FillValue::None {
+            if self.model.variable(var).expect("a variable").fill == Fill::None {
                 continue;
             }
             let (encoding, cells) = self.cells(var);

@@ -164,7 +164,7 @@ fn what_is_selected_and_chunks_that_have_fill_of_another_value_do_not_pass_throu
     let plan = to.run(plan_copy((&dataset, var), &part, (&writer, copy), ValueTreatment::default())).unwrap();
     assert_eq!(plan.passed, 0);
     let set = |model: &mut Model| {
-        model.variable_mut(copy).unwrap().fill = FillValue::Own(Values::Int(vec![7]));
+        model.variable_mut(copy).unwrap().fill = Fill::Apart(Values::Int(vec![7]));
         Ok(())
     };
     to.run(writer.edit(set)).unwrap();

@@ -110,17 +110,50 @@ fn the_attribute_fill_value_of_a_new_variable_is_what_is_never_written() {
             Ok(())
         }
     };
-    let fill = || writer.model().variable(var).unwrap().fill.clone();
+    let own = || writer.model().variable(var).unwrap().own_fill().cloned();
     place.run(writer.edit(set(Values::Int(vec![7])))).unwrap();
-    assert_eq!(fill(), FillValue::Own(Values::Int(vec![7])));
+    assert_eq!(own(), Some(Values::Int(vec![7])));
     // Readers do not take one of another type for it.
     place.run(writer.edit(set(Values::Double(vec![7.0])))).unwrap();
-    assert_eq!(fill(), FillValue::Default);
+    assert_eq!(own(), None);
     place.run(writer.edit(set(Values::Int(vec![8])))).unwrap();
     place.run(writer.write(var, &slab(&[0, 0], &[1, 2]), &Values::Int(vec![1, 2]))).unwrap();
     // Some elements have been filled.
     place.run(writer.edit(set(Values::Int(vec![9])))).unwrap();
-    assert_eq!(fill(), FillValue::Own(Values::Int(vec![8])));
+    assert_eq!(own(), Some(Values::Int(vec![8])));
+    let variable = || writer.model().variable(var).unwrap().clone();
+    assert_eq!(variable().fill_attribute(), Some(&Values::Int(vec![9])), "nothing is lost");
+    let remove = |model: &mut Model| {
+        model.variable_mut(var).unwrap().attributes.known_mut().remove("_FillValue");
+        Ok(())
+    };
+    place.run(writer.edit(remove)).unwrap();
+    assert_eq!((variable().fill, variable().fill_attribute()), (Fill::Apart(Values::Int(vec![8])), None));
+    let chosen = |model: &mut Model| Ok(model.set_fill(var, Values::Int(vec![9]))?);
+    assert_eq!(place.run(writer.edit(chosen)).unwrap_err().kind(), ErrorKind::Invalid);
+    let same = |model: &mut Model| Ok(model.set_fill(var, Values::Int(vec![8]))?);
+    place.run(writer.edit(same)).unwrap();
+    assert_eq!((variable().fill, own()), (Fill::Attribute, Some(Values::Int(vec![8]))));
+}
+
+#[test]
+fn an_attribute_that_comes_after_data_is_not_the_fill_value() {
+    let place = place(false);
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Float, &[4], false);
+    place.run(writer.write(var, &slab(&[0, 0], &[1, 2]), &Values::Float(vec![1.0, 2.0]))).unwrap();
+    let set = |model: &mut Model| {
+        let attribute = Attribute::atomic("_FillValue", Values::Float(vec![f32::NAN]));
+        Ok(model.set_attribute(NodeId::Variable(var), attribute)?)
+    };
+    place.run(writer.edit(set)).unwrap();
+    let variable = writer.model().variable(var).unwrap().clone();
+    assert_eq!((variable.own_fill(), &variable.fill), (None, &Fill::Default));
+    assert!(variable.fill_attribute().is_some());
+    place.run(writer.close()).unwrap();
+    let read = place.run(place.open().read(var, &slab(&[0, 0], &[1, 4]))).unwrap();
+    let Values::Float(read) = read else { panic!("of another type") };
+    assert_eq!(read[2..], [9.969_21e36; 2]);
 }
 
 /// Defines so many of each kind, one by one, with changes that are refused between them.

@@ -4,8 +4,8 @@ use super::map::{MapFormat, ModelMap, fill_of, stored_type};
 use super::*;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Extent, Layout, Location, PhaseForm,
-    Placer, PlacerWork, PreparedPlacement, PutPhase, Source, Step, StorePut, View, Writing,
+    Abilities, CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Extent, FillStorage, Layout, Location,
+    PhaseForm, Placer, PlacerWork, PreparedPlacement, PutPhase, Source, Step, StorePut, View, Writing,
 };
 use std::collections::HashMap;
 
@@ -98,8 +98,7 @@ impl Placer for FlatPlacer {
             sparse: false,
             patches: true,
             unlimits: false,
-            refills: false,
-            keeps_fill: false,
+            fills: FillStorage::Variable,
         }
     }
 
@@ -162,7 +161,7 @@ impl Placer for FlatPlacer {
     fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
         for var in model.variables() {
             let shape = model.shape(var);
-            if shape.contains(&0) || model.variable(var).unwrap().fill == FillValue::None {
+            if shape.contains(&0) || model.variable(var).unwrap().fill == Fill::None {
                 continue;
             }
             let len = shape.first().copied().unwrap_or(1);

@@ -4,8 +4,8 @@ use super::*;
 use bytes::Bytes;
 use ncirrus_layout::{
     Abilities, Catalog, CellList, ChunkGrid, ChunkIndex, ChunkRef, Confidence, Driver, EdgeChunks, Encoding,
-    Layout, Location, OpenOptions, PhaseForm, Placer, PlacerWork, PreparedPlacement, PutPhase, Source, Step,
-    StorePut, Tile, TileIndex, TileSource, VariableRef, View, Want, Writing,
+    FillStorage, Layout, Location, OpenOptions, PhaseForm, Placer, PlacerWork, PreparedPlacement, PutPhase,
+    Source, Step, StorePut, Tile, TileIndex, TileSource, VariableRef, View, Want, Writing,
 };
 use ncirrus_model::{Attributes, CodecSpace, CodecSpec, DatasetKind, Region, Storage, StorageFacts};
 
@@ -38,8 +38,8 @@ pub(super) fn stored_type(model: &Model, ty: TypeRef, big: bool) -> StoredType {
 
 pub(super) fn fill_of(model: &Model, var: VarId) -> Values {
     let variable = model.variable(var).unwrap();
-    match (&variable.fill, model.base_atomic(variable.ty)) {
-        (FillValue::Own(fill), _) => fill.clone(),
+    match (variable.own_fill(), model.base_atomic(variable.ty)) {
+        (Some(own), _) => own.clone(),
         (_, Some(atomic)) => default_fill(atomic),
         (_, None) => convert::zeros(model, variable.ty, 1).unwrap(),
     }
@@ -94,8 +94,7 @@ impl Placer for MapPlacer {
             sparse: true,
             patches: false,
             unlimits: false,
-            refills: false,
-            keeps_fill: false,
+            fills: FillStorage::Variable,
         }
     }
 

@@ -149,7 +149,7 @@ fn chunks_that_were_never_written_stay_so() {
     let writer = to.create();
     let copy = add(&to, &writer, "other", Atomic::Int, &[12, 30], &[20, 6, 5]);
     let set = |model: &mut Model| {
-        model.variable_mut(copy).unwrap().fill = FillValue::Own(Values::Int(vec![7]));
+        model.variable_mut(copy).unwrap().fill = Fill::Apart(Values::Int(vec![7]));
         Ok(())
     };
     to.run(writer.edit(set)).unwrap();

@@ -1,7 +1,7 @@
 //! The objects of a model, and their names in the file (docs/spec/hdf5-netcdf4.md H.1, H.2, H.4).
 use crate::group::NO_COORDINATE;
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{DimId, FillValue, GroupId, Model, TypeId, VarId, Variable};
+use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId, Variable};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -93,7 +93,7 @@ pub(crate) fn own_records(
     let first = *model.variable(var)?.dims.first()?;
     let may_be_shorter = |var: VarId| {
         let is_unfilled =
-            |variable: &Variable| variable.fill == FillValue::None || model.packed_len(variable.ty).is_none();
+            |variable: &Variable| !variable.is_filled() || model.packed_len(variable.ty).is_none();
         model.variable(var).is_some_and(is_unfilled) && dimension_of(model, var).is_none()
     };
     let grows = model.growing(var).first() == Some(&true);

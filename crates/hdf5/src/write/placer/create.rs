@@ -17,8 +17,8 @@ use crate::write::update::MadeFile;
 use crate::write::value::encode_values;
 use bytes::{Bytes, BytesMut};
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Encoding, Error, Location, ObjectId, PhaseForm, Placer, PlacerWork,
-    PreparedPlacement, PutPhase, Resolver, Result, Step, StorePut, Tag, View,
+    Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, PhaseForm, Placer,
+    PlacerWork, PreparedPlacement, PutPhase, Resolver, Result, Step, StorePut, Tag, View,
 };
 use ncirrus_model::{CodecSpace, Model, Values, VarId};
 use std::collections::HashMap;
@@ -235,8 +235,7 @@ impl Placer for FileCreation {
             sparse: true,
             patches: true,
             unlimits: false,
-            refills: false,
-            keeps_fill: true,
+            fills: FillStorage::Lasting,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::datatypes::{Datatype, stored};
 use crate::netcdf::default_of;
 use crate::write::types::datatype_of;
 use ncirrus_layout::{ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType};
-use ncirrus_model::{FillValue, Model, Storage, Values, VarId, Variable};
+use ncirrus_model::{Model, Storage, Values, VarId, Variable};
 use std::sync::Arc;
 
 /// How a variable is stored.
@@ -133,8 +133,8 @@ pub(crate) fn rows(shape: &[u64], element: u64) -> Vec<u64> {
 
 /// The value of elements that were never written.
 fn fill(model: &Model, variable: &Variable) -> Result<Values> {
-    match &variable.fill {
-        FillValue::Own(own) if own.len() == 1 => Ok(own.clone()),
+    match variable.own_fill() {
+        Some(own) if own.len() == 1 => Ok(own.clone()),
         _ => default_of(model, variable.ty),
     }
 }
@@ -143,14 +143,14 @@ fn fill(model: &Model, variable: &Variable) -> Result<Values> {
 mod tests {
     use super::fill;
     use crate::write::tests::TypeSpec;
-    use ncirrus_model::{Atomic, FillValue, Model, Values, Variable, default_fill};
+    use ncirrus_model::{Atomic, Fill, Model, Values, Variable, default_fill};
 
     fn filled(spec: &TypeSpec, own: Option<Values>) -> Values {
         let mut model = Model::new();
         let ty = spec.define(&mut model);
         let mut variable = Variable::new("v", ty, Vec::new());
         if let Some(own) = own {
-            variable.fill = FillValue::Own(own);
+            variable.fill = Fill::Apart(own);
         }
         fill(&model, &variable).expect("a value")
     }

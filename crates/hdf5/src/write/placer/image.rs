@@ -17,7 +17,7 @@ use crate::write::value::encode_values;
 use crate::write::{FilePatch, StoredChunk};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{Attribute, FillValue, GroupId, Model, Values, VarId};
+use ncirrus_model::{Attribute, Fill, GroupId, Model, Values, VarId};
 use std::collections::{BTreeMap, HashMap};
 
 /// A variable's definition.
@@ -192,7 +192,7 @@ impl ImageSource<'_> {
             encode_values(&track.form.datatype, fill, 0..1, describer.heap, describer.space)
         };
         let fill = match variable.fill {
-            FillValue::None => FillMessage { value: None, never: true },
+            Fill::None => FillMessage { value: None, never: true },
             _ => FillMessage {
                 value: Some(one().map_err(|error| error.at_path(path()))?.into()),
                 never: false,

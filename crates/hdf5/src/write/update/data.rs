@@ -10,7 +10,7 @@ use crate::write::placer::{ChunkArrangement, StorageForm, rows};
 use ncirrus_layout::{
     CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Error, Layout, Location, Step, StoredType, View,
 };
-use ncirrus_model::{FillValue, Model, VarId, Variable};
+use ncirrus_model::{Model, VarId, Variable};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -115,5 +115,5 @@ pub(super) fn chunk_of(cell: &[u64], rank: usize) -> Vec<u64> {
 
 /// Whether chunks that were never written hold fill.
 pub(super) fn has_fill(variable: Option<&Variable>) -> bool {
-    variable.is_some_and(|variable| variable.fill != FillValue::None)
+    variable.is_some_and(Variable::is_filled)
 }

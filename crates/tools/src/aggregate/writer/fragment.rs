@@ -4,10 +4,12 @@ use super::related::RelatedVariables;
 use super::{FragmentStorage, WrittenFragment};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
-    Attributes, CodecSpec, CreateOptions, Dataset, Endianness, Error, FillValue, Kind, OpenOptions, Result,
+    Attributes, CodecSpec, CreateOptions, Dataset, Endianness, Error, Fill, Kind, OpenOptions, Result,
     Selection, Session, Storage, TypeRef, Values,
 };
-use ncirrus_model::{Atomic, AttributeState, DatasetKind, DimId, Model, NodeId, VarId, default_fill};
+use ncirrus_model::{
+    Atomic, AttributeState, DatasetKind, DimId, Model, NodeId, VarId, Variable, default_fill,
+};
 use ncirrus_netcdf_view::formats;
 use std::collections::BTreeSet;
 
@@ -17,7 +19,9 @@ pub(super) struct FragmentDefinition {
     pub(super) path: String,
     ty: TypeRef,
     attributes: Attributes,
-    fill: FillValue,
+    fill: Fill,
+    /// The value of elements never written.
+    unwritten: Values,
     endianness: Endianness,
     filters: Vec<CodecSpec>,
     chunks: Option<Vec<u64>>,
@@ -60,11 +64,14 @@ impl FragmentDefinition {
     pub(super) fn of(model: &Model, var: VarId, storage: &FragmentStorage) -> Result<Self> {
         let variable = model.variable(var).ok_or_else(|| Error::not_found("the variable was removed"))?;
         let attributes = known(model, NodeId::Variable(var));
-        let told = attributes.find("_FillValue").map(|fill| FillValue::Own(fill.values.clone()));
+        let is_in_attribute = attributes.find("_FillValue").is_some();
+        let fill = if is_in_attribute { Fill::Attribute } else { variable.fill.clone() };
+        let filled = Variable { fill: fill.clone(), ..variable.clone() };
         Ok(Self {
             path: model.variable_path(var),
             ty: variable.ty,
-            fill: told.unwrap_or_else(|| variable.fill.clone()),
+            fill,
+            unwritten: filled.fill_value().unwrap_or_else(|| default_fill(Atomic::Byte)),
             attributes,
             endianness: variable.endianness,
             filters: storage.filters.clone(),
@@ -161,16 +168,11 @@ pub(super) fn lengthen(
     if has.iter().zip(wants).all(|(has, wants)| has >= wants) {
         return Ok(());
     }
-    let fill = match (&definition.fill, definition.ty) {
-        (FillValue::Own(fill), _) => fill.clone(),
-        (_, TypeRef::Atomic(atomic)) => default_fill(atomic),
-        (_, TypeRef::User(_)) => default_fill(Atomic::Byte),
-    };
     // Writes only the last element: those in between were never written.
     let start: Vec<u64> =
         has.iter().zip(wants).map(|(has, wants)| if has < wants { wants - 1 } else { 0 }).collect();
     let selection = Selection::slab(&start, &vec![1; start.len()]);
-    update(existing, definition, &WrittenPart { selection, values: fill }, session)?;
+    update(existing, definition, &WrittenPart { selection, values: definition.unwritten.clone() }, session)?;
     existing.shape.iter_mut().zip(wants).for_each(|(len, wants)| *len = (*len).max(*wants));
     Ok(())
 }

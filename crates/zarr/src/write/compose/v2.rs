@@ -9,7 +9,7 @@ use crate::write::element;
 use crate::write::plan::{ArrayForm, NewArray};
 use crate::{Dialect, special};
 use ncirrus_layout::Result;
-use ncirrus_model::{Atomic, DimensionLen, FillValue, GroupId, NodeId, TypeRef, VarId, default_fill};
+use ncirrus_model::{Atomic, DimensionLen, GroupId, NodeId, TypeRef, VarId, default_fill};
 use serde_json::{Map, Value, json};
 
 /// The names that a dialect uses.
@@ -286,7 +286,7 @@ impl DocumentComposer<'_> {
         let variable = self.model.variable(var)?;
         let TypeRef::Atomic(atomic) = variable.ty else { return None };
         let own = variable.attributes.known().and_then(|known| known.find(special::FILL_VALUE));
-        (variable.fill == FillValue::Default && own.is_none()).then_some(atomic)
+        (variable.is_filled() && variable.own_fill().is_none() && own.is_none()).then_some(atomic)
     }
 
     /// The default of a number for a variable without a fill value of its own.

@@ -55,15 +55,15 @@ fn v3_chains_have_one_codec_from_array_to_bytes_in_its_place() {
 
 #[test]
 fn fill_values_are_exact() {
-    let fill = |ty, fill: FillValue| planned(&ZarrWriter::default(), ty, |v| v.fill = fill).unwrap();
-    assert_eq!(fill(Atomic::Float, FillValue::Default).fill.to_string(), "9.96921e+36");
-    assert_eq!(fill(Atomic::Double, FillValue::Default).fill.to_string(), "9.969209968386869e+36");
-    assert_eq!(fill(Atomic::Int64, FillValue::Default).fill, json!(-9_223_372_036_854_775_806_i64));
-    assert_eq!(fill(Atomic::Int, FillValue::None).fill, Value::Null);
-    assert_eq!(fill(Atomic::Char, FillValue::Default).fill, json!(""));
-    let x = fill(Atomic::Char, FillValue::Own(Values::Char(b"x".to_vec())));
+    let fill = |ty, fill: Fill| planned(&ZarrWriter::default(), ty, |v| v.fill = fill).unwrap();
+    assert_eq!(fill(Atomic::Float, Fill::Attribute).fill.to_string(), "9.96921e+36");
+    assert_eq!(fill(Atomic::Double, Fill::Attribute).fill.to_string(), "9.969209968386869e+36");
+    assert_eq!(fill(Atomic::Int64, Fill::Attribute).fill, json!(-9_223_372_036_854_775_806_i64));
+    assert_eq!(fill(Atomic::Int, Fill::None).fill, Value::Null);
+    assert_eq!(fill(Atomic::Char, Fill::Attribute).fill, json!(""));
+    let x = fill(Atomic::Char, Fill::Apart(Values::Char(b"x".to_vec())));
     assert_eq!((x.fill, x.copied_fill), (json!("x"), json!("eA==")));
-    assert_eq!(fill(Atomic::Float, FillValue::Own(Values::Float(vec![f32::NAN]))).fill, json!("NaN"));
+    assert_eq!(fill(Atomic::Float, Fill::Apart(Values::Float(vec![f32::NAN]))).fill, json!("NaN"));
 }
 
 #[test]
