@@ -145,6 +145,8 @@ pub struct Abilities {
     pub patches: bool,
     /// Whether fixed dimensions of variables that have data may become unlimited (Zarr).
     pub unlimits: bool,
+    /// Whether it is stored which dimensions are unlimited (not in plain Zarr).
+    pub keeps_unlimited: bool,
     /// Whether the attribute `_FillValue` of variables that have data is the value of what is filled from then on (classic).
     pub refills: bool,
     /// Whether the value of elements that nobody wrote is stored apart from the attribute `_FillValue`, and outlives it (HDF5).

@@ -393,6 +393,7 @@ impl Placer for ZarrPlacer {
             sparse: true,
             patches: false,
             unlimits: true,
+            keeps_unlimited: matches!(self.writer.dialect, Dialect::Attributes | Dialect::Nczarr3),
             refills: false,
             keeps_fill: false,
         }
