@@ -265,6 +265,7 @@ impl Placer for ClassicPlacer {
             sparse: false,
             patches: true,
             unlimits: false,
+            keeps_unlimited: true,
             fills: FillStorage::Attribute,
         }
     }

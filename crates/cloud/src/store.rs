@@ -329,6 +329,7 @@ impl Store for CloudStore {
             concurrency: AT_ONCE,
             merge_gap: 1 << 20,
             range_cap: 16 << 20,
+            isolated: false,
             lists: true,
             writable: self.version.is_none(),
         }

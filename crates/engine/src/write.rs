@@ -153,6 +153,7 @@ impl Session {
         writer.base = Some(dataset.clone());
         let shapes = model.variables().into_iter().map(|var| (var, model.shape(var)));
         writer.committer = Committer::of(shapes.collect());
+        writer.note_stored(dataset, &model).await;
         Ok(writer)
     }
 }
@@ -212,6 +213,25 @@ impl DatasetWriter {
     /// The model in its present state, including edits and the lengths that writing has grown.
     pub fn model(&self) -> Arc<Model> {
         Arc::clone(&self.definitions().model)
+    }
+
+    /// How far a variable reaches itself: to the end of what is stored of it, and of what was written since. Other variables
+    /// may have made its unlimited dimensions longer.
+    pub fn reach(&self, var: VarId) -> Vec<u64> {
+        self.definitions().reach(var)
+    }
+
+    /// Notes how far the variables of a dataset reach along unlimited dimensions, where the format has it; else as far as
+    /// these.
+    async fn note_stored(&self, dataset: &Dataset, model: &Model) {
+        for var in model.variables() {
+            if model.growing(var).contains(&true) {
+                let stored = dataset.source(var).await.map(|source| source.extent.clone());
+                let shape = model.shape(var);
+                let stored = stored.ok().filter(|stored| stored.len() == shape.len());
+                self.definitions().add_reach(var, &stored.unwrap_or(shape));
+            }
+        }
     }
 
     /// The dataset that is changed, as it was when it was opened; none for a new one.

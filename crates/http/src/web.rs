@@ -253,6 +253,7 @@ impl ReadOnlyStore for HttpStore {
             range_cap: 16 << 20,
             lists: false,
             writable: false,
+            isolated: false,
         }
     }
 

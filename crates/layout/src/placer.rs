@@ -145,6 +145,8 @@ pub struct Abilities {
     pub patches: bool,
     /// Whether fixed dimensions of variables that have data may become unlimited (Zarr).
     pub unlimits: bool,
+    /// Whether it is stored which dimensions are unlimited (not in plain Zarr).
+    pub keeps_unlimited: bool,
     /// How fill values are stored.
     pub fills: FillStorage,
 }

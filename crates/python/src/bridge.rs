@@ -41,15 +41,16 @@ struct Bridge {
     python: Arc<Py<PyAny>>,
     lists: bool,
     writes: bool,
+    isolated: bool,
 }
 
 impl Bridge {
     fn of(python: Py<PyAny>, name: &str) -> PyResult<Self> {
-        let (lists, writes) = Python::attach(|py| {
-            let bridge = python.bind(py);
-            PyResult::Ok((bridge.getattr("lists")?.is_truthy()?, bridge.getattr("writes")?.is_truthy()?))
+        let (lists, writes, isolated) = Python::attach(|py| {
+            let is_so = |name: &str| python.bind(py).getattr(name)?.is_truthy();
+            PyResult::Ok((is_so("lists")?, is_so("writes")?, is_so("isolated")?))
         })?;
-        Ok(Self { id: StoreId::new(name), python: Arc::new(python), lists, writes })
+        Ok(Self { id: StoreId::new(name), python: Arc::new(python), lists, writes, isolated })
     }
 
     /// Calls Python on a thread that may block.
@@ -186,6 +187,7 @@ impl Store for Bridge {
             range_cap: 16 << 20,
             lists: self.lists,
             writable: self.writes,
+            isolated: self.isolated,
         }
     }
 

@@ -27,8 +27,14 @@ impl Dimension {
         self.look(py, |dimension| dimension.len.current())
     }
 
-    fn is_unlimited(&self, py: Python<'_>) -> PyResult<bool> {
+    /// Whether it may be written beyond its end.
+    fn grows(&self, py: Python<'_>) -> PyResult<bool> {
         self.look(py, |dimension| dimension.len.is_unlimited())
+    }
+
+    /// The same, where the format stores it.
+    fn is_unlimited(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.grows(py)? && self.open.dataset(py)?.keeps_unlimited())
     }
 }
 

@@ -15,7 +15,8 @@ use crate::types::{self, Described, describe};
 use crate::values;
 use crate::writing::{self, Target};
 use ncirrus::{
-    AttributeState, Endianness, Error, NodeId, PointSelection, Selection, Storage, TypeRef, VarId,
+    AttributeState, DimensionLen, Endianness, Error, NodeId, PointSelection, Selection, Storage, TypeRef,
+    VarId,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -48,6 +49,33 @@ impl Variable {
     /// Which axes may grow.
     fn growing(&self, py: Python<'_>) -> PyResult<Vec<bool>> {
         Ok(self.open.model(py)?.growing(self.id))
+    }
+
+    /// How far the variable reaches itself along each axis.
+    fn reach(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        self.facade(py)?.reach().map_err(|error| exception(py, &error))
+    }
+
+    /// Lets the dimension of an axis grow, in formats where any may.
+    fn make_unlimited(&self, py: Python<'_>, axis: usize) -> PyResult<()> {
+        let model = self.open.model(py)?;
+        let dims = self.look(py, |variable| variable.dims.clone())?;
+        let Some(&dim) = dims.get(axis) else { return Ok(()) };
+        let refused = |why: &str| {
+            let error = Error::invalid(format!("axis {axis} cannot grow: {why}"));
+            Err(exception(py, &error.at_path(model.variable_path(self.id))))
+        };
+        let name = model.dimension(dim).map(|dimension| dimension.name.as_str()).unwrap_or_default();
+        if dims.iter().filter(|other| **other == dim).count() > 1 {
+            return refused(&format!("another axis has the dimension {name}, too"));
+        }
+        if name.starts_with("_Anonymous_Dim_") && model.users_of(dim).count() > 1 {
+            return refused("it has no dimension of its own, and other variables would grow, too");
+        }
+        self.open.edit(py, |model| {
+            let len = model.dimension(dim).map_or(0, |dimension| dimension.len.current());
+            Ok(model.set_dimension_len(dim, DimensionLen::Unlimited(len))?)
+        })
     }
 
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -16,6 +16,7 @@ use ncirrus_layout::{Error, ListEntry, Listing, ObjectBytes, ObjectId, Result, S
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -35,8 +36,23 @@ pub struct DirectoryStore {
     unsynced: Option<UnsyncedFiles>,
     /// Held while a precondition is checked and the object replaced.
     conditional: Mutex<()>,
-    /// Whether nobody else reads what is put.
-    unseen: bool,
+    /// Whether nobody else reads what is put, as yet.
+    unseen: Unseen,
+}
+
+/// Whether nobody else reads below a directory: shared with what gives it its name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unseen(Arc<AtomicBool>);
+
+impl Unseen {
+    fn is_so(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Others can see the directory from here on.
+    pub(crate) fn end(&self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 impl DirectoryStore {
@@ -54,7 +70,7 @@ impl DirectoryStore {
             handles: HandleBudget::new(0).of_store(),
             held: HeldFiles::default(),
             conditional: Mutex::default(),
-            unseen: false,
+            unseen: Unseen::default(),
         }
     }
 
@@ -84,7 +100,13 @@ impl DirectoryStore {
     /// one.
     #[must_use]
     pub(crate) fn unseen(self) -> Self {
-        Self { unseen: true, ..self }
+        self.unseen.0.store(true, Ordering::Release);
+        self
+    }
+
+    /// By which the owner of a directory that nobody else reads says that it has its name.
+    pub(crate) fn visibility(&self) -> Unseen {
+        self.unseen.clone()
     }
 
     /// Keeps files open within a budget that other stores share.
@@ -196,7 +218,7 @@ impl DirectoryStore {
     /// incomplete.
     fn create(&self, path: &Path) -> io::Result<(File, PathBuf)> {
         let temporary = || path.with_file_name(temporary::name_for_put(path.file_name().unwrap_or_default()));
-        if self.unseen {
+        if self.unseen.is_so() {
             match create_new(path.to_owned()) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 created => return created,
@@ -306,7 +328,7 @@ impl LocalStore for DirectoryStore {
         }
         let (mut file, written_to) = self.create(&path).map_err(|error| write_error(error, object))?;
         let mut written = file.write_all(body);
-        if !self.unseen {
+        if !self.unseen.is_so() {
             // The file system's own clock ticks too slowly to tell two states apart. Without it, tags differ less often.
             _ = file.set_modified(SystemTime::now());
         }
@@ -434,7 +456,7 @@ impl LocalStore for DirectoryStore {
     }
 
     fn exclusion(&self, object: &ObjectId) -> Result<Exclusion> {
-        if self.unseen || self.held.of(object.key()).is_some() {
+        if self.unseen.is_so() || self.held.of(object.key()).is_some() {
             return Ok(Exclusion::Alone);
         }
         match platform::can_lock(&self.path(object)?) {
@@ -462,6 +484,7 @@ impl LocalStore for DirectoryStore {
             range_cap: 64 << 20,
             lists: true,
             writable: true,
+            isolated: false,
         }
     }
 }

@@ -76,6 +76,7 @@ impl Store for FarStore {
             range_cap: 16 << 20,
             lists: true,
             writable: true,
+            isolated: false,
         }
     }
 

@@ -257,6 +257,7 @@ impl LocalStore for MemoryStore {
             range_cap: u64::MAX,
             lists: true,
             writable: true,
+            isolated: false,
         }
     }
 }

@@ -119,6 +119,7 @@ impl Store for Ledger {
             range_cap: 8 << 20,
             lists: true,
             writable: true,
+            isolated: false,
         }
     }
 

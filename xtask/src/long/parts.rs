@@ -65,6 +65,7 @@ pub(super) const PARTS: &[Part] = &[
             ("NCIRRUS_TEST_KILLS", "200"),
             ("NCIRRUS_ALL_WAYS", "1"),
             ("NCIRRUS_NETCDF4_KILLS", "100"),
+            ("NCIRRUS_RACES", "1000"),
             ("NCIRRUS_NETCDF4_PROGRAMS", "20000"),
             ("NCIRRUS_NETCDF4_SECONDS", "1200"),
         ],

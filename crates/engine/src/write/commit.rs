@@ -67,6 +67,7 @@ impl Committer {
         let last = phases.pop();
         if last.is_some() {
             writer.acquire_lease().await?;
+            writer.conflicts.check_first().await?;
         }
         self.run_phases(writer, phases).await?;
         self.run_phases(writer, last.into_iter().collect()).await?;

@@ -26,6 +26,7 @@ use ncirrus_store::{Exclusion, PutCondition};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
 /// What is known of other programs' changes to the dataset, and the puts that depend on it.
@@ -142,6 +143,9 @@ impl ConflictControl {
     /// Whether others may change the dataset, too.
     pub(super) fn is_shared(&self) -> bool {
         let Some(deciding) = self.commit_object() else { return false };
+        if self.output.store().facts().isolated {
+            return false;
+        }
         self.exclusion(&deciding) != Some(Exclusion::Alone)
     }
 
@@ -167,6 +171,9 @@ impl ConflictControl {
     /// # Errors
     /// Errors of the store.
     pub(super) async fn has_conditions(&self) -> Result<bool> {
+        if self.output.store().facts().isolated {
+            return Ok(false);
+        }
         if self.output.local().is_some() {
             let deciding = self.commit_object();
             return Ok(deciding.is_some_and(|it| self.exclusion(&it) == Some(Exclusion::Conditions)));
@@ -242,7 +249,8 @@ impl ConflictControl {
 
     /// Carries out a phase; documents are put only over the state known to this writer.
     pub(super) async fn run_phase(&self, phase: PutPhase) -> Result<()> {
-        let is_alone = self.output.local().is_some() && !self.is_shared();
+        let is_isolated = self.output.store().facts().isolated;
+        let is_alone = is_isolated || (self.output.local().is_some() && !self.is_shared());
         if is_alone || phase.form == PhaseForm::Rewritten || !self.has_conditions().await? {
             return self.output.run_phase(phase).await;
         }
@@ -258,26 +266,46 @@ impl ConflictControl {
     async fn put_document(&self, put: StorePut) -> Result<()> {
         let StorePut::Object { object, body } = put else { return Ok(()) };
         let when = self.seen(&object).map_or(PutCondition::Absent, PutCondition::Matches);
-        let is_new = when == PutCondition::Absent;
+        let is_deciding = self.commit_object().as_ref() == Some(&object);
         let tag = match self.output.put_when(&object, body.clone(), when).await {
-            Err(error) if is_conflict(&error) && is_new => {
-                self.put_over_leftover(&object, body, error).await?
-            }
-            Err(error) if is_conflict(&error) => return Err(overtaken(&object).because(error)),
+            Err(error) if is_conflict(&error) && is_deciding => return Err(overtaken(&object).because(error)),
+            Err(error) if is_conflict(&error) => self.put_over_leftover(&object, body, error).await?,
             done => done?,
         };
         self.saw(object, tag);
         Ok(())
     }
 
-    /// Replaces a document that exists unexpectedly, if it was left by a writer that was killed.
+    /// Replaces a document that is not as this writer read it, if this writer has the lease: then whoever put it was killed, or
+    /// cannot commit any more, since the commit object is as this writer left it. So of several writers the last one that acquired
+    /// the lease succeeds, whatever the others put before they noticed.
     async fn put_over_leftover(&self, object: &ObjectId, body: Bytes, conflict: Error) -> Result<Tag> {
-        let now = self.output.get(object).await?.map(|blob| blob.tag);
-        if self.is_first().await? != Some(true) {
-            return Err(conflict);
+        let mut last = overtaken(object).because(conflict);
+        for attempt in 0..ATTEMPTS {
+            let now = self.output.get(object).await?.map(|blob| blob.tag);
+            if self.is_first().await? != Some(true) {
+                return Err(last);
+            }
+            let when = now.map_or(PutCondition::Absent, PutCondition::Matches);
+            match self.output.put_when(object, body.clone(), when).await {
+                Err(error) if is_conflict(&error) => last = overtaken(object).because(error),
+                done => return done,
+            }
+            self.output.pause(Duration::from_millis(10 << attempt.min(6))).await?;
         }
-        let when = now.map_or(PutCondition::Absent, PutCondition::Matches);
-        self.output.put_when(object, body, when).await
+        Err(last)
+    }
+
+    /// Before documents are put in a local store, where a look costs nothing: whether the lease is still this writer's.
+    ///
+    /// # Errors
+    /// `Conflict` if another program has it now.
+    pub(super) async fn check_first(&self) -> Result<()> {
+        let is_first = if self.output.local().is_some() { self.is_first().await? } else { None };
+        match (is_first, self.commit_object()) {
+            (Some(false), Some(deciding)) => Err(overtaken(&deciding)),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses keys that the store does not accept.
@@ -345,5 +373,7 @@ fn any_number() -> u32 {
     u32::try_from(random >> 32).unwrap_or_default()
 }
 
+/// How often a document is put over what others put meanwhile.
+const ATTEMPTS: u32 = 8;
 /// Name of an object that never exists.
 const PROBE: &str = ".ncirrus-probe";

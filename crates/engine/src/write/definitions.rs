@@ -28,6 +28,8 @@ pub(super) struct WriterDefinitions {
     pub(super) written: HashSet<VarId>,
     /// Variables that existed when writing began.
     pub(super) existing: HashSet<VarId>,
+    /// How far variables reach themselves along dimensions that grow: what is stored of them, and what was written since.
+    reached: HashMap<VarId, Vec<u64>>,
     /// What may change of variables that have data.
     abilities: Abilities,
     /// How often the model was replaced, apart from growth.
@@ -47,6 +49,7 @@ impl WriterDefinitions {
             targets: HashMap::new(),
             written,
             existing,
+            reached: HashMap::new(),
             abilities,
             version: 0,
             refused: None,
@@ -94,6 +97,7 @@ impl WriterDefinitions {
         }
         self.settle_fills(draft)?;
         self.check_written(draft)?;
+        self.keep_reach(draft);
         let before = std::mem::replace(&mut self.model, draft.shared());
         self.spare = None;
         self.version += 1;
@@ -102,6 +106,33 @@ impl WriterDefinitions {
         (draft.base, draft.version) = (draft.shared(), self.version);
         draft.changes = Some(Changes::default());
         Ok(())
+    }
+
+    /// How far a variable reaches itself: along axes that grow to the end of its own elements, along the others to the end.
+    pub(super) fn reach(&self, var: VarId) -> Vec<u64> {
+        let reached = self.reached.get(&var);
+        let axes = self.model.shape(var).into_iter().zip(self.model.growing(var)).enumerate();
+        let own = |at: usize| reached.and_then(|reached| reached.get(at)).copied().unwrap_or(0);
+        axes.map(|(at, (len, grows))| if grows { own(at).min(len) } else { len }).collect()
+    }
+
+    /// Notes that a variable has elements up to there.
+    pub(super) fn add_reach(&mut self, var: VarId, end: &[u64]) {
+        let reached = self.reached.entry(var).or_insert_with(|| vec![0; end.len()]);
+        reached.iter_mut().zip(end).for_each(|(reached, end)| *reached = (*reached).max(*end));
+    }
+
+    /// Along dimensions that become unlimited, variables reach as far as they did.
+    fn keep_reach(&mut self, draft: &Draft) {
+        if draft.changes.as_ref().is_some_and(|changes| !changes.has_dimensions()) {
+            return;
+        }
+        for var in self.model.variables() {
+            let growing = self.model.growing(var);
+            if growing != draft.growing(var) && draft.variable(var).is_some() {
+                self.add_reach(var, &self.reach(var));
+            }
+        }
     }
 
     /// Settles fill values whose attribute `_FillValue` was changed, where the format stores them apart from it and some elements
@@ -241,7 +272,13 @@ impl WriterDefinitions {
         let variable = self.model.variable(var);
         let dims = variable.ok_or_else(|| Error::not_found("no such variable"))?.dims.clone();
         let extent = selection.extent().ok_or_else(|| Error::limit("elements beyond 2^64"))?;
-        if selection.element_count() == Some(0) || extent.iter().zip(&shape).all(|(end, len)| end <= len) {
+        if selection.element_count() == Some(0) {
+            return Ok(false);
+        }
+        if self.model.growing(var).contains(&true) {
+            self.add_reach(var, &extent);
+        }
+        if extent.iter().zip(&shape).all(|(end, len)| end <= len) {
             return Ok(false);
         }
         let model = Arc::make_mut(&mut self.model);

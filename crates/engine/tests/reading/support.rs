@@ -261,6 +261,7 @@ impl Late {
             range_cap: 1 << 20,
             lists: true,
             writable: false,
+            isolated: false,
         };
         Self {
             inner,

@@ -402,6 +402,7 @@ impl Placer for FileUpdate {
             sparse: true,
             patches: true,
             unlimits: false,
+            keeps_unlimited: true,
             fills: FillStorage::Lasting,
         }
     }

@@ -297,6 +297,7 @@ impl Store for Stalling {
         StoreFacts {
             latency: Duration::from_millis(50),
             range_cap: 16 << 20,
+            isolated: false,
             ..LocalStore::facts(&self.inner)
         }
     }

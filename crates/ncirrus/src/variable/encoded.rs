@@ -51,6 +51,15 @@ impl Variable {
         written.map_err(|error: Error| error.at_path(self.path()))
     }
 
+    /// How far the variable reaches itself along each axis: to the end of what was stored of it when the dataset was opened, and
+    /// of what this handle and its copies wrote since. Other variables may have made its unlimited dimensions longer.
+    ///
+    /// # Errors
+    /// `Invalid` if the dataset is not open for writing.
+    pub fn reach(&self) -> Result<Vec<u64>> {
+        Ok(self.dataset.open_for_writing()?.writer.reach(self.id))
+    }
+
     /// Raises the lengths of unlimited dimensions so that the variable has at least that shape; elements that are not
     /// written hold the fill value.
     ///

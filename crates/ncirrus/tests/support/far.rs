@@ -97,6 +97,7 @@ impl Store for Far {
             concurrency: 4096,
             merge_gap: self.merge_gap,
             range_cap: 16 << 20,
+            isolated: false,
             lists: true,
             writable: true,
         }

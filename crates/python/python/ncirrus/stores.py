@@ -17,6 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
 
+from ncirrus.bridges import Bridge, check_condition, clipped, refuse_tags
+from ncirrus.zarr_stores import ZarrBridge
+
 # What tells a filesystem how to work, and not what it reaches.
 _HOW = frozenset(
     {
@@ -84,6 +87,9 @@ def place_of(target: Any, storage_options: Mapping[str, Any] | None = None) -> P
         return _of_chained_url(target, options)
     if isinstance(target, tuple) and len(target) == 2 and hasattr(target[0], "cat_ranges"):
         return _of_fsspec(target[0], str(target[1]), options)
+    if module == "icechunk" and hasattr(target, "store"):
+        # A session, or what holds one.
+        target = target.store
     if module == "zarr" or hasattr(target, "supports_consolidated_metadata"):
         return _of_zarr(target, options)
     if hasattr(target, "fs") and hasattr(target, "root"):
@@ -277,59 +283,6 @@ def connected(factory: Callable[[str], Any], url: str) -> tuple[Bridge, str]:
     raise TypeError(f"the factory of {url} gave {type(found).__name__}, which is no store: {found!r}")
 
 
-class Bridge:
-    """A store that is read through Python. Keys are paths in it; several threads call it at once.
-
-    What a store of a program's own returns for `Session(stores={"scheme": factory})` is one of these, or anything that
-    `place_of` knows.
-    """
-
-    lists = False
-    writes = False
-
-    def get(self, key: str, start: int | None, stop: int | None) -> tuple[bytes, int, int, str] | None:
-        """Bytes of an object from `start` to before `stop` (all without both; the last `-start` for a negative one),
-        the offset of the first of them, the size of the whole object, and a tag of its state; `None` where there is no
-        such object."""
-        raise NotImplementedError
-
-    def list(self, prefix: str) -> list[tuple[str, bool]]:
-        """Names directly below a prefix, and whether each is a prefix itself."""
-        raise NotImplementedError
-
-    def put(self, key: str, body: bytes, tag: str | None, absent: bool) -> str:
-        """Replaces an object, only if it has the tag or is absent where that is asked for; gives the new tag.
-
-        A condition that does not hold is a `FileExistsError`. A store that cannot look and put in one step, so that two
-        programs that ask for the same tag would both succeed, raises `NotImplementedError` for a tag: only whole chunks of
-        what is there are written then.
-        """
-        raise NotImplementedError
-
-    def delete(self, key: str) -> None:
-        """Removes an object; absent is fine."""
-        raise NotImplementedError
-
-    def delete_tree(self, prefix: str) -> None:
-        """Removes everything below a prefix, and an object of that name."""
-        for name, is_prefix in self.list(prefix):
-            path = f"{prefix}/{name}" if prefix else name
-            if is_prefix:
-                self.delete_tree(path)
-            else:
-                self.delete(path)
-        self.delete(prefix)
-
-
-def _clipped(start: int | None, stop: int | None, size: int) -> tuple[int, int]:
-    if start is None:
-        return 0, size
-    if start < 0:
-        return max(0, size + start), size
-    first = min(start, size)
-    return first, max(first, min(size if stop is None else stop, size))
-
-
 class FsspecBridge(Bridge):
     """A filesystem of fsspec: `cat_ranges` for bytes, `info` once for sizes."""
 
@@ -347,7 +300,7 @@ class FsspecBridge(Bridge):
         if known is None:
             return None
         size, tag = known
-        first, last = _clipped(start, stop, size)
+        first, last = clipped(start, stop, size)
         if first == last:
             return b"", first, size, tag
         if (first, last) == (0, size):
@@ -388,11 +341,11 @@ class FsspecBridge(Bridge):
 
     def put(self, key: str, body: bytes, tag: str | None, absent: bool) -> str:
         if tag is not None and not self._is_in_memory():
-            _refuse_tags(self._filesystem)
+            refuse_tags(self._filesystem)
         # What is in memory belongs to this program, whose writers take turns.
         with _turn if tag is not None or absent else nullcontext():
             self._known.pop(key, None)
-            _check_condition(self, key, tag, absent)
+            check_condition(self, key, tag, absent)
             parent = key.rsplit("/", 1)[0] if "/" in key else ""
             if parent:
                 self._filesystem.makedirs(self._base + parent, exist_ok=True)
@@ -422,21 +375,6 @@ class FsspecBridge(Bridge):
 
 # Held between looking at an object and putting it.
 _turn = threading.Lock()
-
-
-def _refuse_tags(store: Any) -> None:
-    raise NotImplementedError(f"{type(store).__name__} cannot put depending on the state of what is replaced")
-
-
-def _check_condition(bridge: Bridge, key: str, tag: str | None, absent: bool) -> None:
-    """Conditions by looking first: they hold for one program only."""
-    if not absent and tag is None:
-        return
-    found = bridge.get(key, 0, 0)
-    if absent and found is not None:
-        raise FileExistsError(f"{key}: there is such an object")
-    if tag is not None and (found is None or found[3] != tag):
-        raise FileExistsError(f"{key}: the object was changed")
 
 
 class ObstoreBridge(Bridge):
@@ -514,88 +452,6 @@ def _obstore_tag(meta: Any) -> str:
     return str(meta.get("e_tag") or f"{meta['last_modified']}-{meta['size']}")
 
 
-class ZarrBridge(Bridge):
-    """A store of zarr (`zarr.abc.store.Store`), such as Icechunk's."""
-
-    lists = True
-
-    def __init__(self, store: Any) -> None:
-        self._store = store
-        self._sizes: dict[str, int] = {}
-        self.writes: bool = bool(getattr(store, "supports_writes", False)) and not getattr(store, "read_only", True)
-
-    def get(self, key: str, start: int | None, stop: int | None) -> tuple[bytes, int, int, str] | None:
-        from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
-        from zarr.core.buffer import default_buffer_prototype
-        from zarr.core.sync import sync
-
-        wanted: Any = None
-        if start is not None and start < 0:
-            wanted = SuffixByteRequest(-start)
-        elif start is not None and stop is not None:
-            wanted = RangeByteRequest(start, stop)
-        elif start:
-            wanted = OffsetByteRequest(start)
-        size = self._sizes.get(key)
-        if wanted is not None and size is None:
-            size = self._size(key)
-            if size is None:
-                return None
-        if wanted is None:
-            found = sync(self._store.get(key, default_buffer_prototype()))
-            if found is None:
-                return None
-            whole = found.to_bytes()
-            self._sizes[key] = len(whole)
-            return whole, 0, len(whole), str(len(whole))
-        assert size is not None
-        first, last = _clipped(start, stop, size)
-        if first == last:
-            return b"", first, size, str(size)
-        found = sync(self._store.get(key, default_buffer_prototype(), RangeByteRequest(first, last)))
-        return (found.to_bytes(), first, size, str(size)) if found is not None else None
-
-    def _size(self, key: str) -> int | None:
-        from zarr.core.sync import sync
-
-        try:
-            self._sizes[key] = int(sync(self._store.getsize(key)))
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-            return None
-        return self._sizes[key]
-
-    def list(self, prefix: str) -> list[tuple[str, bool]]:
-        from zarr.core.sync import sync
-
-        async def names() -> list[str]:
-            return [name async for name in self._store.list_dir(prefix)]
-
-        found = sync(names())
-        return [(name, self._is_prefix(f"{prefix}/{name}" if prefix else name)) for name in found]
-
-    def _is_prefix(self, key: str) -> bool:
-        from zarr.core.sync import sync
-
-        return not sync(self._store.exists(key))
-
-    def put(self, key: str, body: bytes, tag: str | None, absent: bool) -> str:
-        from zarr.core.buffer import default_buffer_prototype
-        from zarr.core.sync import sync
-
-        if tag is not None:
-            _refuse_tags(self._store)
-        _check_condition(self, key, None, absent)
-        sync(self._store.set(key, default_buffer_prototype().buffer.from_bytes(body)))
-        self._sizes[key] = len(body)
-        return str(len(body))
-
-    def delete(self, key: str) -> None:
-        from zarr.core.sync import sync
-
-        self._sizes.pop(key, None)
-        sync(self._store.delete(key))
-
-
 # The key of a file that is in memory.
 IN_MEMORY = "memory"
 
@@ -627,14 +483,14 @@ class BytesBridge(Bridge):
     def get(self, key: str, start: int | None, stop: int | None) -> tuple[bytes, int, int, str] | None:
         if key != IN_MEMORY or self._body is None:
             return None
-        first, last = _clipped(start, stop, len(self._body))
+        first, last = clipped(start, stop, len(self._body))
         return bytes(self._body[first:last]), first, len(self._body), str(self._changes)
 
     def list(self, prefix: str) -> list[tuple[str, bool]]:
         return [(IN_MEMORY, False)] if not prefix and self._body is not None else []
 
     def put(self, key: str, body: bytes, tag: str | None, absent: bool) -> str:
-        _check_condition(self, key, tag, absent)
+        check_condition(self, key, tag, absent)
         if key != IN_MEMORY:
             raise OSError(f"a file in memory has one object, not {key!r}")
         self._body, self._changes = memoryview(body), self._changes + 1
@@ -666,7 +522,7 @@ class FileBridge(Bridge):
     def get(self, key: str, start: int | None, stop: int | None) -> tuple[bytes, int, int, str] | None:
         if key != "file":
             return None
-        first, last = _clipped(start, stop, self._size)
+        first, last = clipped(start, stop, self._size)
         with self._turn:
             here = self._file.tell()
             self._file.seek(first)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+_APPEND = "Variable.append makes an axis longer where the format allows it"
+
 # Axes that grow have no end.
 _FAR = 2**62
 
@@ -397,7 +399,15 @@ class Variable:
             self._write(sel, values, "numpy", report)
 
     def append(self, values: ArrayLike, axis: int = 0) -> None:
-        """Writes values behind the last ones of an axis that grows."""
+        """Writes values along an axis, behind the last ones of this variable.
+
+        In netCDF-3 and netCDF-4 the axis must be unlimited; in Zarr any may grow, and becomes unlimited. The values follow what
+        was stored of this variable when the dataset was opened, and what was written to it since, even if another variable has
+        made the dimension longer meanwhile: variables along one dimension are appended to one after the other. Once the dataset was
+        closed, variables that were written are as long as their dimension, and have the fill value where nothing was written.
+        netCDF-4 files of other programs may hold shorter ones.
+        """
+        self._dataset._check_writable()
         shape = self.shape
         if not -len(shape) <= axis < len(shape):
             raise np.exceptions.AxisError(axis, len(shape))
@@ -412,9 +422,23 @@ class Variable:
         if wrong:
             message = f"axis {wrong[0]} of the values has the length {array.shape[wrong[0]]}, not {shape[wrong[0]]}"
             raise InvalidError(message, path=self.path)
-        start = shape[axis]
+        if array.shape[axis] == 0:
+            return
+        self._let_grow(axis)
+        start = self._native().reach()[axis]
         key = tuple(slice(start, start + array.shape[at]) if at == axis else slice(None) for at in range(len(shape)))
         self._write(key, array, "numpy")
+
+    def _let_grow(self, axis: int) -> None:
+        """Makes sure that an axis may grow, where the format allows it."""
+        native = self._native()
+        if native.growing()[axis]:
+            return
+        if "zarr" not in self._dataset.format:
+            name, length = self.dims[axis], self.shape[axis]
+            message = f"axis {axis} cannot grow: the dimension {name} is not unlimited, and has the length {length}"
+            raise InvalidError(message, path=self.path, object=self._dataset.url)
+        native.make_unlimited(axis)
 
     def _write(self, sel: Any, values: Any, indexing_by: str, report: Report | None = None) -> None:
         self._dataset._check_writable()
@@ -425,6 +449,8 @@ class Variable:
         if any(growing):
             sel = _opened(sel, shape, growing, array)
         selected = _rule(indexing_by)(sel, shape, lens)
+        if 0 in selected.shape and array.size:
+            _check_past_end(sel, shape, growing, self)
         array = _fitted(array, selected.shape)
         if 0 in selected.shape:
             return
@@ -454,8 +480,12 @@ class Variable:
         write_encoded(self, chunks)
 
     def grow_to(self, shape: Sequence[int]) -> None:
-        """Makes the variable at least that long along axes that grow; what nobody writes is the fill value."""
+        """Makes the variable at least that long along axes that grow, in Zarr along any; what nobody writes is the fill
+        value."""
         self._dataset._check_writable()
+        for axis, (length, now) in enumerate(zip(shape, self.shape)):
+            if length > now:
+                self._let_grow(axis)
         _ncirrus.grow_to(self._native(), [int(length) for length in shape])
 
     def blocks(self, max_bytes: int | str = "64M") -> Iterator[tuple[slice, ...]]:
@@ -554,6 +584,23 @@ def _opened(sel: Any, shape: tuple[int, ...], growing: list[bool], array: NDArra
             if count > 1 or shape[at] <= start:
                 items[at] = slice(start, max(start + count, shape[at]))
     return tuple(items)
+
+
+def _check_past_end(sel: Any, shape: tuple[int, ...], growing: list[bool], variable: Variable) -> None:
+    """Refuses slices that begin behind the last element of an axis that does not grow: the values would not be written."""
+    items = list(sel) if isinstance(sel, tuple) else [sel]
+    if not all(isinstance(item, (slice, int, np.integer, type(...))) for item in items):
+        return
+    if Ellipsis in items:
+        at = items.index(Ellipsis)
+        items[at : at + 1] = [slice(None)] * (len(shape) - len(items) + 1)
+    for axis, item in enumerate(items):
+        if not isinstance(item, slice) or item.start is None or item.stop is None or growing[axis]:
+            continue
+        if item.start >= shape[axis] and item.stop > item.start and item.step in (None, 1):
+            name = variable.dims[axis]
+            message = f"axis {axis} ({name}) has {shape[axis]} elements, and does not grow: {item.start}:{item.stop} is behind them"
+            raise InvalidError(message, path=variable.path, object=variable.dataset.url, hint=_APPEND)
 
 
 def _fitted(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

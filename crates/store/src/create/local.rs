@@ -3,6 +3,7 @@ use super::joint::JointPlace;
 use super::removal::others_in;
 use super::scratch::{SIGN, ScratchClaim, folder_of, remove, resolve};
 use super::{CommitAction, OverwritePolicy, StagedDataset, exists};
+use crate::directory::Unseen;
 use crate::locate::path_error;
 use crate::url::anchored_path;
 use crate::{DirectoryStore, StoreContext, Url, fault, marker, platform, temporary};
@@ -14,6 +15,7 @@ use std::{fs, io};
 /// A directory that becomes a dataset.
 struct TreeFinish {
     claim: ScratchClaim,
+    unseen: Unseen,
     target: PathBuf,
     clobber: OverwritePolicy,
     durable: bool,
@@ -31,7 +33,8 @@ pub(super) fn create_tree(
     let claim = ScratchClaim::directory(&target)?;
     let store = DirectoryStore::new(claim.path()).durable(context.options.durable).unseen();
     let root = store.root();
-    let finish = TreeFinish { claim, target, clobber, durable: context.options.durable };
+    let finish =
+        TreeFinish { claim, unseen: store.visibility(), target, clobber, durable: context.options.durable };
     Ok(StagedDataset::new(store.shared(), root, url, finish))
 }
 
@@ -84,6 +87,7 @@ impl TreeFinish {
             io::ErrorKind::AlreadyExists => exists(self.target.display()),
             _ => fault::of_io(error, self.target.display()),
         })?;
+        self.unseen.end();
         if self.durable {
             platform::sync_directory(folder_of(&self.target))
                 .map_err(|error| fault::of_io(error, self.target.display()))?;

@@ -102,7 +102,7 @@ pub(super) async fn start_tree(
     place.check(store.as_ref(), &root, clobber).await?;
     let has_object = place.is_object;
     // In a local store what is there is removed at once; elsewhere it stays readable until the new tree is complete.
-    if store.local().is_some() {
+    if store.local().is_some() || store.facts().isolated {
         if place.is_tree || place.sign.is_some() {
             remove_own(store.as_ref(), &root, None).await?;
         }
@@ -304,7 +304,7 @@ async fn remove_own(store: &dyn Store, root: &ObjectId, kept: Option<&ObjectId>)
 }
 
 pub(super) async fn remove_markers(store: &dyn Store, root: &ObjectId) -> Result<()> {
-    if root.key().is_empty() {
+    if root.key().is_empty() && !store.facts().isolated {
         return Err(fault::conflict("the whole bucket is not replaced", root));
     }
     let markers: Vec<ObjectId> = marker::below(root).collect();

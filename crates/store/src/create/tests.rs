@@ -52,7 +52,12 @@ fn a_tree_appears_on_commit_and_is_replaced_whole() {
     put(&staged, ".zgroup", b"{}");
     assert!(!path.exists());
     assert_eq!(staged.name, "x");
+    let store = Arc::clone(&staged.store);
+    let document = staged.root.child(".zgroup");
+    let exclusion = || store.local().unwrap().exclusion(&document).unwrap();
+    assert_eq!(exclusion(), crate::Exclusion::Alone);
     now(staged.commit()).unwrap();
+    assert_ne!(exclusion(), crate::Exclusion::Alone, "others can see it now");
     assert_eq!(names(folder.path()), ["x.zarr"]);
     assert_eq!(make_tree(&path, OverwritePolicy::Never, b"1").unwrap_err().message(), "exists already");
     make_tree(&path, OverwritePolicy::Replace, b"2").unwrap();

@@ -384,6 +384,7 @@ impl LocalStore for ZipWriterStore {
             range_cap: 64 << 20,
             lists: true,
             writable: true,
+            isolated: false,
         }
     }
 }

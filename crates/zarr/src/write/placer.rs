@@ -392,6 +392,7 @@ impl Placer for ZarrPlacer {
             sparse: true,
             patches: false,
             unlimits: true,
+            keeps_unlimited: matches!(self.writer.dialect, Dialect::Attributes | Dialect::Nczarr3),
             fills: FillStorage::Variable,
         }
     }

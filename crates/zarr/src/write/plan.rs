@@ -5,7 +5,7 @@ use crate::chunk_key::{ChunkKeys, KeySeparator};
 use crate::{Dialect, special};
 use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType, base64};
 use ncirrus_model::{
-    Atomic, CodecSpec, Endianness, Fill, Model, TypeRef, Values, VarId, Variable, default_fill,
+    Atomic, CodecSpec, Endianness, Fill, Model, TypeRef, UserKind, Values, VarId, Variable, default_fill,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -202,6 +202,15 @@ fn fill_value(
         StoredType::Text { .. } => text_fill(dialect, &values),
         // xarray cannot decode a v2 dataset in which such an array has a fill value; the attribute has it.
         StoredType::Opaque { .. } | StoredType::Compound { .. } if !is_v3 => twice(Value::Null),
+        StoredType::Compound { .. } if is_complex(model, variable.ty) => {
+            let parts = match &values {
+                Values::Compound { fields, .. } => {
+                    fields.iter().map(|part| element::number(part, 0)).collect()
+                }
+                _ => None,
+            };
+            twice(parts.map_or(Value::Null, Value::Array))
+        }
         StoredType::Opaque { .. } | StoredType::Compound { .. } => {
             let mut bytes = Vec::new();
             let packed = element::pack(model, variable.ty, &values, 0, &mut bytes);
@@ -209,6 +218,13 @@ fn fill_value(
         }
         _ => twice(element::number(&values, 0).unwrap_or(Value::Null)),
     }
+}
+
+/// Whether elements are complex numbers.
+fn is_complex(model: &Model, ty: TypeRef) -> bool {
+    let TypeRef::User(id) = ty else { return false };
+    matches!(model.user_type(id).map(|ty| &ty.kind), Some(UserKind::Compound(fields))
+        if super::stored::complex_part(fields).is_some())
 }
 
 /// The value of elements that were never written: the default of atomic types, zero of others.

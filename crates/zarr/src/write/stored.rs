@@ -155,6 +155,12 @@ impl FormOf<'_> {
 
     fn compound(&self, fields: &[Field], byte_len: u64) -> Result<ElementForm> {
         let stored = self.packed_fields(fields)?;
+        if let Some(part) = complex_part(fields).filter(|_| self.dialect != Dialect::Draft2018) {
+            let bits = if part == Atomic::Float { 64 } else { 128 };
+            let data_type =
+                if self.is_v3() { json!(format!("complex{bits}")) } else { json!(format!("<c{}", bits / 8)) };
+            return Ok(Self::form(stored, data_type));
+        }
         let named = |field: &Field| {
             let ty = self.model.base_atomic(field.ty).filter(|atomic| atomic.is_numeric())?;
             let name = if self.is_v3() { v3_name(ty) } else { v2_name(ty, ByteOrder::Little) };
@@ -272,4 +278,15 @@ fn v3_name(atomic: Atomic) -> String {
         Atomic::Double => "float64",
     }
     .to_owned()
+}
+
+/// The type of both parts of complex numbers, which netCDF has as compounds of `r` and `i`; `None` for any other compound.
+pub(crate) fn complex_part(fields: &[Field]) -> Option<Atomic> {
+    let [real, imaginary] = fields else { return None };
+    let is_pair = (real.name.as_str(), imaginary.name.as_str()) == ("r", "i") && real.ty == imaginary.ty;
+    let is_plain = real.dims.is_empty() && imaginary.dims.is_empty();
+    match real.ty {
+        TypeRef::Atomic(part @ (Atomic::Float | Atomic::Double)) if is_pair && is_plain => Some(part),
+        _ => None,
+    }
 }

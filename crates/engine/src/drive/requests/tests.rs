@@ -18,6 +18,7 @@ fn facts() -> StoreFacts {
         range_cap: 8 << 20,
         lists: false,
         writable: false,
+        isolated: false,
     }
 }
 

@@ -98,6 +98,7 @@ impl Placer for FlatPlacer {
             sparse: false,
             patches: true,
             unlimits: false,
+            keeps_unlimited: true,
             fills: FillStorage::Variable,
         }
     }

@@ -94,6 +94,7 @@ impl Placer for MapPlacer {
             sparse: true,
             patches: false,
             unlimits: false,
+            keeps_unlimited: true,
             fills: FillStorage::Variable,
         }
     }

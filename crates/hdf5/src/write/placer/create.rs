@@ -235,6 +235,7 @@ impl Placer for FileCreation {
             sparse: true,
             patches: true,
             unlimits: false,
+            keeps_unlimited: true,
             fills: FillStorage::Lasting,
         }
     }

@@ -58,7 +58,7 @@ class Dimension:
 
     def isunlimited(self) -> bool:
         """Whether it grows."""
-        return bool(self._known().is_unlimited)
+        return bool(self._known()._handle.grows())
 
     def __len__(self) -> int:
         return len(self._known())

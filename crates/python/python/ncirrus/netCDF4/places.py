@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import re
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +29,22 @@ KINDS = {
 # The default modes, with the letter that asks for writes that others see at once.
 MODES = {"r": "r", "rs": "r", "w": "w", "ws": "w", "x": "x", "a": "a", "as": "a", "r+": "r+", "r+s": "r+"}
 _writing: weakref.WeakSet[Place] = weakref.WeakSet()
+
+
+# Modes of an address that say what is made there.
+_KINDS_IN_ADDRESSES = frozenset({"nczarr", "zarr", "zarr3", "xarray", "noxarray", "netcdf-3", "netcdf-4", "hdf5", "classic"})
+
+
+def names_its_kind(name: str) -> bool:
+    """Whether an address says what a new dataset is (`file://a#mode=nczarr,file`). A path without a scheme does not: what is after a
+    `#` is a part of the name."""
+    if "://" not in name:
+        return False
+    before, _, fragment = name.partition("#")
+    words = set(re.split(r"[=,&;]", fragment))
+    if before.startswith("["):
+        words |= set(re.split(r"[\[\]=,&;]", before.partition("://")[0]))
+    return not _KINDS_IN_ADDRESSES.isdisjoint(word.strip().lower() for word in words)
 
 
 class Place:
@@ -80,12 +97,14 @@ class Place:
                 pass
         is_exclusive = self.mode == "x" or not words["clobber"]
         self.mode = "w"
-        return self._created(KINDS[words["format"]], is_exclusive)
+        is_default = words["format"] == "NETCDF4" and not self._is_in_memory
+        kind = None if is_default and names_its_kind(self.name) else KINDS[words["format"]]
+        return self._created(kind, is_exclusive)
 
-    def _created(self, kind: str, is_exclusive: bool) -> ncirrus.Dataset:
+    def _created(self, kind: str | None, is_exclusive: bool) -> ncirrus.Dataset:
         words: dict[str, Any] = {**self._session, "default_chunks": "netcdf-c"}
         alignment = get_alignment()[1]
-        if alignment > 1 and kind.startswith("nc4"):
+        if alignment > 1 and kind is not None and kind.startswith("nc4"):
             words["align"] = alignment
         if self._is_in_memory:
             return ncirrus.create(None, kind, **words)

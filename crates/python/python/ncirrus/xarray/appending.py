@@ -30,7 +30,7 @@ def let_grow(job: Any) -> None:
     while group is not None:
         found = group.dims.get(job.append_dim)
         if found is not None:
-            if not found.is_unlimited:
+            if not found._handle.grows():
                 group.make_unlimited(job.append_dim)
             return
         group = group.parent

@@ -120,6 +120,8 @@ def dtype_for(store: Any, name: str, variable: XarrayVariable, *, check_encoding
     if metadata.get("enum_name") and metadata.get("enum"):
         return _enum_type(store.ds, name, dtype, metadata["enum_name"], metadata["enum"])
     if dtype.kind == "c":
+        if store.auto_complex is False:
+            raise ValueError(f"complex numbers are not written with auto_complex=False: the dtype of {name!r} is {dtype}")
         return _complex_type(store, dtype)
     if dtype.kind not in "iufS" or dtype == np.float16:
         raise ValueError(f"unsupported dtype for netCDF4 variable: {dtype} of {name!r}")
@@ -164,7 +166,7 @@ def _fill_for(fill: Any, dtype: Any) -> Any:
         return str(fill)
     plain = np.dtype(_plain_dtype(dtype))
     if plain.kind == "S":
-        return np.bytes_(fill) if isinstance(fill, bytes) else np.bytes_(str(fill).encode())
+        return np.bytes_(fill) if isinstance(fill, bytes) else np.bytes_(str(fill).encode("utf-8", "surrogateescape"))
     return np.asarray(fill).astype(plain)[()] if plain.names is None else fill
 
 

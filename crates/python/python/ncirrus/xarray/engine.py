@@ -39,6 +39,7 @@ _PLACING = (
     "raw",
     "lenient",
     "zarr_fill_as_mask",
+    "auto_complex",
     "drop_variables",
 )
 _MODES = ("nczarr", "zarr", "netcdf", "hdf5", "classic", "bytes")
@@ -57,6 +58,9 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
 
     Beside what all engines take, `session` and `storage_options` are those of `ncirrus.open`; `consolidated`, `raw` and
     `lenient` its options; `zarr_fill_as_mask` tells whether a fill value of Zarr means missing (by default in Zarr v2).
+
+    The keywords of the engine `netcdf4` are taken as well: `auto_complex=False` reads complex numbers as compounds; `format`,
+    `clobber`, `diskless`, `persist`, `lock` and `autoclose` have no effect on reading.
     """
 
     description = "Open netCDF-3, netCDF-4, NCZarr and Zarr, local and on object stores, using ncirrus in Xarray"
@@ -94,6 +98,14 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
         raw: bool = False,
         lenient: bool = False,
         zarr_fill_as_mask: bool | None = None,
+        auto_complex: bool | None = None,
+        mode: str = "r",
+        format: str | None = None,
+        clobber: bool = True,
+        diskless: bool = False,
+        persist: bool = False,
+        lock: Any = None,
+        autoclose: bool = False,
     ) -> XarrayDataset:
         """A group of a dataset, the root by default, as `xarray.open_dataset` describes."""
         store, decoding = _opened(locals())
@@ -117,6 +129,14 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
         raw: bool = False,
         lenient: bool = False,
         zarr_fill_as_mask: bool | None = None,
+        auto_complex: bool | None = None,
+        mode: str = "r",
+        format: str | None = None,
+        clobber: bool = True,
+        diskless: bool = False,
+        persist: bool = False,
+        lock: Any = None,
+        autoclose: bool = False,
     ) -> dict[str, XarrayDataset]:
         """All groups from one on, by their paths below it."""
         store, decoding = _opened(locals())
@@ -149,6 +169,14 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
         raw: bool = False,
         lenient: bool = False,
         zarr_fill_as_mask: bool | None = None,
+        auto_complex: bool | None = None,
+        mode: str = "r",
+        format: str | None = None,
+        clobber: bool = True,
+        diskless: bool = False,
+        persist: bool = False,
+        lock: Any = None,
+        autoclose: bool = False,
     ) -> DataTree:
         """All groups from one on as a tree."""
         arguments = {name: value for name, value in locals().items() if name != "self"}
@@ -158,6 +186,8 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
 
 def _opened(arguments: Mapping[str, Any]) -> tuple[NcirrusStore, dict[str, Any]]:
     """The store that the arguments of an opening function name, and those that say how it is decoded."""
+    if arguments["mode"] != "r":
+        raise ValueError(f"mode={arguments['mode']!r}: datasets are opened for reading; `.ncirrus.to` writes")
     decoding = {name: arguments[name] for name in _DECODING}
     placing = {name: arguments[name] for name in _PLACING}
     return NcirrusStore.open(arguments["filename_or_obj"], **placing), decoding

@@ -142,8 +142,11 @@ class LazyChunks(Mapping[str, Any]):
         return self
 
 
-def variables_of(group: Any, *, fill_as_mask: bool | None, dropped: frozenset[str]) -> dict[str, XarrayVariable]:
-    """All variables of a group that can be read; of the others, a warning tells why."""
+def variables_of(
+    group: Any, *, fill_as_mask: bool | None, dropped: frozenset[str], keeps_pairs: bool = False
+) -> dict[str, XarrayVariable]:
+    """All variables of a group that can be read; of the others, a warning tells why. Complex numbers stay compounds where
+    pairs are kept."""
     shown = {name: variable for name, variable in group.variables.items() if name not in dropped}
     readable = {}
     for name, variable in shown.items():
@@ -155,7 +158,8 @@ def variables_of(group: Any, *, fill_as_mask: bool | None, dropped: frozenset[st
     early = [name for name, variable in readable.items() if _is_looked_at(name, variable)]
     batch = CoordinateBatch(group, early) if group.dataset.mode == "r" and early else None
     return {
-        name: variable_of(variable, fill_as_mask=fill_as_mask, batch=batch) for name, variable in readable.items()
+        name: variable_of(variable, fill_as_mask=fill_as_mask, batch=batch, keeps_pairs=keeps_pairs)
+        for name, variable in readable.items()
     }
 
 
@@ -167,9 +171,11 @@ def _is_looked_at(name: str, variable: Any) -> bool:
     return isinstance(units, str) and " since " in units and variable.nbytes <= _SMALL_BYTES
 
 
-def variable_of(variable: Any, *, fill_as_mask: bool | None, batch: CoordinateBatch | None = None) -> XarrayVariable:
+def variable_of(
+    variable: Any, *, fill_as_mask: bool | None, batch: CoordinateBatch | None = None, keeps_pairs: bool = False
+) -> XarrayVariable:
     """A variable as xarray has it, undecoded."""
-    dtype = dtype_of(variable)
+    dtype = dtype_of(variable, keeps_pairs=keeps_pairs)
     values = NcirrusArray(variable, dtype, batch)
     attributes = attributes_of(variable.attrs)
     _settle_fill(variable, attributes, dtype, fill_as_mask)
@@ -207,7 +213,7 @@ def _settle_fill(variable: Any, attributes: dict[str, Any], dtype: np.dtype[Any]
             attributes.pop("_FillValue", None)
     fill = attributes.get("_FillValue")
     if fill is not None and dtype.kind == "S" and isinstance(fill, str):
-        attributes["_FillValue"] = np.bytes_(fill.encode())
+        attributes["_FillValue"] = np.bytes_(fill.encode("utf-8", "surrogateescape"))
 
 
 def _read_kind(variable: Any) -> DatasetKind | None:
@@ -239,14 +245,14 @@ def _fill_of(variable: Any, dtype: np.dtype[Any]) -> Any:
     return None if default is None else dtype.type(default)
 
 
-def dtype_of(variable: Any) -> np.dtype[Any]:
+def dtype_of(variable: Any, *, keeps_pairs: bool = False) -> np.dtype[Any]:
     """What values of a variable are handed out as: what the store says where that is more than netCDF's model."""
     dtype: np.dtype[Any] = np.dtype(variable.dtype)
     stored = variable.stored_dtype
-    if stored is not None and stored.kind in "bfcMmUS":
+    if stored is not None and stored.kind in ("bfMmUS" if keeps_pairs else "bfcMmUS"):
         native: np.dtype[Any] = stored.newbyteorder("=")
         return native
-    if dtype.names == _COMPLEX_NAMES and dtype[0] == dtype[1] and dtype[0] in (np.float32, np.float64):
+    if not keeps_pairs and dtype.names == _COMPLEX_NAMES and dtype[0] == dtype[1] and dtype[0] in (np.float32, np.float64):
         return np.dtype(f"c{dtype.itemsize}")
     if dtype.kind == "O" and _holds_text(variable, dtype):
         text: np.dtype[Any] = create_vlen_dtype(str)
@@ -265,11 +271,22 @@ def in_dtype(values: Any, dtype: np.dtype[Any]) -> Any:
         return _without_nulls(values)
     if values.dtype == dtype:
         return values
-    if values.dtype.kind == "O" and dtype.kind in "US":
+    if values.dtype.kind in "OU" and dtype.kind == "S":
+        return _encoded(_without_nulls(values), dtype)
+    if values.dtype.kind == "O" and dtype.kind == "U":
         return _without_nulls(values).astype(dtype)
     if values.dtype.itemsize == dtype.itemsize and dtype.kind in "bcMm" and not values.dtype.hasobject:
         return values.view(dtype)
     return values.astype(dtype)
+
+
+def _encoded(values: Any, dtype: np.dtype[Any]) -> Any:
+    """Text as the bytes that are stored, whatever these are."""
+    made = np.empty(values.shape, dtype)
+    flat = made.reshape(-1)
+    for at, text in enumerate(values.reshape(-1)):
+        flat[at] = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+    return made
 
 
 def _without_nulls(values: Any) -> Any:

@@ -89,9 +89,12 @@ class FinishedStore:
         """Nothing."""
 
 
-def _travelled(dataset: Any, path: str, fill_as_mask: bool | None, dropped: frozenset[str]) -> NcirrusStore:
+def _travelled(
+    dataset: Any, path: str, fill_as_mask: bool | None, dropped: frozenset[str], auto_complex: bool | None
+) -> NcirrusStore:
     # Where it arrives, the dataset is shared by all that came from here, and none of them closes it.
-    return NcirrusStore(SharedHandle(dataset, is_own=False), path, fill_as_mask=fill_as_mask, dropped=dropped)
+    handle = SharedHandle(dataset, is_own=False)
+    return NcirrusStore(handle, path, fill_as_mask=fill_as_mask, dropped=dropped, auto_complex=auto_complex)
 
 
 class NcirrusStore(WritableCFDataStore):
@@ -106,8 +109,10 @@ class NcirrusStore(WritableCFDataStore):
         fill_as_mask: bool | None = None,
         dropped: frozenset[str] = frozenset(),
         reopening: Mapping[str, Any] | None = None,
+        auto_complex: bool | None = None,
     ) -> None:
         self._handle = handle.retain()
+        self.auto_complex = auto_complex
         self._path = path
         self._is_closed = False
         self._group: Any = None
@@ -138,8 +143,8 @@ class NcirrusStore(WritableCFDataStore):
         drop_variables: str | Iterable[str] | None = None,
     ) -> NcirrusStore:
         """Opens a dataset to be read (`r`), changed (`r+`, `a`: made where there is none) or made (`w`; `w-` and
-        `clobber=False`: only where there is none). Called as `NetCDF4DataStore.open` is; `auto_complex` says nothing
-        here: complex numbers are always read and written."""
+        `clobber=False`: only where there is none). Called as `NetCDF4DataStore.open` is; complex numbers are read
+        and written unless `auto_complex` is false: then they are read as compounds, and not written."""
         if group is not None and not isinstance(group, str):
             raise ValueError(f"group must be a string or None, not {group!r}")
         places = {"session": session, "storage_options": storage_options}
@@ -162,6 +167,7 @@ class NcirrusStore(WritableCFDataStore):
             fill_as_mask=zarr_fill_as_mask,
             dropped=frozenset(dropped),
             reopening={"target": target, **places},
+            auto_complex=auto_complex,
         )
         try:
             store._enter()
@@ -214,6 +220,7 @@ class NcirrusStore(WritableCFDataStore):
             fill_as_mask=self._fill_as_mask,
             dropped=self._dropped,
             reopening=self._reopening,
+            auto_complex=self.auto_complex,
         )
         store._enter()
         return store
@@ -227,12 +234,18 @@ class NcirrusStore(WritableCFDataStore):
                 _joined(self._path, path),
                 fill_as_mask=self._fill_as_mask,
                 dropped=self._dropped,
+                auto_complex=self.auto_complex,
             )
             yield path, store
 
     def get_variables(self) -> Any:
         """Variables that can be read, undecoded."""
-        found = reading.variables_of(self.ds, fill_as_mask=self._fill_as_mask, dropped=self._dropped)
+        found = reading.variables_of(
+            self.ds,
+            fill_as_mask=self._fill_as_mask,
+            dropped=self._dropped,
+            keeps_pairs=self.auto_complex is False,
+        )
         return FrozenDict(found)
 
     def get_attrs(self) -> Any:
@@ -359,7 +372,8 @@ class NcirrusStore(WritableCFDataStore):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if not self._handle.is_written:
-            return (_travelled, (self._handle.dataset, self._path, self._fill_as_mask, self._dropped))
+            known = (self._fill_as_mask, self._dropped, self.auto_complex)
+            return (_travelled, (self._handle.dataset, self._path, *known))
         if not self._handle.is_open:
             return (FinishedStore, ())
         url = self._handle.dataset.dataset.url

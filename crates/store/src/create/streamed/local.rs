@@ -186,6 +186,7 @@ impl LocalStore for StreamedStore {
             range_cap: u64::MAX,
             lists: false,
             writable: true,
+            isolated: false,
         }
     }
 }
