@@ -10,6 +10,7 @@
 //! `ncirrus-bench aggregate CASE FOLDER RUNS`: see [`aggregate`]; `ncirrus-bench element FILE RUNS`: one cached element
 //! of the variable `v`; `ncirrus-bench whole read|fresh PATH RUNS`: all of it, into an array that is there or a new one;
 //! `ncirrus-bench dap WHO CASE SERVER RUNS`: see [`dap`];
+//! `ncirrus-bench members CASE KIND MEMBERS FOLDER COUNT RUNS`: see [`members`];
 //! `ncirrus-bench s3 FOLDER MILLISECONDS`: an S3 server that answers with a delay;
 //! `ncirrus-bench serve FOLDER MILLISECONDS`: a file server that answers with a delay.
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@ mod hdf5;
 mod hdf5_write;
 mod http;
 mod limit;
+mod members;
 mod ours;
 mod s3;
 
@@ -107,6 +109,9 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     }
     if let ["hdf5", who, case, place, runs] = words[..] {
         return Ok(figures(&hdf5::run(who, case, place, runs.parse()?)?));
+    }
+    if let ["members", case, kind, of, folder, count, runs] = words[..] {
+        return Ok(figures(&members::run([case, kind, of, folder], count.parse()?, runs.parse()?)?));
     }
     if let ["element", file, runs] = words[..] {
         return Ok(figures(&hdf5::element(file, runs.parse()?)?));

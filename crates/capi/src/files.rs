@@ -6,6 +6,7 @@ pub(crate) mod file_format;
 pub(crate) mod file_state;
 pub(crate) mod handles;
 pub(crate) mod members;
+mod numbered_members;
 pub(crate) mod opened_blocks;
 pub(crate) mod slots;
 pub(crate) mod user_file;

@@ -11,8 +11,10 @@ mod lookup;
 mod members;
 #[cfg(test)]
 mod tests;
+mod users;
 
 use members::{GroupIndexes, LentVariable};
+use users::DimensionUsers;
 
 pub use changes::Changes;
 use changes::Tracking;
@@ -147,7 +149,7 @@ impl DimensionLen {
 
 /// A dataset's description: groups, dimensions, types, variables and attributes.
 ///
-/// Members are found by name in constant time, however many a group has.
+/// Members are found by name in constant time, however many a group has, and so are the users of a dimension.
 #[derive(Clone)]
 pub struct Model {
     groups: Vec<Option<Group>>,
@@ -158,6 +160,7 @@ pub struct Model {
     tracking: Tracking,
     /// The variable that was changed last by [`variable_mut`](Self::variable_mut).
     lent: Option<LentVariable>,
+    users: DimensionUsers,
 }
 
 /// Without what follows from the rest: equal ones are shown alike.
@@ -176,7 +179,7 @@ impl std::fmt::Debug for Model {
 
 impl PartialEq for Model {
     fn eq(&self, other: &Self) -> bool {
-        let Self { groups, dims, types, vars, room, lent: _, tracking: _ } = self;
+        let Self { groups, dims, types, vars, room, lent: _, tracking: _, users: _ } = self;
         *groups == other.groups
             && *dims == other.dims
             && *types == other.types

@@ -1,8 +1,8 @@
 //! A copy of a model that takes over its changes only.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus_model::{
-    Atomic, Attribute, DimensionLen, EnumMember, FileRoom, Model, NodeId, Storage, TypeRef, UserKind,
-    UserType, Values,
+    Atomic, Attribute, DimId, DimensionLen, EnumMember, FileRoom, Model, NodeId, Storage, TypeRef, UserKind,
+    UserType, Values, VarId,
 };
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn apply(model: &mut Model, (what, at, name): Op) {
     let types: Vec<_> = groups.iter().flat_map(|id| model.group(*id).unwrap().types.clone()).collect();
     let node =
         if at % 3 == 0 { NodeId::Group(group) } else { var.map_or(NodeId::Group(group), NodeId::Variable) };
-    match what % 17 {
+    match what % 18 {
         0 => _ = model.add_group(group, &name),
         1 => _ = model.add_dimension(group, &name, DimensionLen::Unlimited(1)),
         2 => {
@@ -30,6 +30,10 @@ fn apply(model: &mut Model, (what, at, name): Op) {
             _ = model.add_type(group, UserType { name, kind });
         }
         3 | 4 => _ = model.add_variable(group, &name, TypeRef::Atomic(Atomic::Int), dim.as_slice()),
+        16 => {
+            let along = dim.into_iter().chain(dims.last().copied()).collect();
+            _ = var.map(|var| model.variable_mut(var).unwrap().dims = along);
+        }
         5 | 6 => _ = model.set_attribute(node, Attribute::text(name, &at.to_string())),
         7 => _ = model.attributes_mut(node).unwrap().known_mut().remove(&name),
         8 => _ = dim.map(|dim| model.grow(dim, at as u64)),
@@ -52,9 +56,23 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec((any::<u8>(), 0..40usize, any::<u8>()), 0..150)
 }
 
+/// The users of dimensions are those of a walk over all variables.
+fn assert_users(model: &Model) {
+    let groups = model.walk();
+    let dims: Vec<DimId> = groups.iter().flat_map(|id| model.group(*id).unwrap().dims.clone()).collect();
+    let mut vars = model.variables();
+    vars.sort();
+    for dim in dims {
+        let uses = |id: &VarId| model.variable(*id).unwrap().dims.contains(&dim);
+        let walked: Vec<VarId> = vars.iter().copied().filter(uses).collect();
+        assert_eq!(model.users_of(dim).collect::<Vec<_>>(), walked);
+    }
+}
+
 /// Members are found by their names, as they are in another model.
 fn assert_same(model: &Model, other: &Model) {
     assert_eq!(model, other);
+    assert_users(model);
     for group in model.walk() {
         for name in (0..40).map(|n| format!("n{n}")) {
             assert_eq!(model.subgroup(group, &name), other.subgroup(group, &name));
@@ -78,10 +96,14 @@ proptest! {
         first.into_iter().for_each(|op| apply(&mut model, op));
         let before = model.clone();
         let mut behind = model.clone();
+        // From now on the models keep what they know of users.
+        assert_users(&model);
+        assert_users(&behind);
         model.track(7);
         then.into_iter().for_each(|op| apply(&mut model, op));
         let changes = model.take_changes(7).unwrap();
         let mut undone = model.clone();
+        assert_users(&undone);
         undone.follow(&before, &changes);
         assert_same(&undone, &before);
         behind.follow(&model, &changes);
@@ -90,6 +112,7 @@ proptest! {
         for op in last {
             apply(&mut model, op);
             apply(&mut behind, op);
+            assert_users(&model);
         }
         assert_same(&behind, &model);
     }

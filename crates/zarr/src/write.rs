@@ -19,6 +19,7 @@ mod names;
 mod placer;
 mod plan;
 mod present;
+mod removed_trees;
 mod stored;
 mod text;
 

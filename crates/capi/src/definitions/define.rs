@@ -136,21 +136,20 @@ fn byte_len(model: &Model, var: VarId) -> Option<u64> {
 /// `nc_def_dim`.
 pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> Outcome<()> {
     edit(ncid, |edit| {
-        let dims = edit.model().group(edit.group).map(|group| group.dims.clone()).unwrap_or_default();
-        let grows = |dim: &DimId| edit.model().dimension(*dim).is_some_and(|dim| dim.len.is_unlimited());
-        let has_unlimited = dims.iter().any(grows);
+        // Only a new unlimited dimension is compared with all others.
+        let is_second_unlimited = len == 0 && has_unlimited(edit);
         let name = if edit.is_classic() {
             edit.enter_define_mode()?;
             let name = new_name(&name)?;
             check_dim_len(edit, len)?;
-            if len == 0 && has_unlimited {
+            if is_second_unlimited {
                 return Err(Code(NC_EUNLIMIT));
             }
             name
         } else {
             edit.check_writable()?;
             if edit.is_classic_model() {
-                if len == 0 && has_unlimited {
+                if is_second_unlimited {
                     return Err(Code(NC_EUNLIMIT));
                 }
                 edit.enter_define_mode()?;
@@ -171,6 +170,11 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
         id.set(new);
         Ok(())
     })
+}
+
+fn has_unlimited(edit: &FileEdit<'_>) -> bool {
+    let dims = edit.model().group(edit.group).map(|group| group.dims.as_slice()).unwrap_or_default();
+    dims.iter().any(|dim| edit.model().dimension(*dim).is_some_and(|dim| dim.len.is_unlimited()))
 }
 
 /// Lengths that the format can hold.

@@ -1,6 +1,7 @@
 //! The definitions of a file, and the numbers under which programs know its groups, dimensions and types.
 use crate::c_types::codes::{Code, NC_EBADDIM, NC_EBADTYPE, Outcome};
-use crate::c_types::numbers::{member, number};
+use crate::c_types::numbers::member;
+use crate::files::numbered_members::NumberedMembers;
 use ncirrus::{Atomic, DimId, Draft, GroupId, Model, TypeId, TypeRef};
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -21,9 +22,9 @@ pub(crate) struct FileMembers {
 /// Members in the order of their numbers.
 #[derive(Debug, Clone, Default)]
 struct MemberNumbers {
-    groups: Vec<GroupId>,
-    dims: Vec<DimId>,
-    types: Vec<TypeId>,
+    groups: NumberedMembers<GroupId>,
+    dims: NumberedMembers<DimId>,
+    types: NumberedMembers<TypeId>,
 }
 
 /// A compound in the memory of the program that defined it.
@@ -53,15 +54,15 @@ impl FileMembers {
         let numbers = Arc::make_mut(&mut self.numbers);
         let mut dims: Vec<DimId> = Vec::new();
         for id in self.model.walk() {
-            add_new(&mut numbers.groups, &[id]);
+            numbers.groups.add(id);
             if let Some(group) = self.model.group(id) {
                 dims.extend(&group.dims);
-                add_new(&mut numbers.types, &group.types);
+                group.types.iter().for_each(|id| _ = numbers.types.add(*id));
             }
         }
         // A dimension of a group may have been defined before one of the root group.
         dims.sort_unstable();
-        add_new(&mut numbers.dims, &dims);
+        dims.into_iter().for_each(|id| _ = numbers.dims.add(id));
     }
 
     /// Members of the same file as it was opened again: those that had a number keep it.
@@ -71,9 +72,9 @@ impl FileMembers {
         let dim = |id: &DimId| model.dimension_at(&old.dimension_path(*id));
         let ty = |id: &TypeId| model.type_at(&old.type_path(*id));
         let numbers = MemberNumbers {
-            groups: self.numbers.groups.iter().filter_map(group).collect(),
-            dims: self.numbers.dims.iter().filter_map(dim).collect(),
-            types: self.numbers.types.iter().filter_map(ty).collect(),
+            groups: self.numbers.groups.list().iter().filter_map(group).collect(),
+            dims: self.numbers.dims.list().iter().filter_map(dim).collect(),
+            types: self.numbers.types.list().iter().filter_map(ty).collect(),
         };
         let layout = |(id, layout): (&TypeId, &CompoundLayout)| Some((ty(id)?, layout.clone()));
         let layouts = self.layouts.iter().filter_map(layout).collect();
@@ -87,43 +88,37 @@ impl FileMembers {
 
     /// Gives the next number to a new dimension.
     pub(crate) fn add_dim(&mut self, id: DimId) -> c_int {
-        let dims = &mut Arc::make_mut(&mut self.numbers).dims;
-        dims.push(id);
-        number(dims.len() - 1)
+        Arc::make_mut(&mut self.numbers).dims.add(id)
     }
 
     /// Gives the next number to a new group.
     pub(crate) fn add_group(&mut self, id: GroupId) -> c_int {
-        let groups = &mut Arc::make_mut(&mut self.numbers).groups;
-        groups.push(id);
-        number(groups.len() - 1)
+        Arc::make_mut(&mut self.numbers).groups.add(id)
     }
 
     /// Gives the next number to a new type.
     pub(crate) fn add_type(&mut self, id: TypeId) -> c_int {
-        let types = &mut Arc::make_mut(&mut self.numbers).types;
-        types.push(id);
-        FIRST_USER_TYPE.saturating_add(number(types.len() - 1))
+        FIRST_USER_TYPE.saturating_add(Arc::make_mut(&mut self.numbers).types.add(id))
     }
 
     /// The group with a number.
     pub(crate) fn group(&self, number: usize) -> Option<GroupId> {
-        self.numbers.groups.get(number).copied()
+        self.numbers.groups.list().get(number).copied()
     }
 
     /// The number of a group.
     pub(crate) fn number_of_group(&self, id: GroupId) -> c_int {
-        position(&self.numbers.groups, &id)
+        self.numbers.groups.number_of(id)
     }
 
     /// How many types there are.
     pub(crate) fn type_count(&self) -> usize {
-        self.numbers.types.len()
+        self.numbers.types.list().len()
     }
 
     /// The number of a dimension.
     pub(crate) fn number_of_dim(&self, id: DimId) -> c_int {
-        position(&self.numbers.dims, &id)
+        self.numbers.dims.number_of(id)
     }
 
     /// The dimension with a number.
@@ -131,14 +126,14 @@ impl FileMembers {
     /// # Errors
     /// `NC_EBADDIM`.
     pub(crate) fn dim(&self, number: c_int) -> Outcome<DimId> {
-        member(&self.numbers.dims, number).ok_or(Code(NC_EBADDIM))
+        member(self.numbers.dims.list(), number).ok_or(Code(NC_EBADDIM))
     }
 
     /// The number of a type.
     pub(crate) fn number_of_type(&self, ty: TypeRef) -> c_int {
         match ty {
             TypeRef::Atomic(atomic) => c_int::from(atomic.number()),
-            TypeRef::User(id) => position(&self.numbers.types, &id).saturating_add(FIRST_USER_TYPE),
+            TypeRef::User(id) => self.numbers.types.number_of(id).saturating_add(FIRST_USER_TYPE),
         }
     }
 
@@ -147,7 +142,8 @@ impl FileMembers {
     /// # Errors
     /// `NC_EBADTYPE`.
     pub(crate) fn ty(&self, number: c_int) -> Outcome<TypeRef> {
-        let user = || member(&self.numbers.types, number.checked_sub(FIRST_USER_TYPE)?).map(TypeRef::User);
+        let user =
+            || member(self.numbers.types.list(), number.checked_sub(FIRST_USER_TYPE)?).map(TypeRef::User);
         atomic_of(number).map(TypeRef::Atomic).or_else(user).ok_or(Code(NC_EBADTYPE))
     }
 }
@@ -155,15 +151,4 @@ impl FileMembers {
 /// The atomic type with a number.
 pub(crate) fn atomic_of(number: c_int) -> Option<Atomic> {
     Atomic::ALL.into_iter().find(|atomic| c_int::from(atomic.number()) == number)
-}
-
-fn add_new<T: Copy + PartialEq>(list: &mut Vec<T>, members: &[T]) {
-    let known = list.len();
-    let new = members.iter().filter(|member| !list[..known].contains(member)).copied();
-    let new: Vec<T> = new.collect();
-    list.extend(new);
-}
-
-fn position<T: PartialEq>(list: &[T], item: &T) -> c_int {
-    list.iter().position(|other| other == item).map_or(-1, number)
 }

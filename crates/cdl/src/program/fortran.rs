@@ -23,7 +23,9 @@ pub(super) fn write(
     options: &ProgramOptions,
 ) -> Result<(), CdlError> {
     check(model, options)?;
-    let mut program = FortranProgram { model, source, options, calls: Vec::new(), subroutines: 0 };
+    let vars = model.group(model.root()).map(|root| root.vars.as_slice()).unwrap_or_default();
+    let numbers = vars.iter().copied().zip(1..).collect();
+    let mut program = FortranProgram { model, source, options, numbers, calls: Vec::new(), subroutines: 0 };
     let main = if options.main.is_empty() { "genfile" } else { options.main() };
     writeln!(out, "      program {main}\n      implicit none\n      include 'netcdf.inc'")?;
     program.declarations(out)?;
@@ -82,6 +84,8 @@ struct FortranProgram<'p> {
     model: &'p Model,
     source: &'p mut dyn DataSource,
     options: &'p ProgramOptions,
+    /// The places of variables in the array of their ids.
+    numbers: HashMap<VarId, usize>,
     /// Calls of the subroutines that set attributes.
     calls: Vec<String>,
     subroutines: u64,
@@ -146,9 +150,8 @@ impl FortranProgram<'_> {
     }
 
     fn number(&self, id: Option<VarId>) -> String {
-        let root = self.model.group(self.model.root());
-        let at = id.and_then(|id| root.and_then(|root| root.vars.iter().position(|other| *other == id)));
-        at.map_or_else(|| "nf_global".to_owned(), |at| format!("varids({})", at + 1))
+        let number = id.and_then(|id| self.numbers.get(&id));
+        number.map_or_else(|| "nf_global".to_owned(), |number| format!("varids({number})"))
     }
 
     fn attribute(&mut self, out: &mut dyn Write, owned: &OwnedAttribute<'_>) -> Result<(), CdlError> {

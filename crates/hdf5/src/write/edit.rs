@@ -122,10 +122,21 @@ impl EditableHeader {
         held.ok_or_else(|| Error::internal(format!("message {number} of a header with {count}")))
     }
 
-    /// Adds a message behind all others.
-    pub(crate) fn push(&mut self, draft: MessageDraft) {
+    /// The message with that index.
+    ///
+    /// # Errors
+    /// If there is no such message.
+    pub(crate) fn message(&self, number: usize) -> Result<&MessageDraft> {
+        let count = self.messages.len();
+        let held = self.messages.get(number).map(|held| &held.draft);
+        held.ok_or_else(|| Error::internal(format!("message {number} of a header with {count}")))
+    }
+
+    /// Adds a message behind all others, and returns its index.
+    pub(crate) fn push(&mut self, draft: MessageDraft) -> usize {
         self.messages.push(HeldMessage { draft, home: None });
         self.dirty = true;
+        self.messages.len() - 1
     }
 
     /// Keeps only the messages that satisfy the test.

@@ -9,6 +9,7 @@ mod data;
 mod head;
 mod layout_message;
 mod links;
+mod message_names;
 mod plan;
 
 pub(crate) use after::MadeFile;
@@ -37,7 +38,7 @@ use ncirrus_layout::{
 };
 use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
 use plan::{UnscaledAxes, UpdatePlan, UpdatePlanner};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The locations of a file's objects, and its ids of dimensions.
@@ -228,6 +229,7 @@ impl FileUpdate {
             file,
             headers: BTreeMap::new(),
             unscaled: UnscaledAxes::default(),
+            losing: HashSet::new(),
             turns: HashMap::new(),
             fresh: Vec::new(),
             late: Vec::new(),

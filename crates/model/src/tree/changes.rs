@@ -133,11 +133,19 @@ impl Model {
     pub fn follow(&mut self, other: &Self, changes: &Changes) {
         self.take_back();
         self.room = other.room;
+        if other.vars.len() < self.vars.len() {
+            self.users.forget();
+        }
+        changes.vars.iter().for_each(|id| self.users.remove(&self.vars, *id));
         // Lists and names of these groups are taken over in one piece.
         let mut whole = changes.groups.clone();
         follow_table(&mut self.dims, &other.dims, changes.dims.iter().map(|id| id.index()), &mut whole);
         follow_table(&mut self.types, &other.types, changes.types.iter().map(|id| id.index()), &mut whole);
+        let (known, first_new_var) = (self.vars.len(), super::next_id(self.vars.len()));
         follow_table(&mut self.vars, &other.vars, changes.vars.iter().map(|id| id.index()), &mut whole);
+        let changed = changes.vars.iter().copied().filter(|id| id.index() < known);
+        let new = (first_new_var..super::next_id(self.vars.len())).map(VarId);
+        changed.chain(new).for_each(|id| self.users.add(&self.vars, id));
         let dropped = self.groups.drain(other.groups.len().min(self.groups.len())..);
         whole.extend(dropped.flatten().filter_map(|group| group.parent));
         let first_new = self.groups.len();

@@ -17,6 +17,7 @@ impl Model {
             room: None,
             tracking: super::Tracking::default(),
             lent: None,
+            users: super::DimensionUsers::default(),
         }
     }
 
@@ -136,6 +137,7 @@ impl Model {
         self.take_back();
         self.tracking.var(id);
         self.vars.push(Some((group, variable)));
+        self.users.add(&self.vars, id);
         self.enlist(group, id);
         Ok(id)
     }
@@ -303,6 +305,7 @@ impl Model {
     pub fn remove_variable(&mut self, id: VarId) -> Result<Variable, ModelError> {
         self.tracking.var(id);
         self.take_back();
+        self.users.remove(&self.vars, id);
         let slot = self.vars.get_mut(id.index()).and_then(Option::take);
         let (group, variable) = slot.ok_or_else(|| missing(Member::Variable, "?"))?;
         self.delist(group, id, &variable.name);

@@ -54,6 +54,7 @@ impl Model {
     pub fn variable_mut(&mut self, id: VarId) -> Option<&mut Variable> {
         self.tracking.var(id);
         self.lend(id);
+        self.users.lend(&self.vars, id);
         self.vars.get_mut(id.index())?.as_mut().map(|(_, variable)| variable)
     }
 
@@ -165,15 +166,6 @@ impl Model {
     pub fn nodes(&self) -> Vec<NodeId> {
         let groups = self.walk().into_iter().map(NodeId::Group);
         groups.chain(self.variables().into_iter().map(NodeId::Variable)).collect()
-    }
-
-    /// The variables that use a dimension.
-    pub fn users_of(&self, dim: DimId) -> impl Iterator<Item = VarId> + '_ {
-        let users = move |(at, slot): (usize, &Option<(GroupId, Variable)>)| {
-            let (_, variable) = slot.as_ref()?;
-            variable.dims.contains(&dim).then(|| VarId(super::next_id(at)))
-        };
-        self.vars.iter().enumerate().filter_map(users)
     }
 
     /// Current shape of a variable, one length per dimension; empty for a scalar.

@@ -30,7 +30,7 @@ pub(super) fn attributes(
     let mut list = Vec::with_capacity(object.len());
     let for_others = super::extension::for_others(holder);
     for (name, json) in object.iter() {
-        if AttributeSpace::Zarr.is_hidden(name) || for_others.iter().any(|other| other == name) {
+        if AttributeSpace::Zarr.is_hidden(name) || for_others.contains(name) {
             continue;
         }
         if is_virtual(name) {

@@ -9,8 +9,7 @@ use std::collections::HashMap;
 #[cfg(test)]
 mod tests;
 
-/// The dimensions of a dataset by name: lookup in the model is linear, and there may be as many dimensions as
-/// variables.
+/// The dimensions of a dataset by name, and its groups by path.
 #[derive(Debug, Default)]
 pub(super) struct DimensionNames {
     groups: HashMap<String, GroupId>,

@@ -9,7 +9,7 @@ use ncirrus_model::{
     Atomic, Attribute, EnumMember, Field, GroupId, Model, Strings, TypeId, TypeRef, UserKind, UserType,
     Values,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +34,8 @@ pub(super) fn array_order(group: &AttributeHolder) -> Vec<String> {
 }
 
 /// Names of attributes that are only for other readers.
-pub(super) fn for_others(holder: &AttributeHolder) -> Vec<String> {
-    names(object(holder).and_then(|json| json.member("shown")))
+pub(super) fn for_others(holder: &AttributeHolder) -> HashSet<String> {
+    names(object(holder).and_then(|json| json.member("shown"))).into_iter().collect()
 }
 
 /// Nesting depth and total number of fields of a dataset's types, so that types made of types made of types stay
@@ -257,16 +257,72 @@ pub(super) fn insert_attributes(
 ) -> Vec<String> {
     let entries = object(holder).and_then(|json| json.member("attributes")).and_then(JsonValue::as_array);
     let mut damaged = Vec::new();
+    let mut inserted = Vec::new();
     for json in entries.unwrap_or_default() {
-        let Some((index, attribute)) = entry(model, json) else {
-            damaged.push(format!("attribute {:?} is not understood", String::from_utf8_lossy(json.source())));
+        match entry(model, json) {
+            Some((index, attribute)) => inserted.push((index, attribute, json.member("shown"))),
+            None => {
+                let source = String::from_utf8_lossy(json.source());
+                damaged.push(format!("attribute {source:?} is not understood"));
+            }
+        }
+    }
+    let mut names = HashSet::new();
+    let is_plain = inserted.is_sorted_by(|(before, ..), (after, ..)| before < after)
+        && inserted.iter().all(|(_, attribute, _)| names.insert(attribute.name.as_str()));
+    // Writers list them in the order of their places.
+    if is_plain {
+        merge(list, inserted)
+    } else {
+        insert_each(list, inserted)
+    }
+    damaged
+}
+
+/// An attribute, its place, and what other readers are shown instead of it.
+type InsertedAttribute<'a> = (usize, Attribute, Option<&'a JsonValue>);
+
+/// Whether an attribute that other readers see is what was written for them.
+fn is_unchanged(plain: &Attribute, shown: &JsonValue) -> bool {
+    plain.values == crate::json_values::text(shown)
+}
+
+/// Inserts attributes of different names in the order of their places, all at once.
+fn merge(list: &mut Vec<Attribute>, inserted: Vec<InsertedAttribute<'_>>) {
+    let mut plain: HashMap<&str, usize> = HashMap::new();
+    for (at, attribute) in list.iter().enumerate() {
+        plain.entry(&attribute.name).or_insert(at);
+    }
+    let mut replaced = HashSet::new();
+    let mut wanted = Vec::with_capacity(inserted.len());
+    for (index, attribute, shown) in inserted {
+        let at = plain.get(attribute.name.as_str()).copied();
+        let stands_for =
+            |at: usize| list.get(at).zip(shown).is_some_and(|(known, shown)| is_unchanged(known, shown));
+        if shown.is_some() && !at.is_some_and(stands_for) {
             continue;
-        };
+        }
+        replaced.extend(at);
+        wanted.push((index, attribute));
+    }
+    let mut wanted = wanted.into_iter().peekable();
+    let others = std::mem::take(list).into_iter().enumerate().filter(|(at, _)| !replaced.contains(at));
+    for (_, other) in others {
+        while let Some((_, attribute)) = wanted.next_if(|(index, _)| *index <= list.len()) {
+            list.push(attribute);
+        }
+        list.push(other);
+    }
+    list.extend(wanted.map(|(_, attribute)| attribute));
+}
+
+/// Inserts attributes in any order.
+fn insert_each(list: &mut Vec<Attribute>, inserted: Vec<InsertedAttribute<'_>>) {
+    for (index, attribute, shown) in inserted {
         let plain = list.iter().position(|known| known.name == attribute.name);
-        if let Some(shown) = json.member("shown") {
-            let is_unchanged =
-                |at: usize| list.get(at).is_some_and(|known| known.values == crate::json_values::text(shown));
-            match plain.filter(|at| is_unchanged(*at)) {
+        if let Some(shown) = shown {
+            let stands_for = |at: &usize| list.get(*at).is_some_and(|known| is_unchanged(known, shown));
+            match plain.filter(stands_for) {
                 Some(at) => drop(list.remove(at)),
                 None => continue,
             }
@@ -275,7 +331,6 @@ pub(super) fn insert_attributes(
         }
         list.insert(index.min(list.len()), attribute);
     }
-    damaged
 }
 
 fn entry(model: &Model, json: &JsonValue) -> Option<(usize, Attribute)> {

@@ -4,6 +4,7 @@ use super::commit::{self, CommitOrder, CommitPlan, CommittedDocuments};
 use super::compose::{ComposedDocuments, DocumentComposer, MetadataDocument};
 use super::plan::{self, VariablePlan};
 use super::present::OpenedDataset;
+use super::removed_trees::RemovedTrees;
 use super::{ZarrWriter, names};
 use crate::Dialect;
 use bytes::Bytes;
@@ -47,7 +48,7 @@ pub(crate) struct DefinedState {
     /// Keys of the groups.
     pub(crate) groups: HashMap<GroupId, String>,
     /// Trees to be removed after the next commit.
-    pub(crate) removed: Vec<String>,
+    pub(crate) removed: RemovedTrees,
 }
 
 /// The history of a variable.
@@ -248,8 +249,8 @@ impl DefinedState {
             let committed = self.states.remove(&var).is_some_and(|state| state.extent.is_some());
             if let Some(plan) = self.plans.remove(&var) {
                 moves.taken.remove(&plan.key);
-                let list = if committed { &mut self.removed } else { &mut moves.dropped };
-                list.push(plan.key.clone());
+                let key = plan.key.clone();
+                if committed { self.removed.push(key) } else { moves.dropped.push(key) }
             }
         }
         self.redefine_groups(model)?;
@@ -266,7 +267,7 @@ impl DefinedState {
         let key = |id: GroupId| model.group_path(id).trim_start_matches('/').to_owned();
         let alive: HashMap<GroupId, String> = model.walk().into_iter().map(|id| (id, key(id))).collect();
         for (id, key) in &alive {
-            if self.groups.get(id) != Some(key) && self.is_removed(key) {
+            if self.groups.get(id) != Some(key) && self.removed.contains(key) {
                 return Err(not_free(key));
             }
         }
@@ -289,7 +290,7 @@ impl DefinedState {
         let Some(variable) = model.variable(var) else { return Ok(()) };
         let key = model.variable_path(var).trim_start_matches('/').to_owned();
         let old_key = self.plans.get(&var).map(|plan| plan.key.clone());
-        if old_key.as_ref() != Some(&key) && (moves.taken.contains(&key) || self.is_removed(&key)) {
+        if old_key.as_ref() != Some(&key) && (moves.taken.contains(&key) || self.removed.contains(&key)) {
             return Err(not_free(&key));
         }
         if let Some(old) = old_key.filter(|old| *old != key) {
@@ -318,11 +319,6 @@ impl DefinedState {
             }
         }
     }
-
-    /// Whether the tree is removed by the next commit.
-    fn is_removed(&self, key: &str) -> bool {
-        self.removed.iter().any(|tree| tree == key || is_below(key, tree))
-    }
 }
 
 /// The immediate consequences of a definition.
@@ -344,11 +340,6 @@ impl DefinitionMoves {
             .map(|(from, to)| StorePut::CopyTree { from: root.child(from), to: root.child(to) });
         dropped.chain(copied).collect()
     }
-}
-
-/// Whether a key lies below a prefix.
-fn is_below(key: &str, prefix: &str) -> bool {
-    key.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn not_free(key: &str) -> Error {
@@ -470,7 +461,7 @@ impl Placer for ZarrPlacer {
         let whole = documents.consolidated.clone().filter(|_| !self.writer.consolidated);
         let committed = self.told(&documents);
         let CommitPlan { phases, after } =
-            commit::commit(&self.root, documents, &committed, &self.defined.removed, order);
+            commit::commit(&self.root, documents, &committed, self.defined.removed.keys(), order);
         let shapes = self.defined.plans.keys().map(|var| (*var, model.shape(*var))).collect();
         let heals = !phases.is_empty();
         self.planned = Some(PlannedCommit { after, shapes, whole, heals });

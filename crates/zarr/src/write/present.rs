@@ -30,6 +30,10 @@ pub(crate) struct OpenedDataset {
     /// Their copies in consolidated metadata.
     copies: HashMap<String, Value>,
     dialect: Dialect,
+    /// Names of the variables that groups list; without NCZarr there are no lists.
+    listed: HashMap<GroupId, HashSet<String>>,
+    /// Types that the extension describes.
+    defined: HashSet<TypeId>,
 }
 
 /// The attributes of one node as they were.
@@ -37,7 +41,8 @@ pub(crate) struct KeptAttributes<'a> {
     pub(crate) known: &'a Attributes,
     plain: Option<&'a Map<String, Value>>,
     types: HashMap<&'a str, &'a Value>,
-    extension: &'a [Value],
+    /// Entries of the extension by name.
+    extension: HashMap<&'a str, &'a Value>,
 }
 
 /// Opens a dataset for update, in its own dialect.
@@ -53,7 +58,7 @@ pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model:
     let (mut objects, copies, consolidated) = read_objects(view, root, &tree, dialect)?;
     let ahead = take_back(&mut objects, &copies);
     let with_attributes = attributes(view, &catalog, &tree)?;
-    let present = OpenedDataset { model: with_attributes, objects, copies, dialect };
+    let present = OpenedDataset::new(with_attributes, objects, copies, dialect);
     let variables = tree.variables();
     let sources = join_each(variables.iter(), |var| catalog.source(view, *var))?;
     let mut defined = DefinedState { groups: group_keys(&tree), ..DefinedState::default() };
@@ -279,6 +284,20 @@ fn attributes(view: &dyn View, catalog: &dyn Catalog, tree: &Model) -> Step<Mode
 }
 
 impl OpenedDataset {
+    fn new(model: Model, objects: PresentObjects, copies: PresentObjects, dialect: Dialect) -> Self {
+        let (listed, defined) = (HashMap::new(), HashSet::new());
+        let mut present = Self { model, objects, copies, dialect, listed, defined };
+        for group in present.model.walk() {
+            let names = present.listed_names(group);
+            let types = present.types_defined_in(group);
+            present.defined.extend(types);
+            if let Some(names) = names {
+                present.listed.insert(group, names);
+            }
+        }
+        present
+    }
+
     fn is_v3(&self) -> bool {
         self.dialect.zarr_format() == 3
     }
@@ -386,38 +405,49 @@ impl OpenedDataset {
             NodeId::Group(id) => self.group_attributes(id),
             NodeId::Variable(id) => self.array_attributes(id, true),
         };
-        let extension = plain.and_then(|plain| plain.get(EXTENSION)?.get("attributes")?.as_array());
-        Some(KeptAttributes {
-            known,
-            plain,
-            types: plain.map(type_words).unwrap_or_default(),
-            extension: extension.map(Vec::as_slice).unwrap_or_default(),
-        })
+        let entries = plain.and_then(|plain| plain.get(EXTENSION)?.get("attributes")?.as_array());
+        let mut extension = HashMap::new();
+        for entry in entries.into_iter().flatten() {
+            if let Some(name) = entry.get("name").and_then(Value::as_str) {
+                extension.entry(name).or_insert(entry);
+            }
+        }
+        Some(KeptAttributes { known, plain, types: plain.map(type_words).unwrap_or_default(), extension })
     }
 
     /// Whether the group's list has the variable; without NCZarr there is no list.
     pub(crate) fn is_listed(&self, var: VarId) -> bool {
         let Some(group) = self.model.variable_group(var) else { return false };
         let Some(variable) = self.model.variable(var) else { return false };
+        self.listed.get(&group).is_none_or(|names| names.contains(&variable.name))
+    }
+
+    fn listed_names(&self, group: GroupId) -> Option<HashSet<String>> {
         let in_zgroup = || self.true_document(&self.group_key(group, special::ZGROUP)?)?.as_object();
         let attributes = self.group_attributes(group);
         let information = [attributes, in_zgroup()]
             .into_iter()
             .flatten()
             .find_map(|body| body.get(special::GROUP).or_else(|| body.get(special::UC_GROUP)));
-        let list = information.and_then(|body| body.get("arrays").or_else(|| body.get("vars"))?.as_array());
-        list.is_none_or(|list| list.iter().any(|name| name.as_str() == Some(&variable.name)))
+        let list =
+            information.and_then(|body| body.get("arrays").or_else(|| body.get("vars"))?.as_array())?;
+        Some(list.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect())
     }
 
     /// Whether a type is to be described by the extension: those that the reader created are not.
     pub(crate) fn defines(&self, id: TypeId) -> bool {
-        let (Some(ty), Some(group)) = (self.model.user_type(id), self.model.type_group(id)) else {
-            return true;
-        };
-        let types =
-            self.group_attributes(group).and_then(|body| body.get(EXTENSION)?.get("types")?.as_array());
-        let is_it = |definition: &Value| definition.get("name").and_then(Value::as_str) == Some(&ty.name);
-        types.is_some_and(|types| types.iter().any(is_it))
+        self.model.user_type(id).is_none() || self.defined.contains(&id)
+    }
+
+    fn types_defined_in(&self, group: GroupId) -> Vec<TypeId> {
+        let attributes = self.group_attributes(group);
+        let types = attributes.and_then(|body| body.get(EXTENSION)?.get("types")?.as_array());
+        let names = types.into_iter().flatten().filter_map(|definition| definition.get("name")?.as_str());
+        let names: HashSet<&str> = names.collect();
+        let ids = self.model.group(group).map(|group| group.types.as_slice()).unwrap_or_default();
+        let is_named =
+            |id: &TypeId| self.model.user_type(*id).is_some_and(|ty| names.contains(ty.name.as_str()));
+        ids.iter().copied().filter(is_named).collect()
     }
 }
 
@@ -444,9 +474,8 @@ impl KeptAttributes<'_> {
                 written.types.insert(name.to_owned(), (*word).clone());
             }
         }
-        let named = |entry: &&Value| entry.get("name").and_then(Value::as_str) == Some(name);
-        if let Some(entry) = self.extension.iter().find(named) {
-            let mut entry = entry.clone();
+        if let Some(entry) = self.extension.get(name) {
+            let mut entry = (*entry).clone();
             entry["index"] = Value::from(index);
             written.extension.push(entry);
         }

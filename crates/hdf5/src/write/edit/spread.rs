@@ -42,7 +42,7 @@ impl EditableHeader {
         let body = self.info(&info, dense)?;
         match number {
             Some(number) => self.set(number, body)?,
-            None => self.push(MessageDraft { kind: kind::ATTRIBUTE_INFO, flags: 0, order: 0, body }),
+            None => _ = self.push(MessageDraft { kind: kind::ATTRIBUTE_INFO, flags: 0, order: 0, body }),
         }
         self.retain(|draft| draft.kind != kind::ATTRIBUTE)?;
         Ok(patches)

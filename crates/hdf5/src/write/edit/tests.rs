@@ -134,7 +134,7 @@ fn apply(editable: &mut EditableHeader, act: &EditAct) {
             editable.set(at % count, draft.body.clone()).unwrap();
         }
         EditAct::Set(..) => {}
-        EditAct::Add(draft) => editable.push(draft.clone()),
+        EditAct::Add(draft) => _ = editable.push(draft.clone()),
         EditAct::Remove(at) => {
             let (mut number, at) = (0, at % count.max(1));
             let keep = |draft: &MessageDraft| {

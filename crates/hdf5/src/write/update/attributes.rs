@@ -1,4 +1,5 @@
 //! Attributes of existing objects (docs/spec/hdf5-netcdf4.md C.5, J.1).
+use super::message_names::MessageNames;
 use crate::address::FieldSizes;
 use crate::cursor::ByteCursor;
 use crate::datatypes::{attribute_name, dense_attributes};
@@ -10,13 +11,24 @@ use crate::write::put::put;
 use bytes::Bytes;
 use ncirrus_layout::{Detail, Error, Result, Step, View};
 use ncirrus_model::{Attribute, Attributes};
+use std::collections::HashSet;
 
 /// The attributes of a header, by name.
 #[derive(Debug)]
 pub(super) struct HeaderAttributes<'a> {
     header: &'a mut EditableHeader,
-    names: Vec<String>,
+    names: MessageNames,
     sizes: FieldSizes,
+    /// The number of the next attribute and the message that counts them, once they were looked for.
+    counter: Option<AttributeCounter>,
+}
+
+/// How new attributes are numbered.
+#[derive(Debug, Clone, Copy)]
+struct AttributeCounter {
+    next: u32,
+    /// The attribute info message, if it counts attributes.
+    info: Option<usize>,
 }
 
 /// One change of the model's attributes.
@@ -40,21 +52,20 @@ pub(super) fn differences<'a>(old: &'a Attributes, new: &'a Attributes) -> Vec<A
                 && (before.ty, &before.values) == (attribute.ty, &attribute.values)
         })
     };
-    let mut moved = Vec::new();
+    let mut moved = HashSet::new();
     for (at, attribute) in new.iter().enumerate() {
         match (old.find(&attribute.name), renamed(at, attribute)) {
             (Some(before), _) if before == attribute => {}
             (Some(before), _) => list.push(AttributeChange::Replace(&before.name, attribute)),
             (None, Some(before)) => {
-                moved.push(before.name.as_str());
+                moved.insert(before.name.as_str());
                 list.push(AttributeChange::Replace(&before.name, attribute));
             }
             (None, None) => list.push(AttributeChange::Add(attribute)),
         }
     }
-    let gone = old
-        .iter()
-        .filter(|before| new.find(&before.name).is_none() && !moved.contains(&before.name.as_str()));
+    let gone =
+        old.iter().filter(|before| new.find(&before.name).is_none() && !moved.contains(before.name.as_str()));
     let mut all: Vec<_> = gone.map(|before| AttributeChange::Remove(&before.name)).collect();
     all.append(&mut list);
     all
@@ -63,7 +74,7 @@ pub(super) fn differences<'a>(old: &'a Attributes, new: &'a Attributes) -> Vec<A
 impl<'a> HeaderAttributes<'a> {
     /// The attributes of a header; dense ones become messages of it.
     ///
-    /// A need, or damage that prevents knowing them all.
+    /// # Errors
     /// A need, or damage that makes it impossible to know them all.
     pub(super) fn new(view: &dyn View, file: &Hdf5File, header: &'a mut EditableHeader) -> Step<Self> {
         let sizes = file.sizes;
@@ -85,22 +96,22 @@ impl<'a> HeaderAttributes<'a> {
                 });
             }
         }
-        let names = header.all(kind::ATTRIBUTE).map(|(_, draft)| {
+        let mut names = MessageNames::default();
+        for (number, draft) in header.all(kind::ATTRIBUTE) {
             let message = crate::object::HeaderMessage {
                 kind: draft.kind,
                 flags: draft.flags,
                 order: None,
                 body: draft.body.clone(),
             };
-            attribute_name(view, file, &message)
-        });
-        let names = names.collect::<Step<Vec<_>>>()?;
-        Ok(Self { header, names, sizes })
+            names.add(attribute_name(view, file, &message)?, number);
+        }
+        Ok(Self { header, names, sizes, counter: None })
     }
 
     /// Whether there is an attribute of that name.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|known| known == name)
+        self.names.has(name)
     }
 
     /// Whether an attribute of that length can be stored.
@@ -113,37 +124,27 @@ impl<'a> HeaderAttributes<'a> {
     /// # Errors
     /// If no more can be numbered.
     pub(super) fn put(&mut self, place: &str, name: &str, body: Bytes) -> Result<()> {
-        let at = self.names.iter().position(|known| known == place);
-        let number = at
-            .and_then(|at| self.header.all(kind::ATTRIBUTE).nth(at))
-            .map(|(number, draft)| (number, draft.order));
-        match (at.and_then(|at| self.names.get_mut(at)), number) {
-            (Some(known), Some((number, order))) => {
-                name.clone_into(known);
-                self.header.replace(number, MessageDraft { kind: kind::ATTRIBUTE, flags: 0, order, body })?;
-            }
-            _ => {
-                let order = self.next_order()?;
-                self.header.push(MessageDraft { kind: kind::ATTRIBUTE, flags: 0, order, body });
-                self.names.push(name.to_owned());
-            }
+        let Some(number) = self.names.first(place) else {
+            let order = self.next_order()?;
+            let number = self.header.push(MessageDraft { kind: kind::ATTRIBUTE, flags: 0, order, body });
+            self.names.add(name.to_owned(), number);
+            return Ok(());
+        };
+        if name != place {
+            self.names.forget_first(place);
+            self.names.add(name.to_owned(), number);
         }
-        Ok(())
+        let order = self.header.message(number)?.order;
+        self.header.replace(number, MessageDraft { kind: kind::ATTRIBUTE, flags: 0, order, body })
     }
 
-    /// Removes an attribute, if it exists.
+    /// Removes attributes, as far as they exist.
     ///
     /// # Errors
-    /// If its message is in no piece of the header.
-    pub(super) fn remove(&mut self, name: &str) -> Result<()> {
-        let mut names = std::mem::take(&mut self.names);
-        let mut known = names.iter();
-        self.header.retain(|draft| {
-            draft.kind != kind::ATTRIBUTE || known.next().is_none_or(|known| known != name)
-        })?;
-        names.retain(|known| known != name);
-        self.names = names;
-        Ok(())
+    /// If a message is in no piece of the header.
+    pub(super) fn remove<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
+        self.counter = None;
+        self.names.remove(self.header, names)
     }
 
     /// The number of a new attribute, if the header counts them.
@@ -151,21 +152,31 @@ impl<'a> HeaderAttributes<'a> {
         if !self.header.is_indexed() {
             return Ok(0);
         }
-        let orders = self.header.all(kind::ATTRIBUTE).map(|(_, draft)| u32::from(draft.order) + 1);
-        let mut next = orders.max().unwrap_or(0);
-        let info = self.header.find(kind::ATTRIBUTE_INFO).map(|(number, draft)| (number, draft.body.clone()));
-        if let Some((number, body)) = info {
-            let fields = AttributeInfoFields::parse(&body, self.sizes)?;
-            next = next.max(fields.next.map_or(0, u32::from));
-            let after = u16::try_from(next + 1).ok().filter(|_| fields.next.is_some());
-            if let Some(after) = after {
-                self.header.set(number, AttributeInfoFields::counting(&body, after)?)?;
-            }
+        let AttributeCounter { next, info } = match self.counter {
+            Some(counter) => counter,
+            None => self.counted()?,
+        };
+        let after = u16::try_from(next + 1).ok();
+        if let (Some(number), Some(after)) = (info, after) {
+            let body = AttributeInfoFields::counting(&self.header.message(number)?.body, after)?;
+            self.header.set(number, body)?;
         }
+        self.counter = Some(AttributeCounter { next: next + 1, info });
         u16::try_from(next).map_err(|_| {
             Error::unsupported("more than 65535 attributes, counting those that were removed")
                 .with_detail(Detail::BeyondHeader)
         })
+    }
+
+    fn counted(&self) -> Result<AttributeCounter> {
+        let orders = self.header.all(kind::ATTRIBUTE).map(|(_, draft)| u32::from(draft.order) + 1);
+        let next = orders.max().unwrap_or(0);
+        let Some((number, draft)) = self.header.find(kind::ATTRIBUTE_INFO) else {
+            return Ok(AttributeCounter { next, info: None });
+        };
+        let counted = AttributeInfoFields::parse(&draft.body, self.sizes)?.next;
+        let next = next.max(counted.map_or(0, u32::from));
+        Ok(AttributeCounter { next, info: counted.map(|_| number) })
     }
 }
 

@@ -1,4 +1,5 @@
 //! Links of existing groups (docs/spec/hdf5-netcdf4.md C.1, C.2, J.2).
+use super::message_names::MessageNames;
 use crate::address::{FieldSizes, FileAddress};
 use crate::cursor::{ByteCursor, escaped};
 use crate::file::Hdf5File;
@@ -16,7 +17,7 @@ use ncirrus_layout::{Error, Result, Step, View};
 #[derive(Debug)]
 pub(super) struct NamedLinks<'a> {
     header: &'a mut EditableHeader,
-    names: Vec<String>,
+    names: MessageNames,
     sizes: FieldSizes,
 }
 
@@ -37,28 +38,24 @@ impl<'a> NamedLinks<'a> {
         } else {
             from_heap(view, file, header)?;
         }
-        let names = header.all(kind::LINK).map(|(_, draft)| link_name(&draft.body, file.sizes));
-        let names = names.collect::<Result<Vec<_>>>()?;
+        let mut names = MessageNames::default();
+        for (number, draft) in header.all(kind::LINK) {
+            names.add(link_name(&draft.body, file.sizes)?, number);
+        }
         Ok(Self { header, names, sizes: file.sizes })
     }
 
     /// Whether there is a link of that name.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|known| known == name)
+        self.names.has(name)
     }
 
-    /// Removes a link.
+    /// Removes links.
     ///
     /// # Errors
-    /// If its message is in no piece of the header.
-    pub(super) fn remove(&mut self, name: &str) -> Result<()> {
-        let mut names = std::mem::take(&mut self.names);
-        let mut known = names.iter();
-        self.header
-            .retain(|draft| draft.kind != kind::LINK || known.next().is_none_or(|known| known != name))?;
-        names.retain(|known| known != name);
-        self.names = names;
-        Ok(())
+    /// If a message is in no piece of the header.
+    pub(super) fn remove<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
+        self.names.remove(self.header, names)
     }
 
     /// Renames links, all at once: names may be swapped.
@@ -66,21 +63,17 @@ impl<'a> NamedLinks<'a> {
     /// # Errors
     /// If there is no such link.
     pub(super) fn rename(&mut self, changes: &[(String, String)]) -> Result<()> {
-        let numbers: Vec<usize> = self.header.all(kind::LINK).map(|(number, _)| number).collect();
-        let old = self.names.clone();
+        let mut numbers = Vec::with_capacity(changes.len());
         for (from, to) in changes {
-            let at = old.iter().position(|known| known == from);
-            let number = at.and_then(|at| numbers.get(at)).copied();
-            let found =
-                number.and_then(|number| self.header.all(kind::LINK).find(|(held, _)| *held == number));
-            let (Some(at), Some((number, draft))) = (at, found) else {
+            let Some(number) = self.names.first(from) else {
                 return Err(Error::not_found(format!("no link {from:?} in the group")));
             };
-            let body = renamed(&draft.body, to, self.sizes)?;
+            let body = renamed(&self.header.message(number)?.body, to, self.sizes)?;
             self.header.set(number, body)?;
-            let known = self.names.get_mut(at).ok_or_else(|| Error::internal(format!("no link {at}")))?;
-            to.clone_into(known);
+            numbers.push(number);
         }
+        changes.iter().for_each(|(from, _)| self.names.forget_first(from));
+        changes.iter().zip(numbers).for_each(|((_, to), number)| self.names.add(to.clone(), number));
         Ok(())
     }
 
@@ -98,8 +91,8 @@ impl<'a> NamedLinks<'a> {
             Some(order) => message::link(name, order, addr, self.sizes)?,
             None => link(name, &LinkTarget::Hard(addr), self.sizes)?,
         };
-        self.header.push(MessageDraft { kind: kind::LINK, flags: 0, order: 0, body });
-        self.names.push(name.to_owned());
+        let number = self.header.push(MessageDraft { kind: kind::LINK, flags: 0, order: 0, body });
+        self.names.add(name.to_owned(), number);
         Ok(())
     }
 

@@ -69,6 +69,8 @@ pub(super) struct UpdatePlanner<'a> {
     pub(super) headers: BTreeMap<FileAddress, EditableHeader>,
     /// Dimensions that get the scale that they did not have.
     pub(super) unscaled: UnscaledAxes,
+    /// Dimensions of variables that are removed.
+    pub(super) losing: HashSet<DimId>,
     /// Datasets with a special turn.
     pub(super) turns: HashMap<FileAddress, HeaderTurn>,
     pub(super) fresh: Vec<FilePatch>,
@@ -86,6 +88,7 @@ impl UpdatePlanner<'_> {
     /// A need, or what cannot be changed, by name.
     pub(super) fn plan(mut self) -> Step<UpdatePlan> {
         self.unscaled = self.newly_scaled();
+        self.losing = self.losing_users();
         let made = self.new_objects();
         self.make(&made)?;
         for var in self.new.variables() {
@@ -175,15 +178,14 @@ impl UpdatePlanner<'_> {
         }
         let (view, file) = (self.view, Arc::clone(&self.file));
         let mut named = HeaderAttributes::new(view, &file, self.header(addr)?)?;
-        for difference in &found {
-            if let AttributeChange::Remove(name) = difference {
-                named.remove(name)?;
-            }
-        }
+        named.remove(found.iter().filter_map(|difference| match difference {
+            AttributeChange::Remove(name) => Some(*name),
+            AttributeChange::Replace(..) | AttributeChange::Add(_) => None,
+        }))?;
         for (place, name, body) in puts {
             if place.is_some_and(|place| place != name) {
                 // One in a form that cannot be shown gives its name up, as to a new one.
-                named.remove(name)?;
+                named.remove([name.as_str()])?;
             }
             named.put(place.unwrap_or(name), name, body)?;
         }

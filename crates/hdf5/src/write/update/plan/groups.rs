@@ -5,7 +5,7 @@ use crate::group::links;
 use crate::write::objects::{FileObject, listed};
 use ncirrus_layout::{Error, Step};
 use ncirrus_model::{GroupId, NodeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Changes of a group's links.
 #[derive(Debug, Default)]
@@ -38,9 +38,10 @@ impl UpdatePlanner<'_> {
         let header = self.header(addr)?;
         let was_old = has_symbol_table(header);
         let mut named = NamedLinks::new(view, &object, header)?;
-        changes.removed.iter().try_for_each(|name| named.remove(name))?;
+        named.remove(changes.removed.iter().map(String::as_str))?;
+        let given_up: HashSet<&str> = changes.renamed.iter().map(|(from, _)| from.as_str()).collect();
         for (_, to) in &changes.renamed {
-            if named.has(to) && !changes.renamed.iter().any(|(from, _)| from == to) {
+            if named.has(to) && !given_up.contains(to.as_str()) {
                 let message = format!("{to:?} is the name of something else in the group");
                 return Err(Error::unsupported(message).into());
             }
@@ -110,7 +111,8 @@ impl UpdatePlanner<'_> {
     fn check_empty(&self, id: GroupId, changes: &LinkChanges) -> Step<()> {
         let Some(addr) = self.known.addrs.get(&FileObject::Group(id)) else { return Ok(()) };
         let found = links(self.view, &self.object(*addr))?;
-        match found.list.iter().find(|link| !changes.removed.contains(&link.name)) {
+        let removed: HashSet<&str> = changes.removed.iter().map(String::as_str).collect();
+        match found.list.iter().find(|link| !removed.contains(link.name.as_str())) {
             None => Ok(()),
             Some(link) => {
                 let message = format!("the group holds {:?}, which cannot be shown", link.name);

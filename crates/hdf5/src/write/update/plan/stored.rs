@@ -17,7 +17,7 @@ use crate::write::value::encode_values;
 use bytes::Bytes;
 use ncirrus_layout::{CellList, Error, Location, Result, Step};
 use ncirrus_model::{DimId, Model, NodeId, VarId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 impl UpdatePlanner<'_> {
     /// Brings a variable up to date.
@@ -65,7 +65,13 @@ impl UpdatePlanner<'_> {
     /// Whether a variable along a dimension is removed: it may have determined the length.
     fn loses_user(&self, dim: DimId) -> bool {
         let is_unlimited = self.new.dimension(dim).is_some_and(|dimension| dimension.len.is_unlimited());
-        is_unlimited && self.old.users_of(dim).any(|var| self.new.variable(var).is_none())
+        is_unlimited && self.losing.contains(&dim)
+    }
+
+    /// The dimensions of variables that are removed.
+    pub(super) fn losing_users(&self) -> HashSet<DimId> {
+        let removed = self.old.variables().into_iter().filter(|var| self.new.variable(*var).is_none());
+        removed.filter_map(|var| self.old.variable(var)).flat_map(|variable| variable.dims.clone()).collect()
     }
 
     /// The value of elements never written is that of `_FillValue`.
@@ -97,7 +103,7 @@ impl UpdatePlanner<'_> {
         let draft = MessageDraft { kind: kind::FILL, flags: 1, order: 0, body };
         match header.find(kind::FILL).map(|(number, _)| number) {
             Some(number) => header.replace(number, draft)?,
-            None => header.push(draft),
+            None => _ = header.push(draft),
         }
         Ok(())
     }

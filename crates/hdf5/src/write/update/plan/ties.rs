@@ -106,10 +106,10 @@ impl UpdatePlanner<'_> {
             };
             match wanted.iter().find(|(known, _)| known == name) {
                 // Readers do not need back pointers if there is no space for them.
-                Some((_, body)) if !skips && !named.takes(body) => named.remove(name)?,
+                Some((_, body)) if !skips && !named.takes(body) => named.remove([name])?,
                 Some((_, body)) if !skips => named.put(name, name, body.clone())?,
                 Some(_) => {}
-                None => named.remove(name)?,
+                None => named.remove([name])?,
             }
         }
         Ok(())
