@@ -45,6 +45,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task { name: "test", about: "install what tests need, then run every check and test", run: |_| test() },
     Task { name: "peers", about: "install the programs that tests compare with", run: |_| peers::install() },
+    Task { name: "release", about: "build everything that ships", run: |_| python::build_release() },
     Task {
         name: "corpus",
         about: "make a small corpus of every format with the peers: [FOLDER]",
@@ -192,15 +193,19 @@ fn main() -> ExitCode {
 
 /// Everything that must hold before a change lands; the cheap checks first.
 fn test() -> Outcome {
-    stages::all(STAGES, "peers", |name| {
+    stages::all(STAGES, EARLY, |name| {
         let task = TASKS.iter().find(|task| task.name == name).ok_or("no such task")?;
         (task.run)(&[])
     })
 }
 
-/// In this order; the peers are installed while those before them run.
+/// In this order.
 const STAGES: &[&str] =
-    &["fmt", "arrows", "names", "lint", "docs", "features", "peers", "unit", "shipped", "python"];
+    &["fmt", "arrows", "names", "lint", "docs", "features", "peers", "unit", "release", "shipped", "python"];
+
+/// Stages that run beside others, and the stage that they begin with: one waits for networks, the other takes processors
+/// that the tests leave idle.
+const EARLY: &[(&str, &str)] = &[("peers", "fmt"), ("release", "unit")];
 
 fn lint() -> Outcome {
     cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])

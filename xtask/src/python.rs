@@ -1,6 +1,6 @@
 //! The Python package: built into the project's environment and tested there, and packaged as wheels.
-use crate::peers;
 use crate::run::{self, Outcome, project, target};
+use crate::{capi, peers};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 
@@ -51,12 +51,22 @@ pub(crate) fn build() -> Outcome {
     let server =
         ["build", "--quiet", "--profile", "checked", "--workspace", "--tests", "--bin", "ncirrus-bench"];
     run::cargo(&server)?;
-    // With the C library: alone, it would build all other crates again, for another kind of linking.
-    let packages = ["--package", "ncirrus-capi", "--package", "ncirrus-python", "--lib"];
-    run::cargo(&[&["build", "--quiet", "--release"], &packages[..]].concat())?;
+    build_module()?;
     let module = target().join("release").join(format!("{}_ncirrus{}", DLL_PREFIX, DLL_SUFFIX));
     let sources = project().join("crates/python/python");
     python(&["-c", EDITABLE, &module.to_string_lossy(), &sources.to_string_lossy()])
+}
+
+/// Everything that ships: the command, the C library, the extension module.
+pub(crate) fn build_release() -> Outcome {
+    capi::build(&[])?;
+    build_module()
+}
+
+/// With the C library: alone, it would build all other crates again, for another kind of linking.
+fn build_module() -> Outcome {
+    let packages = ["--package", "ncirrus-capi", "--package", "ncirrus-python", "--lib"];
+    run::cargo(&[&["build", "--quiet", "--release"], &packages[..]].concat())
 }
 
 /// Installs what cargo has built as `maturin develop` would, which builds it again.

@@ -4,26 +4,31 @@ use std::fs::File;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// Runs the stages up to the first that fails. At the end prints what each took. The stage `early` begins before all
-/// others, as a program of its own, and the stages before its place in the list run beside it: it waits for networks, they
-/// do not need it.
-pub(crate) fn all(names: &[&'static str], early: &str, run: impl Fn(&str) -> Outcome) -> Outcome {
-    let mut early = EarlyStage::start(early)?;
+/// Runs the stages up to the first that fails. At the end prints what each took. Each of the stages `early` begins beside
+/// another one, as a program of its own with the lowest priority, and ends at its place in the list.
+pub(crate) fn all(names: &[&'static str], early: &[(&str, &str)], run: impl Fn(&str) -> Outcome) -> Outcome {
+    let mut begun: Vec<EarlyStage> = Vec::new();
     let mut took = Vec::new();
     let mut outcome = Ok(());
     for name in names {
+        for (early, _) in early.iter().filter(|(_, beside)| beside == name) {
+            begun.push(EarlyStage::start(early)?);
+        }
         println!("== {name}");
         let (start, before) = (Instant::now(), processor_time());
-        outcome = if *name == early.name { early.finish() } else { run(name) };
+        outcome = match begun.iter_mut().find(|stage| stage.name == *name) {
+            Some(stage) => stage.finish(),
+            None => run(name),
+        };
         took.push((name, start.elapsed(), processor_time().saturating_sub(before)));
         if outcome.is_err() {
             break;
         }
     }
     tell(&took);
-    // What it installs would be left half done.
-    let early = early.finish();
-    outcome.and(early)?;
+    // What they install or build would be left half done.
+    let begun = begun.iter_mut().map(EarlyStage::finish).fold(Ok(()), Outcome::and);
+    outcome.and(begun)?;
     println!("== all checks and tests have passed");
     Ok(())
 }
@@ -39,9 +44,14 @@ impl EarlyStage {
         let told = |error: std::io::Error| format!("{name}: {error}");
         std::fs::create_dir_all(target()).map_err(told)?;
         let log = File::create(target().join(format!("{name}.log"))).map_err(told)?;
-        let mut command = Command::new(std::env::current_exe().map_err(told)?);
-        command.arg(name).stdout(log.try_clone().map_err(told)?).stderr(log);
-        Ok(Self { name: name.to_owned(), program: Some(command.spawn().map_err(told)?) })
+        let program = std::env::current_exe().map_err(told)?;
+        let start = |command: &mut Command| {
+            command.arg(name).stdout(log.try_clone()?).stderr(log.try_clone()?).spawn()
+        };
+        let started = start(Command::new("nice").args(["-n", "19"]).arg(&program));
+        // Not every system has `nice`.
+        let started = started.or_else(|_| start(&mut Command::new(&program))).map_err(told)?;
+        Ok(Self { name: name.to_owned(), program: Some(started) })
     }
 
     /// Waits for its end. It counts as the caller's processor time from then on.

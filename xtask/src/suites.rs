@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Everything except what needs the program that ships; arguments are passed to `cargo test`.
+/// Everything except the command's tests and what else needs the program that ships; arguments are passed to `cargo test`.
 pub(crate) fn unit(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         let all = [&TEST[..], &["--workspace"]].concat();
         return tests(&[all, arguments.iter().map(String::as_str).collect()].concat(), &[]);
     }
     if has_nextest() {
-        tests(&[&NEXTEST[..], &["--filterset", "not test(/^shipped::/)"]].concat(), &[])?;
+        let filter = "not (binary(command) | test(/^shipped::/))";
+        tests(&[&NEXTEST[..], &["--filterset", filter]].concat(), &[])?;
         return tests(&[&TEST[..], &["--workspace", "--doc", "--quiet"]].concat(), &[]);
     }
     tests(&[&TEST[..], &["--workspace", "--", "--skip", "shipped::"]].concat(), &[])

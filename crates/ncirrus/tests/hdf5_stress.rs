@@ -1,5 +1,5 @@
 //! Sixteen threads read through one handle, locally and over HTTP: different variables and the same ones, whole and in
-//! parts; every value is right. `NCIRRUS_STRESS_SECONDS` sets the duration; a few seconds by default, a minute with
+//! parts; every value is right. `NCIRRUS_STRESS_SECONDS` sets the duration; a few seconds by default, ten with
 //! `CI=true`.
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
@@ -17,7 +17,7 @@ const THREADS: u64 = 16;
 
 fn duration() -> Duration {
     let seconds = std::env::var("NCIRRUS_STRESS_SECONDS").map(|text| text.parse().unwrap());
-    Duration::from_secs(seconds.unwrap_or(if required() { 60 } else { 4 }) / 2)
+    Duration::from_secs(seconds.unwrap_or(if required() { 10 } else { 4 }) / 2)
 }
 
 /// A session whose caches hold only a part of the file.

@@ -226,6 +226,7 @@ fn unpack_into<T: Number, F: Float<T>>(
             }
             *out = number;
         }
+        // Masked elements keep the stored value, as netCDF4-python has it; the loop above has no branch, so that it is vectorised.
         let Some(mask) = mask else { return };
         for ((value, out), _) in stored.iter().zip(out).zip(mask).filter(|(_, is_masked)| **is_masked) {
             *out = F::of(*value);
@@ -243,6 +244,7 @@ fn unpack_into<T: Number, F: Float<T>>(
             let threads: Vec<_> = parts
                 .map(|((stored, mask), out)| {
                     scope.spawn(move || {
+                        // Both loops over a block find it in the processor's cache.
                         let mut masks = mask.map(|mask| mask.chunks(BLOCK));
                         for (stored, out) in stored.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
                             unpack(stored, masks.as_mut().and_then(Iterator::next), out);

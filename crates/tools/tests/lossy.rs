@@ -63,7 +63,9 @@ fn copies_keep_the_values_of_every_filter_type_and_precision() {
     let shapes = ["", "phony_dim_0/5,phony_dim_1/16,phony_dim_2/70"];
     for (at, chunks) in shapes.iter().enumerate() {
         let mut written = vec!["check".to_owned(), path.to_str().unwrap().to_owned()];
-        for (name, create) in targets() {
+        // Other kinds of Zarr differ in metadata only, which do not depend on the shape of the chunks.
+        let is_wanted = |name: &str| at == 0 || ["copy.nc", "copy.zarr3"].contains(&name);
+        for (name, create) in targets().into_iter().filter(|(name, _)| is_wanted(name)) {
             let to = folder.path().join(format!("{at}_{name}"));
             let chunks = if chunks.is_empty() { Vec::new() } else { vec![ChunkRule::parse(chunks).unwrap()] };
             let options = CopyOptions::new().create(create).chunks(chunks).drop_filters(true);

@@ -31,21 +31,26 @@ fn cdo_does_the_same_on_both_libraries() {
 
 /// Does all operations of some programs on all files. What an operation prints, and the contents of what it writes, is
 /// equal wherever it succeeds with Debian's library, which is the case for at least so many operations on one file or
-/// more, and so many times in all.
+/// more, and so many times in all. Each operation works on every second file, or on all if `NCIRRUS_ALL_OPERATIONS` is set.
 fn assert_same_work(is_wanted: fn(&str) -> bool, operations: usize, times: usize) {
     let folder = tempfile::tempdir().unwrap();
     make_files(folder.path());
     let commands = OPERATIONS.lines().filter(|line| !line.starts_with('#'));
     let commands = commands.filter(|line| line.split(' ').next().is_some_and(is_wanted));
     let mut worked = BTreeMap::new();
-    for command in commands {
-        for (file, _, _) in FILES {
+    let is_full = std::env::var_os("NCIRRUS_ALL_OPERATIONS").is_some();
+    for (number, command) in commands.enumerate() {
+        for (at, (file, _, _)) in FILES.into_iter().enumerate() {
+            if !is_full && !(number + at).is_multiple_of(2) {
+                continue;
+            }
             let Some(expected) = results(Library::Debian, folder.path(), command, file) else { continue };
             let found = results(Library::Own, folder.path(), command, file);
             assert_eq!(found.as_ref(), Some(&expected), "{command} on {file}");
             *worked.entry(command).or_insert(0) += 1;
         }
     }
+    let (operations, times) = if is_full { (operations, times) } else { (operations * 4 / 5, times * 2 / 5) };
     assert!(worked.len() >= operations, "{} operations: {worked:?}", worked.len());
     let all: usize = worked.values().sum();
     assert!(all >= times, "{all} times: {worked:?}");

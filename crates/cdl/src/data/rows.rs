@@ -173,6 +173,7 @@ impl<'a> RowPrinter<'a> {
 
     /// Prints `values[range]`, a part of one row; `ends_row` says whether it is the row's last part.
     fn run(&mut self, out: &mut OutputText<'_>, values: &Values, range: Range<usize>, ends_row: bool) {
+        // One loop per type: a match for each element would take longer than printing it.
         macro_rules! numbers {
             ($variant:ident, $v:expr, $is:expr, $write:expr) => {{
                 let fill = match &self.fill {

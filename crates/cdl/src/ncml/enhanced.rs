@@ -171,6 +171,7 @@ impl<'a> EnhancedNcml<'a, '_> {
                 self.lost
                     .push((path.to_owned(), format!("NcML does not tell that its values have {len} bytes")));
             }
+            // The element stays open: the fields are elements inside of it.
             (_, Some(UserKind::Compound(fields))) => {
                 pair(self.out, "type", "Structure");
                 return fields.clone();

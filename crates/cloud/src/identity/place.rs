@@ -36,6 +36,7 @@ impl IdentityQuery<'_> {
             let key = ["region", "aws_region"].into_iter().find(|key| found.value(key).is_some())?;
             Some(SourcedValue::new(found.value(key)?, format!("profile {name:?} in {}", found.origin(key))))
         };
+        // A profile that the user named precedes the environment and the configuration, the default profile does not.
         if let Some(told) = profile.filter(|_| is_named).and_then(|name| of_profile(&name.value)) {
             return told;
         }
@@ -78,6 +79,7 @@ impl IdentityQuery<'_> {
             .environment()
             .variable("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
             .is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        // In the order of Amazon's own tools: a variable precedes the profile, a configuration file follows it.
         let is_variable = matches!(settings.origin(ConfigKey::Endpoint), Some(ValueOrigin::Variable(_)));
         if let Some((server, why)) = configured().filter(|_| is_variable && !is_ignored) {
             return checked(server, why);

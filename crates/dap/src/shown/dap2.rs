@@ -140,11 +140,13 @@ impl<'a> Dap2Definitions<'a> {
         }
         let mut shape: Vec<u64> =
             dims.iter().map(|dim| model.dimension(*dim).map_or(0, |dim| dim.len.current())).collect();
+        // The server has strings: the dimension of their characters exists on this side only.
         if characters.is_some() {
             shape.pop();
         }
         let is_coordinate = found.rows.is_none() && is_coordinate(model, &name, &dims);
         let mut variable = Variable::new(name, ty, dims);
+        // The attributes and the type are known; only its shape, and with it the values, cannot be had.
         let unread = |error: &Error| Fault { detail: Some(Detail::ShapeUnread), ..error.into() };
         variable.fault = found.fault.as_ref().map(unread);
         let list = variable.attributes.known_mut();

@@ -144,6 +144,7 @@ impl Dataset {
         while let Some(tiles) = touched.next().await.map_err(|error| self.located(error, variable))? {
             let mut checks: Vec<FragmentCheck> = Vec::new();
             let mut parts = Vec::new();
+            // Checked together after the loop: each check opens a dataset, and their requests overlap.
             for tile in tiles {
                 let fragment = self.fragment_info(&tile);
                 let fault = fragment.fault.clone();

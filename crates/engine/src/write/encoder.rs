@@ -156,6 +156,7 @@ impl ChunkEncoder {
         let array = model.shape(target.var);
         let shape = target.cell_shape(&key.cell)?;
         let stored = target.stored_shape(&key.cell, &array)?;
+        // Encoded bytes that were kept are of the full chunk; an edge that is cut is encoded again.
         let kept = kept.filter(|_| stored == shape);
         let skips = self.takes_mask(target, target.care.changing);
         let subject = EncodingSubject { cell: &key.cell, array: &array, shape: &stored, kept, skips };
@@ -176,6 +177,7 @@ impl ChunkEncoder {
                 let (raw, mut puts) = self.stored_values((target, model), &values).map_err(located)?;
                 let (body, mask) =
                     encode(target, &subject, EncodedBody::Made(raw), scratch).map_err(located)?;
+                // Values of variable length bring objects of their own, which have to be written with the chunk.
                 if puts.is_empty() {
                     self.place_body(target, prepared, &key.cell, body, mask)?
                 } else {

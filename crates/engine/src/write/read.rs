@@ -197,6 +197,7 @@ impl DatasetWriter {
             let key = ChunkKey { var: target.var, cell: cell_of(&part).to_vec() };
             jobs.push(ChunkReadTask { at, part, held: self.stage.lock(access, key).await, stored: None });
         }
+        // All locations in one step, so that the requests of a window run together; staged chunks need none.
         let mut unstaged: Vec<&mut ChunkReadTask<P>> =
             jobs.iter_mut().filter(|job| job.held.slot.contents.is_none()).collect();
         let cells = unstaged.iter().map(|job| cell_of(&job.part));
@@ -217,6 +218,7 @@ impl DatasetWriter {
             Ok(())
         })?;
         let mut loaded = loaded.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Workers finish in any order, the caller gets the parts in its own.
         loaded.sort_by_key(|(job, _)| job.at);
         for (job, contents) in loaded {
             let shape = target.cell_shape(cell_of(&job.part))?;

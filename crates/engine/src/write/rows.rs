@@ -203,6 +203,7 @@ impl<'a> WriteData<'a> {
                 let native = copier.native_len();
                 let of_caller = |first: usize, len: usize| first * native..(first + len) * native;
                 touched.runs(part, shape, &mut |run| {
+                    // Neighbours in the chunk are converted by one call, even where the caller's elements are apart.
                     if run.inside_step == 1 || run.len == 1 {
                         let step = if run.len == 1 { 1 } else { run.source_step };
                         let reach = (run.len.max(1) - 1) * step + 1;

@@ -60,6 +60,7 @@ impl ElementSet {
                 };
                 Ok(Self::Product(axes.iter().map(axis).collect::<Result<_>>()?))
             }
+            // Boxes that form a grid need memory for each axis only, others for each row.
             HyperslabSelection::Boxes { rank, list } => match product(*rank, list) {
                 Some(axes) => Ok(Self::Product(axes)),
                 None => rows_of_boxes(list, limits),

@@ -264,6 +264,7 @@ impl EditableHeader {
             .collect();
         let released = self.pieces.iter().skip(1).map(|room| (room.addr, self.style.piece_len(room.len)));
         let mut change = StructureChange { released: released.collect(), ..StructureChange::default() };
+        // Pieces but the first are freed: readers follow the old chain until the first piece is written, which comes last.
         let (area, count) = match self.style.area(&drafts, first.len)? {
             Some(all) => all,
             None => {

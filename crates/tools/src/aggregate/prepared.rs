@@ -230,6 +230,8 @@ impl PreparedAggregation {
             match &member.role {
                 VariableRole::Aggregated => {
                     let repacked = self.parts.iter().any(|part| part.repacked.contains(&number));
+                    // Packing that differs between files cannot be in the master: the variable has the unpacked values then, and
+                    // only packed values need a fill value that no file uses as data.
                     let is_unpacked = (repacked || options.convention.is_unpacked())
                         && unpack(&mut master.model, member.var);
                     if !is_unpacked {
@@ -249,6 +251,7 @@ impl PreparedAggregation {
                     let array = old.map(|array| names.of_array(array));
                     master.aggregated.extend(array.map(|array| (member.var, array)));
                 }
+                // Its values are read from all files and stored in the master, in the order of the members.
                 VariableRole::Collected => {
                     self.collect(&mut master, member, collected)?;
                     collected += 1;

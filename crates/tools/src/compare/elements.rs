@@ -84,6 +84,7 @@ fn element(values: &Values, index: usize, depth: u32) -> String {
             format!("{{{}}}", list_text(&elements.slice(within(ends)), depth - 1))
         }
         Values::Compound { fields, len } => {
+            // A field that is an array has several elements for each compound.
             let field = |values: &Values| {
                 let each = values.len().checked_div(*len).unwrap_or_default();
                 match each {

@@ -71,6 +71,7 @@ impl ChunkSpecs {
         let by_dimension: Vec<Option<u64>> =
             variable.dims.iter().map(|dim| self.dimensions.get(dim).copied()).collect();
         let is_chunked = matches!(own.unwrap_or(&variable.storage), Storage::Chunked(_));
+        // HDF5 stores only chunks with filters, and lets only chunked variables grow.
         let is_required = is_filtered || grows || by_dimension.iter().any(Option::is_some);
         if self.unchunks {
             return Ok(whole);
@@ -86,6 +87,8 @@ impl ChunkSpecs {
         let default = DefaultChunks::NetcdfC.shape(&axes, element);
         let mut chunks = Vec::with_capacity(axes.len());
         for (at, axis) in axes.iter().enumerate() {
+            // The order of the manual: the variable's own option, the dimension's, the source's chunks, the default. Zero means
+            // that the option leaves the length open.
             let choices = [
                 own.map(given).and_then(|shape| shape.get(at).copied()),
                 by_dimension.get(at).copied().flatten(),

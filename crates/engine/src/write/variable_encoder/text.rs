@@ -75,6 +75,7 @@ fn read(text: &Value, session: &Session) -> Result<VariableEncoder> {
     let path = member("path")?.as_str().ok_or_else(|| bad("path"))?.to_owned();
     let shape = numbers(member("shape")?).ok_or_else(|| bad("shape"))?;
     let growing = member("growing")?.as_array().filter(|list| list.len() == shape.len());
+    // Only the variable itself matters to an encoder: names of dimensions and groups are not in the text.
     let mut model = Model::new();
     let ty = define(&mut model, member("type")?, DEPTH)?;
     let mut dims = Vec::with_capacity(shape.len());

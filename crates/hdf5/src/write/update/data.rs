@@ -45,6 +45,7 @@ pub(super) fn form(
     let (arranged, run, implicit) = match &dataset.arrangement {
         ElementLayout::Compact(_) => (ChunkArrangement::Compact, None, false),
         ElementLayout::Contiguous { addr, .. } => (ChunkArrangement::Contiguous, *addr, false),
+        // A grid has one chain of codecs for all of its chunks.
         ElementLayout::Chunked { edges_unfiltered: true, .. } if !dataset.filters.is_empty() => {
             return Err(
                 Error::unsupported("changing data whose edge chunks are stored without filters").into()
@@ -63,6 +64,7 @@ pub(super) fn form(
     };
     let (grid, edge, codecs) = match layout(view, object, &dataset)? {
         Layout::Grid { grid, edge, codecs, .. } => (grid, edge, codecs),
+        // Contiguous data are written in rows of a moderate size, as if each were a chunk.
         _ => {
             let cells = rows(&dataset.shape, dataset.element.byte_len);
             (ChunkGrid::regular(cells)?, EdgeChunks::Clipped, Arc::from([]))

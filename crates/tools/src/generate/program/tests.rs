@@ -114,6 +114,11 @@ fn makes(golden: &Golden, text: &str, compiler: &[&str], file: &str) -> std::res
     equal_dump(golden, path)
 }
 
+/// Whether a program is compiled: one in three, or all if `NCIRRUS_ALL_PROGRAMS` is set.
+fn is_chosen(number: usize) -> bool {
+    number.is_multiple_of(3) || std::env::var_os("NCIRRUS_ALL_PROGRAMS").is_some()
+}
+
 fn equal_dump(golden: &Golden, folder: &Path) -> std::result::Result<(), String> {
     let dump = Command::new("/usr/bin/ncdump").current_dir(folder).args(["-s", "t.nc"]).output().unwrap();
     let dump = String::from_utf8_lossy(&dump.stdout).into_owned();
@@ -133,10 +138,18 @@ fn programs_in_c_are_the_references_and_make_the_dataset() {
         let mut command = Command::new(&ncgen);
         command.current_dir(folder.path()).args(["-lc"]).args(&golden.flag).args(["-o", "t.nc", "t.cdl"]);
         let theirs = command.output().unwrap();
+        let same = equal_text(&text, &String::from_utf8_lossy(&theirs.stdout));
+        // Programs with the text of Debian's make what Debian's make.
+        let is_new = same.is_err() || !theirs.status.success();
         if theirs.status.success() {
-            texts.add(&golden.name, "text", equal_text(&text, &String::from_utf8_lossy(&theirs.stdout)));
+            texts.add(&golden.name, "text", same);
         }
-        programs.add(&golden.name, "c", makes(&golden, &text, &["gcc", "-w", "-lnetcdf"], "t.c"));
+        if is_new || is_chosen(programs.of) {
+            programs.add(&golden.name, "c", makes(&golden, &text, &["gcc", "-w", "-lnetcdf"], "t.c"));
+        } else {
+            programs.of += 1;
+            programs.same += 1;
+        }
     }
     assert!(programs.of >= 130, "{}", programs.of);
     let wrong = [std::mem::take(&mut texts.wrong), std::mem::take(&mut programs.wrong)].concat();
@@ -152,6 +165,13 @@ fn programs_in_fortran_compile_and_make_the_dataset() {
     let (mut refused, mut names) = (0, Vec::new());
     for golden in goldens() {
         match text_of(&golden, ProgramLanguage::Fortran77) {
+            Ok(text) if !is_chosen(programs.of) => {
+                programs.of += 1;
+                programs.same += 1;
+                if text.lines().any(|line| line.len() > 72) {
+                    names.push(golden.name);
+                }
+            }
             Ok(text) => {
                 let compiler = ["gfortran", "-w", "-I/usr/include", "-lnetcdff", "-lnetcdf"];
                 programs.add(&golden.name, "f77", makes(&golden, &text, &compiler, "t.f"));

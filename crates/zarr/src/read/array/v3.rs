@@ -166,6 +166,8 @@ fn shard(
     if !outer.after.is_empty() {
         return Err(Error::unsupported("codecs around whole shards"));
     }
+    // Transposing whole shards only changes which axis of the shard each length belongs to: the inner chunks keep their
+    // own order. Every other codec would have to see the whole shard.
     let mut axes: Vec<usize> = (0..rank).collect();
     for codec in &outer.before {
         if codec.name != "transpose" {
@@ -181,6 +183,7 @@ fn shard(
     )?;
     let mut chunk_shape = vec![1; rank];
     let mut per_shard = vec![1; rank];
+    // `chunk_shape` counts in stored axes, the grid in those of the array.
     for (axis, len) in axes.iter().zip(&stored) {
         let whole = shard_shape.get(*axis).copied().unwrap_or(1);
         if whole % len != 0 {
