@@ -46,8 +46,8 @@ pub use memo::Memo;
 pub use ncirrus_model::{Detail, Found, Member};
 pub use object::{ObjectId, StoreId, Tag};
 pub use placer::{
-    Abilities, Encoding, FillStorage, PhaseForm, Placer, PlacerWork, PreparedPlacement, PutPhase, StorePut,
-    Writing,
+    Abilities, Encoding, FillStorage, FilledElements, PhaseForm, Placer, PlacerWork, PreparedPlacement,
+    PutPhase, StorePut, Writing,
 };
 pub use query::{PutElements, Query, QueryAxis, QueryBox, QueryDecoder, QuerySource};
 pub use request::{ListEntry, Listing, ObjectBytes, VariableRef, Want};

@@ -159,18 +159,29 @@ pub enum FillStorage {
     Attribute,
     /// With the storage of the variable, which is settled when there are data (Zarr).
     Variable,
-    /// With the storage of the variable, as soon as it is defined: it outlives the attribute (HDF5).
+    /// With the storage of the variable, where an update can change it; it outlives the attribute (HDF5).
     Lasting,
+}
+
+/// Whether elements of a variable may have been filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilledElements {
+    /// The variable is new and has no data.
+    No,
+    /// The variable is new and has data.
+    New,
+    /// The variable existed when the dataset was opened for update.
+    Existing,
 }
 
 impl FillStorage {
     /// Whether the fill value of a variable stays as it is when its attribute `_FillValue` changes or, if `is_removed`, is one
     /// no more.
-    pub fn is_settled(self, has_data: bool, is_removed: bool) -> bool {
+    pub fn is_settled(self, filled: FilledElements, is_removed: bool) -> bool {
         match self {
             Self::Attribute => false,
-            Self::Variable => has_data,
-            Self::Lasting => has_data || is_removed,
+            Self::Variable => filled != FilledElements::No,
+            Self::Lasting => filled == FilledElements::New || is_removed,
         }
     }
 }

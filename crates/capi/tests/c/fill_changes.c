@@ -213,6 +213,37 @@ static void renamed(int mode, int is_defined, int type) {
     printf("\n");
 }
 
+/* An attribute that gets the name of a fill value is none in a file that is there, even if that had another one. */
+static void renamed_late(int mode, int how) {
+    const int own = 95, other = 7;
+    int n, x, v;
+    nc_create(path, mode, &n);
+    nc_def_dim(n, "x", 3, &x);
+    nc_def_var(n, "v", NC_BYTE, 1, &x, &v);
+    nc_put_att_int(n, v, "g", NC_BYTE, 1, &other);
+    if (how & 1) nc_put_att_int(n, v, "_FillValue", NC_BYTE, 1, &own);
+    printf("renamed late %d:", how);
+    DO(nc_enddef(n));
+    if (how & 2) DO(nc_sync(n));
+    if (how & 4) {
+        DO(nc_close(n));
+        DO(nc_open(path, NC_WRITE, &n));
+    }
+    DO(nc_redef(n));
+    if (how & 1) DO(nc_rename_att(n, v, "_FillValue", "o"));
+    DO(nc_rename_att(n, v, "g", "_FillValue"));
+    fill(n, v);
+    DO(nc_enddef(n));
+    values(n, v);
+    DO(nc_close(n));
+    nc_open(path, NC_NOWRITE, &n);
+    attributes(n, v);
+    fill(n, v);
+    values(n, v);
+    nc_close(n);
+    printf("\n");
+}
+
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     snprintf(path, sizeof path, "%s/fill.nc", arguments[1]);
@@ -222,6 +253,7 @@ int main(int count, char **arguments) {
             if (kind < 3) taken_away(modes[kind], how);
             if (kind < 3) changed(modes[kind], how);
             unfilled(modes[kind], how);
+            if (kind > 2) renamed_late(modes[kind], how);
         }
     }
     for (int kind = 3; kind < 5; kind++) {

@@ -5,7 +5,7 @@ use super::target::WriteTarget;
 use crate::convert;
 use crate::decode::{codec_error, element_of};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
-use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, Result};
+use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, FilledElements, Result};
 use ncirrus_model::{
     Atomic, Changes, CodecSpace, CodecSpec, Endianness, Fill, Model, Selection, Storage, TypeRef, VarId,
     Variable,
@@ -166,8 +166,8 @@ impl WriterDefinitions {
         if is_same || old.fill != new.fill || chose_fill(draft, var) {
             return None;
         }
-        let (has_data, is_removed) = (self.written.contains(&var), new.fill_attribute().is_none());
-        match (&new.fill, self.abilities.fills.is_settled(has_data, is_removed)) {
+        let is_removed = new.fill_attribute().is_none();
+        match (&new.fill, self.abilities.fills.is_settled(self.filled(var), is_removed)) {
             (Fill::Attribute, true) => Some(old.settled_fill()),
             (Fill::Apart(_) | Fill::Default, false) => Some(Fill::Attribute),
             _ => None,
@@ -188,7 +188,7 @@ impl WriterDefinitions {
         let (Some(old), Some(new)) = (self.model.variable(var), edited.variable(var)) else { return Ok(()) };
         let same = old.ty == new.ty
             && old.dims == new.dims
-            && self.keeps_fill(old, new, chose_fill(edited, var))
+            && self.keeps_fill(var, (old, new), chose_fill(edited, var))
             && old.endianness == new.endianness
             && old.storage == new.storage
             && old.filters == new.filters
@@ -201,10 +201,19 @@ impl WriterDefinitions {
         Ok(())
     }
 
-    /// Whether a variable has kept its fill value, apart from an attribute that some formats follow.
-    fn keeps_fill(&self, old: &Variable, new: &Variable, is_chosen: bool) -> bool {
-        let follows = || !self.abilities.fills.is_settled(true, false) && old.fill == new.fill && !is_chosen;
+    /// Whether a variable has kept its fill value, apart from an attribute that the format follows.
+    fn keeps_fill(&self, var: VarId, (old, new): (&Variable, &Variable), is_chosen: bool) -> bool {
+        let is_attribute = || old.is_filled() && new.fill == Fill::Attribute && !is_chosen;
+        let follows = || is_attribute() && !self.abilities.fills.is_settled(self.filled(var), false);
         old.is_filled_as(new) || follows()
+    }
+
+    fn filled(&self, var: VarId) -> FilledElements {
+        match (self.existing.contains(&var), self.written.contains(&var)) {
+            (true, _) => FilledElements::Existing,
+            (false, true) => FilledElements::New,
+            (false, false) => FilledElements::No,
+        }
     }
 
     /// Whether a variable has kept its shape, apart from growth.

@@ -16,7 +16,7 @@ use crate::write::put::put_uint;
 use crate::write::value::encode_values;
 use bytes::Bytes;
 use ncirrus_layout::{CellList, Error, Location, Result, Step};
-use ncirrus_model::{DimId, Model, NodeId, VarId};
+use ncirrus_model::{DimId, Fill, Model, NodeId, VarId, Variable};
 use std::collections::{BTreeSet, HashSet};
 
 impl UpdatePlanner<'_> {
@@ -74,25 +74,20 @@ impl UpdatePlanner<'_> {
         removed.filter_map(|var| self.old.variable(var)).flat_map(|variable| variable.dims.clone()).collect()
     }
 
-    /// The value of elements never written is that of `_FillValue`.
+    /// The value of elements never written is that of `_FillValue`, unless it is settled.
     fn fill_value(&mut self, id: VarId, addr: FileAddress) -> Step<()> {
-        let of = |model: &Model| {
-            model
-                .attributes(NodeId::Variable(id))
-                .and_then(|state| state.known()?.find("_FillValue").cloned())
-        };
-        let (Some(variable), Some(new)) = (self.new.variable(id), of(self.new)) else { return Ok(()) };
-        if of(self.old).is_some_and(|old| old.values == new.values) {
+        let Some(variable) = self.new.variable(id) else { return Ok(()) };
+        let is_settled = matches!(variable.fill, Fill::Apart(_) | Fill::Default);
+        // An attribute of another form is none of the dataset's value.
+        let Some(new) = variable.fill_attribute().filter(|_| !is_settled) else { return Ok(()) };
+        let old = self.old.variable(id).and_then(Variable::fill_attribute);
+        if old.is_some_and(|old| old.is_identical(new)) {
             return Ok(());
         }
-        // An attribute of another form is none of the dataset's value, as where netCDF-C renames an attribute to this name. What lies
-        // elsewhere, as in files outside, keeps the value that it has.
-        let Some(track) = self.tracks.get(&id).filter(|_| new.values.len() == 1 && new.ty == variable.ty)
-        else {
-            return Ok(());
-        };
+        // What lies elsewhere, as in files outside, keeps the value that it has.
+        let Some(track) = self.tracks.get(&id) else { return Ok(()) };
         let datatype = &track.form.datatype;
-        let value = encode_values(datatype, &new.values, 0..1, &mut self.heap, &mut self.space)?;
+        let value = encode_values(datatype, new, 0..1, &mut self.heap, &mut self.space)?;
         let allocation = match track.form.arranged {
             ChunkArrangement::Compact => 1,
             ChunkArrangement::Contiguous => 2,
