@@ -4,10 +4,17 @@ mod ahead_window;
 mod followed;
 mod put_run;
 mod reads;
+mod single_values;
 mod small_casts;
+mod value_blocks;
 mod waiting_puts;
 
 pub use put_run::{CollectedPuts, PutRun, RunPlace, row_place};
 pub(crate) use reads::DatasetPace;
+pub use single_values::copy_held;
 pub use small_casts::{NumberBytes, can_cast, cast};
+pub use value_blocks::{BlockedVariable, ValueBlock, ValueBlocks};
 pub use waiting_puts::{PutReach, PutTask, PutsBehind, WaitingPut, take_before};
+
+#[cfg(test)]
+mod tests;
