@@ -44,8 +44,11 @@ impl OldDate {
                 && (calendar & IS_JULIAN != 0 || year % 100 != 0 || year % 400 == 0)
         };
         let of_year = |year: i64| if calendar & IS_365 == 0 { 360 } else { 365 + i64::from(is_leap(year)) };
-        let years: i64 =
-            if year >= base { (base..year).map(of_year).sum() } else { -(year..base).map(of_year).sum::<i64>() };
+        let years: i64 = if year >= base {
+            (base..year).map(of_year).sum()
+        } else {
+            -(year..base).map(of_year).sum::<i64>()
+        };
         let before = usize::try_from(month - 1).ok().and_then(|at| DAYS_BEFORE.get(at)).copied().unwrap_or(0);
         let months = if calendar & IS_365 == 0 {
             (month - 1) * 30
