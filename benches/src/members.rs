@@ -35,13 +35,15 @@ pub(crate) fn run(
     let times = match case {
         "create" => timed_after(runs, before, || members.create(&target)),
         "update" => timed_after(runs, || members.create(&target), || members.update(&target)),
-        "open" => members.prepared(&source).and_then(|()| timed_after(runs, before, || members.open(&source))),
+        "open" => {
+            members.prepared(&source).and_then(|()| timed_after(runs, before, || members.open(&source)))
+        }
         "copy" => members
             .prepared(&source)
             .and_then(|()| timed_after(runs, before, || members.copy(&source, &target))),
-        "dump" => members.prepared(&source).and_then(|()| {
-            timed_after(runs, before, || members.dump(&source, &mut std::io::sink()))
-        }),
+        "dump" => members
+            .prepared(&source)
+            .and_then(|()| timed_after(runs, before, || members.dump(&source, &mut std::io::sink()))),
         "generate" => members.prepared(&source).and_then(|()| {
             let mut text = Vec::new();
             members.dump(&source, &mut text)?;

@@ -6,4 +6,3 @@ pub(crate) mod compound_draft;
 pub(crate) mod memory;
 pub(crate) mod modes;
 pub(crate) mod numbers;
-pub(crate) mod uri;

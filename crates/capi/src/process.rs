@@ -78,8 +78,9 @@ fn new_session() -> ncirrus::Result<Session> {
     if !(set.own.is_empty() && set.rc.is_empty() && set.plugins.is_none()) {
         builder = builder.settings(gathered(&set)?);
     }
-    // Programs expect of a file that they have open what systems do: it is read on, whatever becomes of its name.
-    let builder = builder.holds_files(true);
+    // Programs expect of a file that they have open what systems do: it is read on, whatever becomes of its name. Blocks are kept by
+    // thread and id, so that no file is looked up for them.
+    let builder = builder.holds_files(true).value_blocks(false);
     without_signals(|| match &set.plugins {
         Some(folders) => with_plugins(builder, folders).build(),
         None => builder.build(),

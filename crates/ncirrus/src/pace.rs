@@ -2,12 +2,20 @@
 //! the project's own faces; programs do not need it.
 mod ahead_window;
 mod followed;
+mod late_puts;
 mod put_run;
 mod reads;
+mod single_values;
 mod small_casts;
+mod value_blocks;
 mod waiting_puts;
 
-pub use put_run::{CollectedPuts, PutRun, RunPlace, row_place};
+pub use late_puts::{LatePuts, PutBehind};
+pub use put_run::{PutRun, RunPlace, is_small_put};
 pub(crate) use reads::DatasetPace;
+pub use single_values::copy_held;
 pub use small_casts::{NumberBytes, can_cast, cast};
-pub use waiting_puts::{PutReach, PutTask, PutsBehind, WaitingPut, take_before};
+pub use value_blocks::{BlockedVariable, ValueBlock, ValueBlocks};
+
+#[cfg(test)]
+mod tests;

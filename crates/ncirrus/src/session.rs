@@ -35,6 +35,8 @@ pub struct Session {
     folder: Option<PathBuf>,
     /// What is held of values that were read ahead; `None`: nothing is read ahead.
     pub(crate) windows: Option<Arc<WindowBudget>>,
+    /// Whether single values are not read with others around them.
+    pub(crate) has_no_blocks: bool,
 }
 
 /// Builds a [`Session`]; everything has a default.
@@ -300,9 +302,11 @@ impl SessionBuilder {
         network.put_into(&mut stores.schemes);
         self.resources.put_into(&mut stores)?;
         let windows = (!self.resources.reads_no_more).then(Arc::default);
+        let has_no_blocks = self.resources.has_no_blocks;
         let folder = self.resources.folder;
         let overlays: Vec<Arc<dyn Overlay>> = vec![Arc::new(AggregateOverlay)];
         let engine = engine.overlays(overlays).stores(stores.clone());
-        Ok(Session { engine: engine.build()?, stores, network, drivers: drivers.into(), folder, windows })
+        let (engine, drivers) = (engine.build()?, drivers.into());
+        Ok(Session { engine, stores, network, drivers, folder, windows, has_no_blocks })
     }
 }

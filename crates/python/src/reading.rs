@@ -16,6 +16,11 @@ pub(crate) enum Wanted<'a> {
 }
 
 impl Wanted<'_> {
+    /// Copies a few values that are at hand, while no other thread of Python needs to run.
+    fn copy_held(&self, variable: &Variable, out: &mut [u8]) -> bool {
+        matches!(self, Self::Selection(selection) if ncirrus::pace::copy_held(variable, selection, out))
+    }
+
     fn fill(&self, variable: &Variable, out: &mut [u8]) -> ncirrus::Result<()> {
         match self {
             Self::Selection(selection) => variable.read_bytes_into(selection, out),
@@ -60,7 +65,10 @@ pub(crate) fn into_array(
     array: &Bound<'_, PyAny>,
     form: ElementForm,
 ) -> PyResult<()> {
-    let fill = |out: &mut [u8]| wait(py, || wanted.fill(variable, out));
+    let fill = |out: &mut [u8]| match wanted.copy_held(variable, out) {
+        true => Ok(()),
+        false => wait(py, || wanted.fill(variable, out)),
+    };
     match form {
         ElementForm::Number(number) => on_number!(number, T => with_memory::<T>(array, fill)),
         ElementForm::Packed => with_memory::<u8>(&bytes_of(array)?, fill),

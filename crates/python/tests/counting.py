@@ -71,26 +71,28 @@ class CountingServer:
             handler.send_header("Content-Length", "0")
             handler.end_headers()
             return
-        body = path.read_bytes()
-        first, last, status = 0, len(body) - 1, 200
+        size = path.stat().st_size
+        first, last, status = 0, size - 1, 200
         found = re.fullmatch(r"bytes=(\d*)-(\d*)", wanted or "")
-        if found and body:
+        if found and size:
             status = 206
             if found[1]:
                 first, last = int(found[1]), min(int(found[2] or last), last)
             else:
-                first = max(0, len(body) - int(found[2]))
+                first = max(0, size - int(found[2]))
         if first > last:
             status, first, last = 416, 0, -1
         handler.send_response(status)
         handler.send_header("Accept-Ranges", "bytes")
-        handler.send_header("ETag", f'"{path.stat().st_mtime_ns}-{len(body)}"')
+        handler.send_header("ETag", f'"{path.stat().st_mtime_ns}-{size}"')
         if status == 206:
-            handler.send_header("Content-Range", f"bytes {first}-{last}/{len(body)}")
+            handler.send_header("Content-Range", f"bytes {first}-{last}/{size}")
         handler.send_header("Content-Length", str(last - first + 1))
         handler.end_headers()
         if handler.command == "GET":
-            handler.wfile.write(body[first : last + 1])
+            with path.open("rb") as file:
+                file.seek(first)
+                handler.wfile.write(file.read(last + 1 - first))
 
     def close(self) -> None:
         self._server.shutdown()

@@ -39,6 +39,7 @@ pub fn functions() -> Vec<FunctionRow> {
         refusals::ROWS,
         refusals::FORTRAN,
         refusals::DISPATCH,
+        refusals::ALIKE,
         version2::ROWS,
         own::ROWS,
         own::NEWER,

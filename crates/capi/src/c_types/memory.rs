@@ -30,7 +30,7 @@ pub(crate) use lists::{
     MemoryFile, ShortsOut, StartsIn, TextsOut, UriHandle, UriOut, WordsOut,
 };
 pub(crate) use roles::{
-    Bytes, BytesOut, CArgument, CPassed, CText, CTextMut, Char, In, Long, NameOut, Out, TextAddress, TextOut,
-    Vlens,
+    Bytes, BytesOut, CArgument, CNumber, CPassed, CText, CTextMut, Char, In, Long, NameOut, Out, TextAddress,
+    TextOut, Vlens,
 };
 pub(crate) use structures::{ByteBuffer, TextList, TextListIn};

@@ -12,6 +12,7 @@ use crate::files::group_of;
 use crate::files::members::atomic_of;
 use crate::process::local_place::path_of;
 use ncirrus::TypeRef;
+use ncirrus::netcdf::escapes;
 use std::ffi::{CString, c_int};
 
 /// Numbers of the classes of types: vlens and those after it are no atomic types.
@@ -150,44 +151,13 @@ pub(crate) fn parse_provenance(text: CText, out: TextsOut) -> Outcome<()> {
     if text.is_empty() {
         return Ok(());
     }
-    let pairs = split_unescaped(text, |byte| matches!(byte, b',' | b'|'), usize::MAX);
-    if pairs.iter().any(|pair| pair.is_empty()) {
-        return Err(Code(NC_EINVAL));
-    }
     let mut image = Vec::new();
-    for pair in pairs {
-        let parts = split_unescaped(pair, |byte| byte == b'=', 2);
-        for part in [parts.first(), parts.get(1)] {
-            let part = part.map_or(&[][..], |part| *part);
-            image.extend(allocated_text(&unescaped(part))?.to_ne_bytes());
-        }
+    for part in escapes::pairs(text).ok_or(Code(NC_EINVAL))?.into_iter().flatten() {
+        image.extend(allocated_text(&part)?.to_ne_bytes());
     }
     image.extend([0; 2 * size_of::<usize>()]);
     out.untyped().set(allocated(&image)?);
     Ok(())
-}
-
-/// The parts between separators that no backslash precedes, at most `most`.
-fn split_unescaped(text: &[u8], is_between: impl Fn(u8) -> bool, most: usize) -> Vec<&[u8]> {
-    let (mut parts, mut start, mut is_escaped) = (Vec::new(), 0, false);
-    for (at, byte) in text.iter().enumerate() {
-        if !is_escaped && is_between(*byte) && parts.len() + 1 < most {
-            parts.push(&text[start..at]);
-            start = at + 1;
-        }
-        is_escaped = !is_escaped && *byte == b'\\';
-    }
-    parts.push(&text[start..]);
-    parts
-}
-
-/// Text without the backslashes before other characters; a last one stays.
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let (mut plain, mut bytes) = (Vec::with_capacity(text.len()), text.iter().copied());
-    while let Some(byte) = bytes.next() {
-        plain.push(if byte == b'\\' { bytes.next().unwrap_or(byte) } else { byte });
-    }
-    plain
 }
 
 /// `ncaux_writefile`.

@@ -11,8 +11,8 @@ use crate::files::file_edit::FileEdit;
 use crate::files::members::atomic_of;
 use crate::files::{GLOBAL, edit, number};
 use ncirrus::model::{Dimension, NAME_MAX_BYTES, Stored, Variable, check_name, normalize_name};
-use ncirrus::netcdf::formats;
-use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, Fill, Format, Model, Storage, TypeRef, VarId};
+use ncirrus::netcdf::{fits_variables, formats};
+use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, Fill, Model, Storage, TypeRef, VarId};
 use std::ffi::c_int;
 
 /// Dimensions of a variable of netCDF-4.
@@ -97,40 +97,12 @@ pub(crate) fn enddef_padded(
         if !edit.is_classic() {
             return edit.state.end_definitions();
         }
-        check_sizes(edit)?;
+        if !fits_variables(edit.model(), edit.file.core.format.netcdf()) {
+            return Err(Code(NC_EVARSIZE));
+        }
         check_fill_values(edit)?;
         edit.state.end_definitions_in(room_of(header_free, align, free, record_align)?)
     })
-}
-
-/// Variables that the format has no room for.
-fn check_sizes(edit: &FileEdit<'_>) -> Outcome<()> {
-    let limit = formats::max_variable_len(edit.file.core.format.netcdf());
-    let model = edit.model();
-    let (records, fixed): (Vec<VarId>, Vec<VarId>) =
-        model.variables().into_iter().partition(|var| model.growing(*var).first() == Some(&true));
-    let is_large = |var: &VarId| byte_len(model, *var).is_none_or(|len| len > limit);
-    for list in [&fixed, &records] {
-        let large = list.iter().filter(|var| is_large(var)).count();
-        let ends_large = list.last().is_some_and(is_large);
-        // Only the last of the fixed ones may be larger, if there are no records, and only one record variable.
-        let may_be = ends_large
-            && edit.file.core.format.netcdf() != Format::Data64
-            && (records.is_empty() || std::ptr::eq(list, &records));
-        if large > usize::from(may_be) {
-            return Err(Code(NC_EVARSIZE));
-        }
-    }
-    Ok(())
-}
-
-/// Bytes of a variable, or of one of its records.
-fn byte_len(model: &Model, var: VarId) -> Option<u64> {
-    let variable = model.variable(var)?;
-    let shape = model.shape(var);
-    let skipped = usize::from(model.growing(var).first() == Some(&true));
-    let element = model.packed_len(variable.ty)?;
-    shape.iter().skip(skipped).try_fold(element, |len, axis| len.checked_mul(*axis))
 }
 
 /// `nc_def_dim`.

@@ -6,23 +6,17 @@ use crate::c_types::codes::{
 use crate::c_types::memory::{Bytes, In};
 use crate::definitions::define::{default_chunks, set_no_fill, type_of, variable_id};
 use crate::definitions::layouts;
-use crate::definitions::storage::{DEFLATE, FLETCHER32, SHUFFLE, SZIP};
 use crate::files::file_edit::FileEdit;
 use crate::files::{check_not_global, edit, group_of, session};
 use ncirrus::convert::Quantize;
 use ncirrus::model::Variable;
+use ncirrus::netcdf::filters::{self, BLOSC, BZIP2, DEFLATE, FLETCHER32, FilterRefusal, SHUFFLE, SZIP, ZSTD};
 use ncirrus::{Atomic, Attribute, CodecSpec, Endianness, Storage, TypeRef, VarId};
 use std::ffi::c_int;
 
 const CHUNKED: c_int = 0;
 const CONTIGUOUS: c_int = 1;
 const COMPACT: c_int = 2;
-/// Registered numbers of filters.
-const BZIP2: u32 = 307;
-const BLOSC: u32 = 32001;
-const ZSTD: u32 = 32015;
-/// The largest number of a filter.
-const MOST_ID: u32 = 0xffff;
 /// The most bytes of a chunk.
 const CHUNK_BYTES: u64 = 0xffff_ffff;
 /// Bytes of values in a header.
@@ -137,33 +131,6 @@ fn ensure_chunks(edit: &mut FileEdit<'_>, var: VarId) -> Outcome<()> {
     Ok(())
 }
 
-/// Numbers of filters, with places: as by the reference, the checksum is first, then shuffle.
-fn rank_of(id: u32) -> u8 {
-    match id {
-        FLETCHER32 => 0,
-        SHUFFLE => 1,
-        _ => 2,
-    }
-}
-
-fn id_of(spec: &CodecSpec) -> u32 {
-    if let CodecSpec::Hdf5 { id, .. } = spec { *id } else { 0 }
-}
-
-/// Adds a filter, or replaces its parameters.
-fn add_filter(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) {
-    let spec =
-        CodecSpec::Hdf5 { id, parameters: parameters.to_vec(), optional: id == SHUFFLE || id == DEFLATE };
-    change(edit, var, |variable| {
-        if let Some(old) = variable.filters.iter_mut().find(|old| id_of(old) == id) {
-            *old = spec;
-            return;
-        }
-        let place = variable.filters.iter().position(|other| rank_of(id_of(other)) > rank_of(id));
-        variable.filters.insert(place.unwrap_or(variable.filters.len()), spec);
-    });
-}
-
 /// `nc_def_var_deflate`. What an earlier call chose stays: as by the reference, nothing is taken back, and level 0 stands for no
 /// compression.
 pub(crate) fn deflate(
@@ -214,45 +181,26 @@ pub(crate) fn filter(ncid: c_int, varid: c_int, id: u32, count: usize, parameter
 
 /// Adds a filter to a variable that may get one ([`open_for_filters`]).
 fn add(edit: &mut FileEdit<'_>, var: VarId, id: u32, parameters: &[u32]) -> Outcome<()> {
-    if id > MOST_ID {
+    if !filters::is_number(id) {
         return Err(Code(NC_EHDFERR));
     }
     if session()?.registry().entry(&CodecSpec::hdf5(id, &[])).is_none() {
         return Err(Code(NC_ENOFILTER));
     }
-    match id {
-        DEFLATE if parameters.len() != 1 => return Err(Code(NC_EFILTER)),
-        DEFLATE if parameters.first().is_some_and(|level| *level > 9) => return Err(Code(NC_EINVAL)),
-        DEFLATE => check_without(edit, var, SZIP)?,
-        SZIP => {
-            check_szip(edit, var, parameters)?;
-            check_without(edit, var, DEFLATE)?;
-        }
-        _ => {}
-    }
-    ensure_chunks(edit, var)?;
-    add_filter(edit, var, id, parameters);
-    Ok(())
-}
-
-/// Deflate and szip exclude each other.
-fn check_without(edit: &FileEdit<'_>, var: VarId, other: u32) -> Outcome<()> {
-    let is_other = |filter: &CodecSpec| id_of(filter) == other;
-    if variable(edit, var)?.filters.iter().any(is_other) { Err(Code(NC_EINVAL)) } else { Ok(()) }
-}
-
-/// Blocks of szip are even, of at most 32 values, and not longer than a chunk.
-fn check_szip(edit: &FileEdit<'_>, var: VarId, parameters: &[u32]) -> Outcome<()> {
-    let [mask, pixels] = parameters else { return Err(Code(NC_EFILTER)) };
-    if *mask & (4 | 32) == 0 || *pixels == 0 || *pixels > 32 || pixels % 2 != 0 {
-        return Err(Code(NC_EINVAL));
-    }
-    let chunk = match &variable(edit, var)?.storage {
+    let known = variable(edit, var)?;
+    let chunk = match &known.storage {
         Storage::Chunked(chunks) => chunks.clone(),
         _ => edit.model().shape(var),
     };
     let elements = chunk.iter().fold(1u64, |product, len| product.saturating_mul(*len));
-    if !chunk.is_empty() && elements < u64::from(*pixels) { Err(Code(NC_EINVAL)) } else { Ok(()) }
+    let elements = Some(elements).filter(|_| !chunk.is_empty());
+    filters::check(id, parameters, &known.filters, elements).map_err(|refusal| match refusal {
+        FilterRefusal::Parameters => Code(NC_EFILTER),
+        FilterRefusal::Value => Code(NC_EINVAL),
+    })?;
+    ensure_chunks(edit, var)?;
+    change(edit, var, |variable| filters::put(&mut variable.filters, id, parameters));
+    Ok(())
 }
 
 /// `nc_def_var_szip`.

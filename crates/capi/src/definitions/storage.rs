@@ -4,7 +4,9 @@ use crate::c_types::memory::{BytesOut, Out};
 use crate::definitions::layouts;
 use crate::files::{FileGroup, check_not_global, group_of, session, size};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
+use ncirrus::convert::Quantize;
 use ncirrus::model::{self, CodecSpace, VarId, default_fill};
+use ncirrus::netcdf::filters::{self, BLOSC, BZIP2, DEFLATE, FLETCHER32, SHUFFLE, SZIP, ZSTD};
 use ncirrus::{Atomic, CodecSpec, Endianness, Storage, TypeRef, Values};
 use std::ffi::c_int;
 
@@ -40,7 +42,7 @@ pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: Out<c_int>, lens: Out
 }
 
 /// The filters as HDF5 numbers them, with their parameters.
-fn filters(variable: &model::Variable) -> Outcome<Vec<(u32, Vec<u32>)>> {
+fn numbered(variable: &model::Variable) -> Outcome<Vec<(u32, Vec<u32>)>> {
     let byte_len = match variable.ty {
         TypeRef::Atomic(atomic) => atomic.byte_len(),
         TypeRef::User(_) => None,
@@ -60,11 +62,6 @@ fn filters(variable: &model::Variable) -> Outcome<Vec<(u32, Vec<u32>)>> {
     Ok(translated.collect())
 }
 
-pub(crate) const DEFLATE: u32 = 1;
-pub(crate) const SHUFFLE: u32 = 2;
-pub(crate) const FLETCHER32: u32 = 3;
-pub(crate) const SZIP: u32 = 4;
-
 pub(crate) fn deflate(
     ncid: c_int,
     varid: c_int,
@@ -77,7 +74,7 @@ pub(crate) fn deflate(
         deflate.set(0);
         level.set(0);
     }
-    let filters = filters(stored(&at, varid)?)?;
+    let filters = numbered(stored(&at, varid)?)?;
     let found = filters.iter().find(|(id, _)| *id == DEFLATE);
     shuffle.set(c_int::from(filters.iter().any(|(id, _)| *id == SHUFFLE)));
     deflate.set(c_int::from(found.is_some()));
@@ -88,7 +85,7 @@ pub(crate) fn deflate(
 
 pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let has = filters(stored(&at, varid)?)?.iter().any(|(id, _)| *id == FLETCHER32);
+    let has = numbered(stored(&at, varid)?)?.iter().any(|(id, _)| *id == FLETCHER32);
     is_set.set(c_int::from(has));
     Ok(())
 }
@@ -98,21 +95,11 @@ fn listed(at: &FileGroup, varid: c_int) -> Outcome<Vec<(u32, Vec<u32>)>> {
     if at.file.is_classic() {
         return Ok(Vec::new());
     }
-    let mut list = filters(stored(at, varid)?)?;
+    let mut list = numbered(stored(at, varid)?)?;
     if at.file.is_hdf5() {
-        list.iter_mut().filter(|(id, _)| *id == SZIP).for_each(|(_, list)| keep_chosen(list));
+        list.iter_mut().filter(|(id, _)| *id == SZIP).for_each(|(_, list)| filters::chosen_of_szip(list));
     }
     Ok(list)
-}
-
-/// Of szip's parameters, those that the program chose: HDF5 adds flags and two more about the chunk.
-fn keep_chosen(parameters: &mut Vec<u32>) {
-    const ENTROPY: u32 = 4;
-    const NEAREST: u32 = 32;
-    parameters.truncate(2);
-    if let Some(mask) = parameters.first_mut() {
-        *mask &= ENTROPY | NEAREST;
-    }
 }
 
 pub(crate) fn szip(ncid: c_int, varid: c_int, mask: Out<c_int>, pixels: Out<c_int>) -> Outcome<()> {
@@ -236,13 +223,9 @@ pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<
     }
     stored(&at, varid)?;
     let attributes = at.attributes(varid)?;
-    let names = [
-        "_QuantizeBitGroomNumberOfSignificantDigits",
-        "_QuantizeGranularBitRoundNumberOfSignificantDigits",
-        "_QuantizeBitRoundNumberOfSignificantBits",
-    ];
-    let found = (1..).zip(names).find_map(|(mode, name)| {
-        let kept = attributes.find(name)?.values.integer(0)?;
+    let kinds = [Quantize::BitGroom(0), Quantize::GranularBitRound(0), Quantize::BitRound(0)];
+    let found = (1..).zip(kinds).find_map(|(mode, kind)| {
+        let kept = attributes.find(kind.attribute_name())?.values.integer(0)?;
         Some((mode, c_int::try_from(kept).ok()?))
     });
     let (of, kept) = found.unwrap_or((0, 0));
@@ -279,12 +262,12 @@ fn level(ncid: c_int, varid: c_int, id: u32, has: Out<c_int>, level: Out<c_int>)
 
 /// `nc_inq_var_bzip2`.
 pub(crate) fn bzip2(ncid: c_int, varid: c_int, has: Out<c_int>, of: Out<c_int>) -> Outcome<()> {
-    level(ncid, varid, 307, has, of)
+    level(ncid, varid, BZIP2, has, of)
 }
 
 /// `nc_inq_var_zstandard`.
 pub(crate) fn zstandard(ncid: c_int, varid: c_int, has: Out<c_int>, of: Out<c_int>) -> Outcome<()> {
-    level(ncid, varid, 32015, has, of)
+    level(ncid, varid, ZSTD, has, of)
 }
 
 /// `nc_inq_var_blosc`.
@@ -297,7 +280,7 @@ pub(crate) fn blosc(
     block: Out<u32>,
     shuffle: Out<u32>,
 ) -> Outcome<()> {
-    let found = known_filter(ncid, varid, 32001)?;
+    let found = known_filter(ncid, varid, BLOSC)?;
     has.set(c_int::from(found.is_some()));
     if let Some([_, _, _, size, of, mode, kind, ..]) = found.as_deref() {
         codec.set(*kind);

@@ -30,6 +30,11 @@ impl FileFormat {
         }
     }
 
+    /// What the dataset is.
+    pub(crate) fn kind(self) -> DatasetKind {
+        self.kind
+    }
+
     /// `NC_FORMAT_*`.
     pub(crate) fn number(self) -> c_int {
         formats::number(self.kind.format)

@@ -10,8 +10,8 @@ use crate::process::faults::{self, FaultPlace};
 use crate::process::last_error;
 use crate::process::local_place::{LocalPlace, address_of, anchored};
 use crate::process::{self, open_options, session};
-use ncirrus::pace::CollectedPuts;
-use ncirrus::pace::PutsBehind;
+use crate::values::late_puts::RunKey;
+use ncirrus::pace::LatePuts;
 use ncirrus::{Dataset, Endianness, Model, TypeId, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
@@ -35,9 +35,7 @@ pub(crate) struct FileCore {
     /// How often something was changed.
     changes: AtomicU64,
     /// Values that were put and are not written yet.
-    pub(crate) puts: CollectedPuts,
-    /// Values that are written behind the caller.
-    pub(crate) behind: PutsBehind,
+    pub(crate) late: LatePuts<RunKey>,
 }
 
 /// The state of a file while no other call has it or its values.
@@ -186,8 +184,7 @@ impl FileCore {
             health: FileHealth::default(),
             serial: SERIALS.fetch_add(1, Ordering::Relaxed),
             changes: AtomicU64::new(0),
-            puts: CollectedPuts::default(),
-            behind: PutsBehind::default(),
+            late: LatePuts::default(),
         })
     }
 
@@ -245,7 +242,7 @@ impl FileCore {
     ///
     /// # Errors
     /// None that a dataset that is written has.
-    pub(crate) fn refresh(&self) -> Outcome<()> {
+    pub(crate) fn refresh(&self) -> ncirrus::Result<()> {
         self.state.write().unwrap_or_else(PoisonError::into_inner).refresh()
     }
 
@@ -379,7 +376,7 @@ impl FileState {
         let passed = self.dataset.refresh_draft(draft).and_then(|()| self.dataset.adopt_draft(draft));
         passed.map_err(|error| self.format.code_of(error))?;
         self.may_lack_values = true;
-        self.refresh()
+        Ok(self.refresh()?)
     }
 
     /// Fills what nobody wrote into a variable of a classic file before its fill value changes: it keeps the one of then.
@@ -399,12 +396,12 @@ impl FileState {
     ///
     /// # Errors
     /// None that a dataset that is written has.
-    pub(crate) fn refresh(&mut self) -> Outcome<()> {
+    pub(crate) fn refresh(&mut self) -> ncirrus::Result<()> {
         if self.members.model.is_of(&self.dataset.model()?) {
             return Ok(());
         }
         self.may_lack_values = true;
-        Ok(self.dataset.refresh_draft(&mut Arc::make_mut(&mut self.members).model)?)
+        self.dataset.refresh_draft(&mut Arc::make_mut(&mut self.members).model)
     }
 
     /// Makes permanent what was written. A new file appears at its path and is changed in place from then on.

@@ -123,7 +123,11 @@ mod tests {
     use crate::opening::open::close;
     use std::ffi::{CString, c_int};
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::sync::{Mutex, PoisonError};
     use std::thread;
+
+    /// Slots are those of the process: a file of one test would come into the slot of one that another test closed.
+    static ALONE: Mutex<()> = Mutex::new(());
 
     /// A file in memory.
     fn created(name: &str) -> c_int {
@@ -134,6 +138,7 @@ mod tests {
 
     #[test]
     fn closing_waits_for_the_calls_that_run() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         for round in 0..50 {
             let id = created("waits.nc");
             let (running, calls, is_closed) =
@@ -165,6 +170,7 @@ mod tests {
 
     #[test]
     fn files_that_come_and_go_are_found_by_their_own_ids() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         thread::scope(|scope| {
             for number in 0..4 {
                 scope.spawn(move || {

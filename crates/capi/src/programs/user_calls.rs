@@ -1,10 +1,10 @@
 //! Calls on files of formats that programs define, where one call of the library is not one of the table.
 use crate::c_types::codes::{Code, NC_EFILTER, NC_ENOFILTER, Outcome};
 use crate::c_types::memory::{Bytes, BytesOut, CText, In, NameOut, Out, UserTable};
-use crate::definitions::storage::{DEFLATE, SZIP};
 use crate::files::{GLOBAL, size};
 use crate::rules::slabs::CSlab;
 use ncirrus::Atomic;
+use ncirrus::netcdf::filters::{DEFLATE, SZIP};
 use std::ffi::c_int;
 
 /// What is asked of a variable: `inq_var_all` has an argument for each, null where nobody asks.
@@ -177,20 +177,24 @@ pub(crate) fn var(
     VariableQuestion { name, ty, rank, dims, attributes, ..nothing() }.ask(table, ncid, varid)
 }
 
-pub(crate) fn var_name(table: &UserTable, ncid: c_int, varid: c_int, name: NameOut) -> Outcome<()> {
-    VariableQuestion { name, ..nothing() }.ask(table, ncid, varid)
+/// Functions that ask one or two things of a variable.
+macro_rules! questions {
+    ($($name:ident($($part:ident: $role:ty),+);)*) => {$(
+        pub(crate) fn $name(table: &UserTable, ncid: c_int, varid: c_int, $($part: $role),+) -> Outcome<()> {
+            VariableQuestion { $($part,)+ ..nothing() }.ask(table, ncid, varid)
+        }
+    )*};
 }
 
-pub(crate) fn var_type(table: &UserTable, ncid: c_int, varid: c_int, ty: Out<c_int>) -> Outcome<()> {
-    VariableQuestion { ty, ..nothing() }.ask(table, ncid, varid)
-}
-
-pub(crate) fn var_rank(table: &UserTable, ncid: c_int, varid: c_int, rank: Out<c_int>) -> Outcome<()> {
-    VariableQuestion { rank, ..nothing() }.ask(table, ncid, varid)
-}
-
-pub(crate) fn var_dims(table: &UserTable, ncid: c_int, varid: c_int, dims: Out<c_int>) -> Outcome<()> {
-    VariableQuestion { dims, ..nothing() }.ask(table, ncid, varid)
+questions! {
+    var_name(name: NameOut);
+    var_type(ty: Out<c_int>);
+    var_rank(rank: Out<c_int>);
+    var_dims(dims: Out<c_int>);
+    chunking(contiguous: Out<c_int>, chunks: Out<usize>);
+    fletcher32(fletcher32: Out<c_int>);
+    fill(no_fill: Out<c_int>, fill: BytesOut);
+    endian(endian: Out<c_int>);
 }
 
 pub(crate) fn var_attribute_count(
@@ -203,39 +207,6 @@ pub(crate) fn var_attribute_count(
         return attribute_count(table, ncid, attributes);
     }
     VariableQuestion { attributes, ..nothing() }.ask(table, ncid, varid)
-}
-
-pub(crate) fn chunking(
-    table: &UserTable,
-    ncid: c_int,
-    varid: c_int,
-    contiguous: Out<c_int>,
-    chunks: Out<usize>,
-) -> Outcome<()> {
-    VariableQuestion { contiguous, chunks, ..nothing() }.ask(table, ncid, varid)
-}
-
-pub(crate) fn fletcher32(
-    table: &UserTable,
-    ncid: c_int,
-    varid: c_int,
-    fletcher32: Out<c_int>,
-) -> Outcome<()> {
-    VariableQuestion { fletcher32, ..nothing() }.ask(table, ncid, varid)
-}
-
-pub(crate) fn fill(
-    table: &UserTable,
-    ncid: c_int,
-    varid: c_int,
-    no_fill: Out<c_int>,
-    fill: BytesOut,
-) -> Outcome<()> {
-    VariableQuestion { no_fill, fill, ..nothing() }.ask(table, ncid, varid)
-}
-
-pub(crate) fn endian(table: &UserTable, ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<()> {
-    VariableQuestion { endian, ..nothing() }.ask(table, ncid, varid)
 }
 
 /// The parameters of a filter; `None` if the variable does not have it.
@@ -312,8 +283,7 @@ pub(crate) fn def_filter(
     count: usize,
     words: In<u32>,
 ) -> Outcome<()> {
-    let mut ty = 0;
-    VariableQuestion { ty: Out::of(&mut ty), ..nothing() }.ask(table, ncid, varid)?;
+    type_of(table, ncid, varid)?;
     table.def_var_filter(ncid, varid, id, count, words)
 }
 
@@ -372,8 +342,8 @@ fn rank(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<usize> {
 
 /// The rank of a variable, and the bytes of an element in memory.
 pub(crate) fn rank_and_element(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<(usize, usize)> {
-    let (mut ty, mut len) = (0, 0);
-    VariableQuestion { ty: Out::of(&mut ty), ..nothing() }.ask(table, ncid, varid)?;
+    let mut len = 0;
+    let ty = type_of(table, ncid, varid)?;
     crate::programs::user_types::inq_type(table, ncid, ty, NameOut::none(), Out::of(&mut len))?;
     Ok((rank(table, ncid, varid)?, len))
 }
@@ -431,11 +401,8 @@ fn memory_type(
     if let Some(memory) = memory {
         return Ok(number_of(memory));
     }
-    let mut ty = 0;
-    if slab.is_some_and(|slab| slab.count.is_some() && slab.stride.is_none()) {
-        VariableQuestion { ty: Out::of(&mut ty), ..nothing() }.ask(table, ncid, varid)?;
-    }
-    Ok(ty)
+    let is_box = slab.is_some_and(|slab| slab.count.is_some() && slab.stride.is_none());
+    if is_box { type_of(table, ncid, varid) } else { Ok(0) }
 }
 
 /// Reads a slab, or the whole variable; as another type, if one is given.

@@ -39,48 +39,22 @@ pub(crate) fn inq_type(
     table.inq_type(ncid, ty, name, size)
 }
 
-pub(crate) fn compound(
-    table: &UserTable,
-    ncid: c_int,
-    ty: c_int,
-    name: NameOut,
-    size: Out<usize>,
-    count: Out<usize>,
-) -> Outcome<()> {
-    TypeQuestion { name, size, count, ..TypeQuestion::new() }.ask(table, ncid, ty, COMPOUND)
+/// Functions that ask things of a type of one class.
+macro_rules! type_questions {
+    ($($name:ident($($part:ident: $role:ty),+) $class:ident;)*) => {$(
+        pub(crate) fn $name(table: &UserTable, ncid: c_int, ty: c_int, $($part: $role),+) -> Outcome<()> {
+            TypeQuestion { $($part,)+ ..TypeQuestion::new() }.ask(table, ncid, ty, $class)
+        }
+    )*};
 }
 
-pub(crate) fn compound_name(table: &UserTable, ncid: c_int, ty: c_int, name: NameOut) -> Outcome<()> {
-    TypeQuestion { name, ..TypeQuestion::new() }.ask(table, ncid, ty, COMPOUND)
-}
-
-pub(crate) fn compound_size(table: &UserTable, ncid: c_int, ty: c_int, size: Out<usize>) -> Outcome<()> {
-    TypeQuestion { size, ..TypeQuestion::new() }.ask(table, ncid, ty, COMPOUND)
-}
-
-pub(crate) fn field_count(table: &UserTable, ncid: c_int, ty: c_int, count: Out<usize>) -> Outcome<()> {
-    TypeQuestion { count, ..TypeQuestion::new() }.ask(table, ncid, ty, COMPOUND)
-}
-
-pub(crate) fn vlen(
-    table: &UserTable,
-    ncid: c_int,
-    ty: c_int,
-    name: NameOut,
-    size: Out<usize>,
-    base: Out<c_int>,
-) -> Outcome<()> {
-    TypeQuestion { name, size, base, ..TypeQuestion::new() }.ask(table, ncid, ty, VLEN)
-}
-
-pub(crate) fn opaque(
-    table: &UserTable,
-    ncid: c_int,
-    ty: c_int,
-    name: NameOut,
-    size: Out<usize>,
-) -> Outcome<()> {
-    TypeQuestion { name, size, ..TypeQuestion::new() }.ask(table, ncid, ty, OPAQUE)
+type_questions! {
+    compound(name: NameOut, size: Out<usize>, count: Out<usize>) COMPOUND;
+    compound_name(name: NameOut) COMPOUND;
+    compound_size(size: Out<usize>) COMPOUND;
+    field_count(count: Out<usize>) COMPOUND;
+    vlen(name: NameOut, size: Out<usize>, base: Out<c_int>) VLEN;
+    opaque(name: NameOut, size: Out<usize>) OPAQUE;
 }
 
 pub(crate) fn enumeration(
@@ -95,52 +69,37 @@ pub(crate) fn enumeration(
     TypeQuestion { name, size, base, count }.ask(table, ncid, ty, ENUM)
 }
 
-pub(crate) fn field_name(
-    table: &UserTable,
-    ncid: c_int,
-    ty: c_int,
-    index: c_int,
+/// What `inq_compound_field` is asked.
+#[derive(Debug, Clone, Copy)]
+struct FieldQuestion {
     name: NameOut,
-) -> Outcome<()> {
-    table.inq_compound_field(ncid, ty, index, name, Out::none(), Out::none(), Out::none(), Out::none())
+    offset: Out<usize>,
+    ty: Out<c_int>,
+    rank: Out<c_int>,
+    lens: Out<c_int>,
 }
 
-pub(crate) fn field_offset(
-    table: &UserTable,
-    ncid: c_int,
-    ty: c_int,
-    index: c_int,
-    to: Out<usize>,
-) -> Outcome<()> {
-    table.inq_compound_field(ncid, ty, index, NameOut::none(), to, Out::none(), Out::none(), Out::none())
+impl FieldQuestion {
+    fn new() -> Self {
+        let (offset, name) = (Out::none(), NameOut::none());
+        Self { name, offset, ty: Out::none(), rank: Out::none(), lens: Out::none() }
+    }
 }
 
-pub(crate) fn field_type(
-    table: &UserTable,
-    ncid: c_int,
-    ty: c_int,
-    index: c_int,
-    to: Out<c_int>,
-) -> Outcome<()> {
-    table.inq_compound_field(ncid, ty, index, NameOut::none(), Out::none(), to, Out::none(), Out::none())
+/// Functions that ask one thing of a field.
+macro_rules! field_questions {
+    ($($name:ident($part:ident: $role:ty);)*) => {$(
+        pub(crate) fn $name(table: &UserTable, ncid: c_int, of: c_int, index: c_int, $part: $role) -> Outcome<()> {
+            let FieldQuestion { name, offset, ty, rank, lens } = FieldQuestion { $part, ..FieldQuestion::new() };
+            table.inq_compound_field(ncid, of, index, name, offset, ty, rank, lens)
+        }
+    )*};
 }
 
-pub(crate) fn field_rank(
-    table: &UserTable,
-    ncid: c_int,
-    ty: c_int,
-    index: c_int,
-    to: Out<c_int>,
-) -> Outcome<()> {
-    table.inq_compound_field(ncid, ty, index, NameOut::none(), Out::none(), Out::none(), to, Out::none())
-}
-
-pub(crate) fn field_lens(
-    table: &UserTable,
-    ncid: c_int,
-    ty: c_int,
-    index: c_int,
-    to: Out<c_int>,
-) -> Outcome<()> {
-    table.inq_compound_field(ncid, ty, index, NameOut::none(), Out::none(), Out::none(), Out::none(), to)
+field_questions! {
+    field_name(name: NameOut);
+    field_offset(offset: Out<usize>);
+    field_type(ty: Out<c_int>);
+    field_rank(rank: Out<c_int>);
+    field_lens(lens: Out<c_int>);
 }

@@ -1,13 +1,12 @@
 //! Whether types of two files are the same.
 use crate::c_types::codes::{Code, NC_EBADTYPE, NC_EHDFERR, NC_EINVAL, Outcome};
 use crate::c_types::memory::Out;
-use crate::files::members::{FIRST_USER_TYPE, FileMembers};
+use crate::files::members::FIRST_USER_TYPE;
 use crate::files::{FileGroup, group_of, handle_of};
-use ncirrus::{Field, TypeRef, UserKind};
+use ncirrus::TypeRef;
+use ncirrus::netcdf::same_types;
 use std::ffi::c_int;
 
-/// Deepest nesting of types.
-const DEPTH: u32 = 32;
 /// The largest number of an atomic type.
 const LAST_ATOMIC: c_int = 12;
 
@@ -30,7 +29,7 @@ pub(crate) fn inq(ncid: c_int, ty: c_int, other: c_int, other_type: c_int, equal
     if !equal.is_null() && !are_settled {
         return Err(Code(NC_EHDFERR));
     }
-    equal.set(c_int::from(are_equal((&ours.members, one), (&theirs.members, two), DEPTH)));
+    equal.set(c_int::from(same_types((ours.model(), one), (theirs.model(), two))));
     Ok(())
 }
 
@@ -48,27 +47,6 @@ pub(crate) fn same_type(at: &FileGroup, ty: TypeRef, other: c_int) -> Outcome<c_
     let there = group_of(other)?;
     let groups = there.model().walk().into_iter().filter_map(|id| there.model().group(id));
     let mut types = groups.flat_map(|group| group.types.iter().copied()).map(TypeRef::User);
-    let found = types.find(|other| are_equal((&at.members, ty), (&there.members, *other), DEPTH));
+    let found = types.find(|other| same_types((at.model(), ty), (there.model(), *other)));
     Ok(there.members.number_of_type(found.ok_or(Code(NC_EBADTYPE))?))
-}
-
-/// Whether two types have the same name and structure.
-fn are_equal(one: (&FileMembers, TypeRef), two: (&FileMembers, TypeRef), depth: u32) -> bool {
-    let ((ours, one), (theirs, two)) = (one, two);
-    let (TypeRef::User(one), TypeRef::User(two)) = (one, two) else { return one == two };
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    let (Some(one), Some(two)) = (ours.model.user_type(one), theirs.model.user_type(two)) else {
-        return false;
-    };
-    let alike = |one: TypeRef, two: TypeRef| are_equal((ours, one), (theirs, two), depth);
-    let same_field =
-        |(one, two): (&Field, &Field)| one.name == two.name && one.dims == two.dims && alike(one.ty, two.ty);
-    one.name == two.name
-        && match (&one.kind, &two.kind) {
-            (UserKind::Compound(one), UserKind::Compound(two)) => {
-                one.len() == two.len() && one.iter().zip(two).all(same_field)
-            }
-            (UserKind::Vlen(one), UserKind::Vlen(two)) => alike(*one, *two),
-            (one, two) => one == two,
-        }
 }

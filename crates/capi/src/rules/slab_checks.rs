@@ -1,7 +1,5 @@
-//! The checks of elements that are read or written, in the order of the reference. It has three kinds of calls: boxes, which each
-//! format checks for itself; boxes with strides, which are boxes of netCDF-4, but are checked and then done element by element for
-//! netCDF-3; and boxes with distances in memory, which are checked and then done part by part for all formats. Of what is done
-//! in parts, the last one decides about ends that only strides reach.
+//! The checks of elements that are read or written, in the order of the reference ([`ncirrus::netcdf::slabs`]), between those of the file,
+//! the variable, the types and the mode.
 use crate::c_types::codes::{
     Code, NC_EEDGE, NC_EGLOBAL, NC_EHDFERR, NC_EINDEFINE, NC_EINVALCOORDS, NC_EMAPTYPE, NC_EPERM, NC_ESTRIDE,
     Outcome,
@@ -10,25 +8,9 @@ use crate::c_types::memory::In;
 use crate::definitions::inquiry::first_unlimited;
 use crate::files::{FileGroup, GLOBAL, size};
 use crate::rules::slabs::{Slab, SlabAccess, SlabCall, check_mode, check_text, check_types};
+use ncirrus::netcdf::slabs::{self, AskedAxis, SlabRefusal};
 use ncirrus::{AxisSelection, Selection, TypeRef, VarId};
 use std::ffi::c_int;
-
-/// The last record of a classic file.
-const LAST_RECORD: u64 = 0xffff_ffff;
-
-/// The stride from which on calls that go in parts refuse it.
-const TOO_FAR: isize = 0x7fff_ffff;
-
-/// What a call asks for along an axis.
-#[derive(Debug, Clone, Copy)]
-struct AskedAxis {
-    len: u64,
-    /// Whether it is of an unlimited dimension.
-    grows: bool,
-    start: u64,
-    count: u64,
-    stride: isize,
-}
 
 /// A call as it is checked.
 #[derive(Debug)]
@@ -41,35 +23,14 @@ struct SlabCheck<'a> {
     axes: Vec<AskedAxis>,
 }
 
-impl AskedAxis {
-    /// A start at the end is right for no elements.
-    fn starts_outside(&self) -> bool {
-        self.start > self.len || self.start == self.len && self.count > 0
-    }
-
-    /// Whether the elements, one after the other, end outside.
-    fn ends_outside(&self) -> bool {
-        self.start.checked_add(self.count).is_none_or(|end| end > self.len)
-    }
-
-    /// The last element; none if no number counts it.
-    fn last(&self) -> Option<u64> {
-        let steps = self.stride.unsigned_abs() as u64;
-        self.count.saturating_sub(1).checked_mul(steps).and_then(|far| far.checked_add(self.start))
-    }
-
-    fn check_start(&self) -> Outcome<()> {
-        if self.starts_outside() { Err(Code(NC_EINVALCOORDS)) } else { Ok(()) }
-    }
-
-    fn check_start_and_end(&self) -> Outcome<()> {
-        self.check_start()?;
-        if self.ends_outside() { Err(Code(NC_EEDGE)) } else { Ok(()) }
-    }
-
-    fn check_stride(&self) -> Outcome<()> {
-        if self.stride <= 0 || self.stride >= TOO_FAR { Err(Code(NC_ESTRIDE)) } else { Ok(()) }
-    }
+/// The code of a refusal.
+fn coded(refusal: SlabRefusal) -> Code {
+    Code(match refusal {
+        SlabRefusal::Start => NC_EINVALCOORDS,
+        SlabRefusal::End => NC_EEDGE,
+        SlabRefusal::Stride => NC_ESTRIDE,
+        SlabRefusal::Beyond => NC_EHDFERR,
+    })
 }
 
 /// Checks a call: the file, the variable, the types, the mode and the elements, in the order of the reference.
@@ -181,27 +142,18 @@ impl<'a> SlabCheck<'a> {
         if self.axes.is_empty() {
             return Ok(false);
         }
-        self.axes.iter().try_for_each(AskedAxis::check_stride)?;
+        slabs::check_strides(&self.axes).map_err(coded)?;
         if self.is_one_box() {
             return Ok(false);
         }
-        if self.call.writes {
-            let skipped = usize::from(self.has_records()?);
-            self.axes.iter().skip(skipped).try_for_each(AskedAxis::check_start_and_end)?;
-        } else {
-            self.axes.iter().rev().try_for_each(AskedAxis::check_start_and_end)?;
-        }
+        let has_records = self.call.writes && self.has_records()?;
+        slabs::check_mapped(&self.axes, self.call.writes, has_records).map_err(coded)?;
         Ok(self.has_none())
     }
 
     fn check_strided(&self) -> Outcome<bool> {
         check_text(self.ty, self.call)?;
-        for axis in &self.axes {
-            if !(self.call.writes && axis.grows) {
-                axis.check_start_and_end()?;
-            }
-            axis.check_stride()?;
-        }
+        slabs::check_strided(&self.axes, self.call.writes).map_err(coded)?;
         Ok(self.has_none() && !(self.call.writes && self.is_one_box()))
     }
 
@@ -213,7 +165,7 @@ impl<'a> SlabCheck<'a> {
 
     /// Whether no element is asked for.
     fn has_none(&self) -> bool {
-        self.axes.iter().any(|axis| axis.count == 0)
+        slabs::has_none(&self.axes)
     }
 
     /// Whether the call is one for a box: it takes no steps, neither in the file nor in memory.
@@ -230,7 +182,7 @@ impl<'a> SlabCheck<'a> {
         let is_in_parts = self.call.map.is_some() || self.call.has_strides() && is_classic;
         let last: Vec<AskedAxis>;
         let axes = if is_in_parts && !self.is_one_box() {
-            last = self.axes.iter().map(last_part).collect();
+            last = self.axes.iter().map(AskedAxis::last_part).collect();
             &last
         } else {
             &self.axes
@@ -241,22 +193,7 @@ impl<'a> SlabCheck<'a> {
     fn check_classic(&self, axes: &[AskedAxis]) -> Outcome<()> {
         check_mode(self.at, self.call)?;
         check_text(self.ty, self.call)?;
-        let writable = self.at.file.writes;
-        let (records, fixed) = match axes.split_first() {
-            Some((first, rest)) if first.grows => (Some(first), rest),
-            _ => (None, axes),
-        };
-        let is_wrong = |axis: &AskedAxis| axis.start > LAST_RECORD || !writable && axis.start > axis.len;
-        if records.is_some_and(is_wrong) || fixed.iter().any(|axis| axis.start > axis.len) {
-            return Err(Code(NC_EINVALCOORDS));
-        }
-        if let Some(records) = records.filter(|_| !writable) {
-            records.check_start()?;
-        }
-        fixed.iter().try_for_each(AskedAxis::check_start_and_end)?;
-        if records.is_some_and(|records| !self.call.writes && records.ends_outside()) {
-            return Err(Code(NC_EEDGE));
-        }
+        slabs::check_classic(axes, self.call.writes, self.at.file.writes).map_err(coded)?;
         if self.has_none() && !self.is_converted_at_once() { Ok(()) } else { check_types(self.ty, self.call) }
     }
 
@@ -280,21 +217,7 @@ impl<'a> SlabCheck<'a> {
             return Err(Code(NC_EINDEFINE));
         }
         core.enter_data_mode()?;
-        if axes.iter().any(|axis| axis.stride <= 0) {
-            return Err(Code(NC_ESTRIDE));
-        }
-        let has_none = self.has_none();
-        for axis in axes.iter().filter(|axis| !(call.writes && axis.grows)) {
-            axis.check_start()?;
-            let is_asked = if call.writes { !has_none } else { axis.count > 0 };
-            if is_asked && axis.last().is_none_or(|last| last >= axis.len) {
-                return Err(Code(NC_EEDGE));
-            }
-        }
-        if !has_none && axes.iter().any(|axis| axis.last().is_none_or(|last| last == u64::MAX)) {
-            // HDF5 is the one who refuses records that no number counts.
-            return Err(Code(NC_EHDFERR));
-        }
+        slabs::check_netcdf4(axes, call.writes, self.has_none()).map_err(coded)?;
         if call.writes {
             core.note_use(self.id);
         }
@@ -305,9 +228,4 @@ impl<'a> SlabCheck<'a> {
         }
         Ok(())
     }
-}
-
-/// The last element of a call that goes in parts, as a box of its own; one that no number counts is outside.
-fn last_part(axis: &AskedAxis) -> AskedAxis {
-    AskedAxis { start: axis.last().unwrap_or(u64::MAX), count: 1, stride: 1, ..*axis }
 }

@@ -13,6 +13,23 @@ pub(crate) struct CSlab {
     pub(crate) stride: Option<In<isize>>,
 }
 
+impl CSlab {
+    /// One element.
+    pub(crate) fn one(start: In<usize>) -> Self {
+        Self { start, count: None, stride: None }
+    }
+
+    /// A box.
+    pub(crate) fn of(start: In<usize>, count: In<usize>) -> Self {
+        Self { start, count: Some(count), stride: None }
+    }
+
+    /// A box with strides.
+    pub(crate) fn strided(start: In<usize>, count: In<usize>, stride: In<isize>) -> Self {
+        Self { start, count: Some(count), stride: Some(stride) }
+    }
+}
+
 /// A selection of a variable, and how many elements each axis has in the caller's memory.
 #[derive(Debug)]
 pub(crate) struct Slab {

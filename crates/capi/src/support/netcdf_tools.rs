@@ -4,9 +4,9 @@ use crate::c_types::memory::{
     ByteBuffer, BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, ShortsOut,
     TextOut, UriHandle, UriOut, allocated, other_hdf5_version,
 };
-use crate::c_types::uri::UriParts;
 use ncirrus::cf::ncdump::{CdlCalendar, CdlTimeUnit, moment_at, parse_units};
 use ncirrus::model::normalize_name;
+use ncirrus::netcdf::{OldDate, UriParts, escapes};
 use std::ffi::{CStr, c_int};
 
 /// Parses an address; what is a path is an error.
@@ -33,24 +33,14 @@ pub(crate) fn uri_build(mut uri: UriHandle, prefix: CText, suffix: CText, _flags
 /// Adds a key to the part after `#`; a value is joined to the one that the key has.
 pub(crate) fn uri_append_key(mut uri: UriHandle, key: CText, value: CText) -> Outcome<()> {
     let (key, value) = (key.text()?, value.text().ok());
-    let parts = uri.parts()?;
-    match (parts.fragment.iter_mut().find(|(known, _)| *known == key), value) {
-        (Some((_, old)), Some(value)) => {
-            *old = Some(old.as_ref().map_or_else(|| value.clone(), |old| format!("{old},{value}")));
-        }
-        (Some(_), None) => {}
-        (None, value) => parts.fragment.push((key, value)),
-    }
+    uri.parts()?.append_key(key, value);
     Ok(())
 }
 
 /// Whether a path is an address, and the last part of its name without the extension.
 pub(crate) fn test_url(path: CText, name: TextOut) -> c_int {
     let Some(parts) = path.text().ok().and_then(|text| UriParts::parse(&text)) else { return 0 };
-    let before = parts.before.split('?').next().unwrap_or_default();
-    let last = before.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
-    c_int::from(name.set(Some(stem.as_bytes())).is_ok())
+    c_int::from(name.set(Some(parts.stem().as_bytes())).is_ok())
 }
 
 /// The path as this system writes it.
@@ -60,19 +50,7 @@ pub(crate) fn canonical_path(path: CText, out: TextOut) -> Outcome<()> {
 
 /// The text without backslashes before characters that a shell treats specially.
 pub(crate) fn shell_unescape(text: CText) -> OwnedText {
-    let Ok(text) = text.bytes() else { return OwnedText(None) };
-    let mut plain = Vec::with_capacity(text.len());
-    let mut bytes = text.iter().copied().peekable();
-    while let Some(byte) = bytes.next() {
-        match (byte, bytes.peek()) {
-            (b'\\', Some(next @ (b'#' | b'\\' | b'&' | b'?' | b'=' | b' ' | b'"' | b'\''))) => {
-                plain.push(*next);
-                bytes.next();
-            }
-            _ => plain.push(byte),
-        }
-    }
-    OwnedText(Some(plain))
+    OwnedText(text.bytes().ok().map(escapes::without_those_of_shells))
 }
 
 /// Appends text to that in a buffer of a given length; answers the length that was wanted.
@@ -155,13 +133,8 @@ pub(crate) fn parse_time_units(calendar: c_int, units: NameIn, unit: Out<c_int>,
     let parsed = units.text().ok().and_then(|units| parse_units(&units, calendar_of(calendar)));
     let Some((of, date)) = parsed else { return 1 };
     unit.set(unit_number(of));
-    let short = |number: i64| i16::try_from(number).unwrap_or(1).to_ne_bytes();
-    // A `long`, two `short`s, and a `double` at its alignment.
-    let mut image = date.year.to_ne_bytes().to_vec();
-    image.extend(short(date.month));
-    image.extend(short(date.day));
-    image.extend([0; 4]);
-    image.extend(date.hour.to_ne_bytes());
+    let short = |number: i64| i16::try_from(number).unwrap_or(1);
+    let image = date_image(date.year, [short(date.month), short(date.day)], date.hour);
     c_int::from(base.write(&image).is_err())
 }
 
@@ -238,38 +211,22 @@ pub(crate) fn buffer_free(buffer: ByteBuffer) -> NoAnswer {
     NoAnswer
 }
 
-/// Bits of the numbers of calendars.
-const STANDARD: c_int = 0x1000;
-const HAS_LEAP: c_int = 0x100;
-const IS_365: c_int = 0x1000;
-const IS_JULIAN: c_int = 0x1_0000;
-
-/// `cdChar2Comp`: `YEAR-MONTH-DAY HOUR:MINUTE:SECOND`, from the left; what is missing is the first there is.
+/// `cdChar2Comp`: `YEAR-MONTH-DAY HOUR:MINUTE:SECOND`.
 pub(crate) fn parse_date(calendar: c_int, text: NameIn, out: BytesOut) -> NoAnswer {
-    let text = text.text().unwrap_or_default();
-    let mut parts = text.split(['-', ' ', ':']).map(|part| part.trim().parse::<f64>().ok());
-    let year = if calendar & STANDARD == 0 { Some(0.0) } else { parts.next().flatten() };
-    let mut next = |first: f64| parts.next().flatten().unwrap_or(first);
-    let (month, day) = (next(1.0), next(1.0));
-    let hour = next(0.0) + next(0.0) / 60.0 + next(0.0) / 3600.0;
-    let mut image = whole(year.unwrap_or(0.0)).to_ne_bytes().to_vec();
-    for part in [month, day] {
-        image.extend(i16::try_from(whole(part)).unwrap_or(1).to_ne_bytes());
-    }
-    image.extend([0; 4]);
-    image.extend(hour.to_ne_bytes());
+    let date = OldDate::parse(calendar, &text.text().unwrap_or_default());
     // A program without room for the date asked for nothing.
-    let _ = out.write(&image);
+    let _ = out.write(&date_image(date.year, [date.month, date.day], date.hour));
     NoAnswer
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "parts of dates are small whole numbers")]
-fn whole(number: f64) -> i64 {
-    number as i64
+/// A `long`, two `short`s, and a `double` at its alignment.
+fn date_image(year: i64, month_and_day: [i16; 2], hour: f64) -> Vec<u8> {
+    let mut image = year.to_ne_bytes().to_vec();
+    image.extend(month_and_day.iter().flat_map(|part| part.to_ne_bytes()));
+    image.extend([0; 4]);
+    image.extend(hour.to_ne_bytes());
+    image
 }
-
-/// Days of a year before each month.
-const DAYS_BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
 /// `Cdh2e`: hours of a date since the beginning of its base year, by its calendar: year, month, day, hour, base year and
 /// calendar one after the other.
@@ -282,26 +239,8 @@ pub(crate) fn hours_of(date: BytesOut, hours: Out<f64>) -> NoAnswer {
         |at: usize| image.get(at..at + 2).and_then(|part| part.try_into().ok()).map_or(1, i16::from_ne_bytes);
     let hour = image.get(16..24).and_then(|part| part.try_into().ok()).map_or(0.0, f64::from_ne_bytes);
     let calendar = image.get(32..36).and_then(|part| part.try_into().ok()).map_or(0, c_int::from_ne_bytes);
-    let (year, base) = (long(0), long(24));
-    let month = i64::from(short(8)).clamp(1, 12);
-    let day = i64::from(short(10)).max(1);
-    let is_leap = |year: i64| {
-        calendar & HAS_LEAP != 0
-            && year % 4 == 0
-            && (calendar & IS_JULIAN != 0 || year % 100 != 0 || year % 400 == 0)
-    };
-    let of_year = |year: i64| if calendar & IS_365 == 0 { 360 } else { 365 + i64::from(is_leap(year)) };
-    let mut days: i64 =
-        if year >= base { (base..year).map(of_year).sum() } else { -(year..base).map(of_year).sum::<i64>() };
-    let before = usize::try_from(month - 1).ok().and_then(|at| DAYS_BEFORE.get(at)).copied().unwrap_or(0);
-    days += if calendar & IS_365 == 0 {
-        (month - 1) * 30
-    } else {
-        before + i64::from(month > 2 && is_leap(year))
-    };
-    days += day - 1;
-    #[expect(clippy::cast_precision_loss, reason = "days of dates are far below 2^53")]
-    hours.set(days as f64 * 24.0 + hour);
+    let date = OldDate { year: long(0), month: short(8), day: short(10), hour };
+    hours.set(date.hours_since(long(24), calendar));
     NoAnswer
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn read_many(
 }
 
 fn slab_of(at: FileGroup, varid: c_int, start: In<usize>, count: In<usize>) -> Outcome<SlabAccess> {
-    let slab = CSlab { start, count: Some(count), stride: None };
+    let slab = CSlab::of(start, count);
     slab_checks::access(at, varid, &SlabCall { slab: Some(slab), map: None, memory: None, writes: false })
 }
 

@@ -6,6 +6,7 @@ use crate::definitions::layouts;
 use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::opening::open::virtual_attribute;
 use crate::values::data::write_converted;
+use crate::values::memory_type::ValueNumber;
 use ncirrus::model::normalize_name;
 use ncirrus::netcdf::names::{CODECS, is_found_unlisted};
 use ncirrus::{Atomic, Attribute, TypeRef};
@@ -146,4 +147,9 @@ pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: By
         return Ok(());
     }
     write_converted(&at.file, &at.members, &attribute.values, to, out)
+}
+
+/// `nc_get_att_TYPE`.
+pub(crate) fn get_typed<T: ValueNumber>(ncid: c_int, varid: c_int, name: CText, out: Out<T>) -> Outcome<()> {
+    get_as(ncid, varid, name, T::TYPE, out.as_bytes())
 }

@@ -76,7 +76,7 @@ fn copy_values((from, varid): (c_int, c_int), (to, new): (c_int, c_int), shape: 
     let image = layouts::image(&at.members, ty, &values)?;
     let start = vec![0usize; shape.len()];
     let count = shape.iter().map(|len| size(*len)).collect::<Outcome<Vec<usize>>>()?;
-    let slab = data::CSlab { start: In::of(&start), count: Some(In::of(&count)), stride: None };
+    let slab = data::CSlab::of(In::of(&start), In::of(&count));
     let put = put_data::put(to, new, Some(slab), None, Bytes::of(&image));
     layouts::reclaim(&at.members, ty, &image)?;
     put

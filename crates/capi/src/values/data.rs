@@ -11,6 +11,7 @@ use crate::rules::convert;
 use crate::rules::slab_checks;
 pub(crate) use crate::rules::slabs::CSlab;
 use crate::rules::slabs::{Slab, SlabAccess, SlabCall};
+use crate::values::memory_type::ReadMemory;
 use crate::values::small_reads;
 use ncirrus::netcdf::casts;
 use ncirrus::{Atomic, TypeRef, Values, VarId};
@@ -232,48 +233,48 @@ impl<'a> MappedPlaces<'a> {
     }
 }
 
-/// `nc_get_var`: all values.
-pub(crate) fn get_var(ncid: c_int, varid: c_int, out: BytesOut) -> Outcome<()> {
-    get(ncid, varid, None, None, out)
+/// `nc_get_var` and its kin: all values.
+pub(crate) fn get_var<M: ReadMemory>(ncid: c_int, varid: c_int, out: M) -> Outcome<()> {
+    get(ncid, varid, None, M::TYPE, out.bytes())
 }
 
-/// `nc_get_var1`: one value.
-pub(crate) fn get_var1(ncid: c_int, varid: c_int, start: In<usize>, out: BytesOut) -> Outcome<()> {
-    get(ncid, varid, Some(CSlab { start, count: None, stride: None }), None, out)
+/// `nc_get_var1` and its kin: one value.
+pub(crate) fn get_var1<M: ReadMemory>(ncid: c_int, varid: c_int, start: In<usize>, out: M) -> Outcome<()> {
+    get(ncid, varid, Some(CSlab::one(start)), M::TYPE, out.bytes())
 }
 
-/// `nc_get_vara`: a box of values.
-pub(crate) fn get_vara(
+/// `nc_get_vara` and its kin: a box of values.
+pub(crate) fn get_vara<M: ReadMemory>(
     ncid: c_int,
     varid: c_int,
     start: In<usize>,
     count: In<usize>,
-    out: BytesOut,
+    out: M,
 ) -> Outcome<()> {
-    get(ncid, varid, Some(CSlab { start, count: Some(count), stride: None }), None, out)
+    get(ncid, varid, Some(CSlab::of(start, count)), M::TYPE, out.bytes())
 }
 
-/// `nc_get_vars`: a box with strides.
-pub(crate) fn get_vars(
+/// `nc_get_vars` and its kin: a box with strides.
+pub(crate) fn get_vars<M: ReadMemory>(
     ncid: c_int,
     varid: c_int,
     start: In<usize>,
     count: In<usize>,
     stride: In<isize>,
-    out: BytesOut,
+    out: M,
 ) -> Outcome<()> {
-    get(ncid, varid, Some(CSlab { start, count: Some(count), stride: Some(stride) }), None, out)
+    get(ncid, varid, Some(CSlab::strided(start, count, stride)), M::TYPE, out.bytes())
 }
 
-/// `nc_get_varm`: a box with strides, mapped to memory.
-pub(crate) fn get_varm(
+/// `nc_get_varm` and its kin: a box with strides, mapped to memory.
+pub(crate) fn get_varm<M: ReadMemory>(
     ncid: c_int,
     varid: c_int,
     start: In<usize>,
     count: In<usize>,
     stride: In<isize>,
     map: In<isize>,
-    out: BytesOut,
+    out: M,
 ) -> Outcome<()> {
-    get_mapped(ncid, varid, CSlab { start, count: Some(count), stride: Some(stride) }, map, None, out)
+    get_mapped(ncid, varid, CSlab::strided(start, count, stride), map, M::TYPE, out.bytes())
 }

@@ -57,11 +57,7 @@ pub(crate) fn get_steps(
     out: BytesOut,
     ty: c_int,
 ) -> Outcome<()> {
-    let slab = CSlab { start, count: Some(count), stride: Some(stride) };
-    match table_of(ncid) {
-        None => data::get(ncid, varid, Some(slab), memory_type(ty)?, out),
-        Some(table) => DefaultCall::new(&table, (ncid, varid), SlabMemory::Read(out), ty)?.run(slab, None),
-    }
+    call((ncid, varid), CSlab::strided(start, count, stride), None, SlabMemory::Read(out), ty)
 }
 
 /// `NCDEFAULT_put_vars`.
@@ -74,13 +70,7 @@ pub(crate) fn put_steps(
     data: Bytes,
     ty: c_int,
 ) -> Outcome<()> {
-    let slab = CSlab { start, count: Some(count), stride: Some(stride) };
-    match table_of(ncid) {
-        None => put_data::put(ncid, varid, Some(slab), memory_type(ty)?, data),
-        Some(table) => {
-            DefaultCall::new(&table, (ncid, varid), SlabMemory::Written(data), ty)?.run(slab, None)
-        }
-    }
+    call((ncid, varid), CSlab::strided(start, count, stride), None, SlabMemory::Written(data), ty)
 }
 
 /// `NCDEFAULT_get_varm`.
@@ -95,13 +85,7 @@ pub(crate) fn get_mapped(
     out: BytesOut,
     ty: c_int,
 ) -> Outcome<()> {
-    let slab = CSlab { start, count: Some(count), stride: Some(stride) };
-    match table_of(ncid) {
-        None => data::get_mapped(ncid, varid, slab, map, memory_type(ty)?, out),
-        Some(table) => {
-            DefaultCall::new(&table, (ncid, varid), SlabMemory::Read(out), ty)?.run(slab, Some(map))
-        }
-    }
+    call((ncid, varid), CSlab::strided(start, count, stride), Some(map), SlabMemory::Read(out), ty)
 }
 
 /// `NCDEFAULT_put_varm`.
@@ -116,12 +100,26 @@ pub(crate) fn put_mapped(
     data: Bytes,
     ty: c_int,
 ) -> Outcome<()> {
-    let slab = CSlab { start, count: Some(count), stride: Some(stride) };
-    match table_of(ncid) {
-        None => put_data::put_mapped(ncid, varid, slab, map, memory_type(ty)?, data),
-        Some(table) => {
-            DefaultCall::new(&table, (ncid, varid), SlabMemory::Written(data), ty)?.run(slab, Some(map))
-        }
+    call((ncid, varid), CSlab::strided(start, count, stride), Some(map), SlabMemory::Written(data), ty)
+}
+
+/// Reads or writes a slab: by the program's table, or as the functions of netCDF do.
+fn call(
+    (ncid, varid): (c_int, c_int),
+    slab: CSlab,
+    map: Option<In<isize>>,
+    memory: SlabMemory,
+    ty: c_int,
+) -> Outcome<()> {
+    if let Some(table) = table_of(ncid) {
+        return DefaultCall::new(&table, (ncid, varid), memory, ty)?.run(slab, map);
+    }
+    let ty = memory_type(ty)?;
+    match (memory, map) {
+        (SlabMemory::Read(out), None) => data::get(ncid, varid, Some(slab), ty, out),
+        (SlabMemory::Read(out), Some(map)) => data::get_mapped(ncid, varid, slab, map, ty, out),
+        (SlabMemory::Written(data), None) => put_data::put(ncid, varid, Some(slab), ty, data),
+        (SlabMemory::Written(data), Some(map)) => put_data::put_mapped(ncid, varid, slab, map, ty, data),
     }
 }
 

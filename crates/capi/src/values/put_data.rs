@@ -10,7 +10,8 @@ use crate::rules::convert;
 use crate::rules::slab_checks;
 use crate::rules::slabs::{CSlab, SlabAccess, SlabCall};
 use crate::values::data::MappedPlaces;
-use crate::values::small_puts;
+use crate::values::late_puts;
+use crate::values::memory_type::WrittenMemory;
 use ncirrus::{Atomic, TypeRef, Values};
 use std::ffi::c_int;
 
@@ -125,13 +126,13 @@ pub(crate) fn put(
         return user_calls::put(&table, (ncid, varid), slab, memory, data);
     }
     if let Some(slab) = &slab
-        && small_puts::continued(ncid, varid, slab, memory, &data)
+        && late_puts::continued(ncid, varid, slab, memory, &data)
     {
         return Ok(());
     }
     let handle = files::handle_of(ncid)?;
     if let Some(slab) = &slab
-        && small_puts::collected(&handle, varid, slab, memory, &data)?
+        && late_puts::collected(&handle, varid, slab, memory, &data)?
     {
         return Ok(());
     }
@@ -141,7 +142,7 @@ pub(crate) fn put(
         let group = if when == PutEnd::Behind { handle.group_to_put()? } else { handle.group()? };
         let access = slab_checks::access(group, varid, &call)?;
         access.write(memory, data, when)?;
-        small_puts::remember(&handle, varid, &access, memory);
+        late_puts::remember(&handle, varid, &access, memory);
         Ok(())
     })
 }
@@ -188,48 +189,53 @@ fn write_mapped(target: &SlabAccess, map: In<isize>, memory: Option<Atomic>, dat
     target.write(Some(memory), Bytes::of(&gathered), PutEnd::Now)
 }
 
-/// `nc_put_var`: all values.
-pub(crate) fn put_var(ncid: c_int, varid: c_int, data: Bytes) -> Outcome<()> {
-    put(ncid, varid, None, None, data)
+/// `nc_put_var` and its kin: all values.
+pub(crate) fn put_var<M: WrittenMemory>(ncid: c_int, varid: c_int, data: M) -> Outcome<()> {
+    put(ncid, varid, None, M::TYPE, data.bytes())
 }
 
-/// `nc_put_var1`: one value.
-pub(crate) fn put_var1(ncid: c_int, varid: c_int, start: In<usize>, data: Bytes) -> Outcome<()> {
-    put(ncid, varid, Some(CSlab { start, count: None, stride: None }), None, data)
+/// `nc_put_var1` and its kin: one value.
+pub(crate) fn put_var1<M: WrittenMemory>(
+    ncid: c_int,
+    varid: c_int,
+    start: In<usize>,
+    data: M,
+) -> Outcome<()> {
+    put(ncid, varid, Some(CSlab::one(start)), M::TYPE, data.bytes())
 }
 
-/// `nc_put_vara`: a box of values.
-pub(crate) fn put_vara(
+/// `nc_put_vara` and its kin: a box of values.
+pub(crate) fn put_vara<M: WrittenMemory>(
     ncid: c_int,
     varid: c_int,
     start: In<usize>,
     count: In<usize>,
-    data: Bytes,
+    data: M,
 ) -> Outcome<()> {
-    put(ncid, varid, Some(CSlab { start, count: Some(count), stride: None }), None, data)
+    put(ncid, varid, Some(CSlab::of(start, count)), M::TYPE, data.bytes())
 }
 
-/// `nc_put_vars`: a box with strides.
-pub(crate) fn put_vars(
+/// `nc_put_vars` and its kin: a box with strides.
+pub(crate) fn put_vars<M: WrittenMemory>(
     ncid: c_int,
     varid: c_int,
     start: In<usize>,
     count: In<usize>,
     stride: In<isize>,
-    data: Bytes,
+    data: M,
 ) -> Outcome<()> {
-    put(ncid, varid, Some(CSlab { start, count: Some(count), stride: Some(stride) }), None, data)
+    put(ncid, varid, Some(CSlab::strided(start, count, stride)), M::TYPE, data.bytes())
 }
 
-/// `nc_put_varm`: a box with strides, mapped from memory.
-pub(crate) fn put_varm(
+/// `nc_put_varm` and its kin: a box with strides, mapped from memory.
+pub(crate) fn put_varm<M: WrittenMemory>(
     ncid: c_int,
     varid: c_int,
     start: In<usize>,
     count: In<usize>,
     stride: In<isize>,
     map: In<isize>,
-    data: Bytes,
+    data: M,
 ) -> Outcome<()> {
-    put_mapped(ncid, varid, CSlab { start, count: Some(count), stride: Some(stride) }, map, None, data)
+    put_mapped(ncid, varid, CSlab::strided(start, count, stride), map, M::TYPE, data.bytes())
 }

@@ -80,7 +80,7 @@ fn each(
         if let Some(first) = start.first_mut() {
             *first = record;
         }
-        let slab = CSlab { start: In::of(&start), count: Some(In::of(&part.counts)), stride: None };
+        let slab = CSlab::of(In::of(&start), In::of(&part.counts));
         call(part.varid, slab, BytesOut::at_address(address))?;
     }
     Ok(())

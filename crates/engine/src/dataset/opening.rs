@@ -287,7 +287,7 @@ impl Dataset {
     ///
     /// # Errors
     /// If the file cannot be examined.
-    pub(crate) fn is_current(&self) -> Result<bool> {
+    pub fn is_current(&self) -> Result<bool> {
         let (store, root) = (self.store(), &self.inner.root);
         let (Some(local), Some(tag)) = (store.local(), self.inner.context.snapshot.tag(root)) else {
             return Ok(true);

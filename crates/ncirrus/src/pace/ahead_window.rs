@@ -1,6 +1,7 @@
 //! Parts of a variable that are read before they are asked for.
 use crate::session::WindowShare;
 use crate::{ErrorKind, Region, Result, Session, SessionTask};
+use futures_util::FutureExt;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
@@ -23,6 +24,17 @@ impl Window {
     /// A box that a task of the session reads.
     pub(super) fn new(region: Region, task: SessionTask<Vec<u8>>, share: WindowShare) -> Self {
         Self { region, content: Mutex::new(WindowContent::Coming(task)), _share: share }
+    }
+
+    /// Whether whoever comes to it need not wait.
+    pub(super) fn is_here(&self) -> bool {
+        let Ok(mut content) = self.content.try_lock() else { return false };
+        if let WindowContent::Coming(task) = &mut *content
+            && let Some(read) = task.now_or_never()
+        {
+            *content = read.map_or(WindowContent::Missing, WindowContent::Here);
+        }
+        !matches!(&*content, WindowContent::Coming(_))
     }
 
     /// Copies a slab that the window has. `false` if the window could not be read.

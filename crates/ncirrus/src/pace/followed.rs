@@ -44,6 +44,8 @@ pub(super) struct FollowedRead<'a> {
     pub(super) element: usize,
     /// What the longest window costs.
     pub(super) longest: u64,
+    /// Whether requests take the time, not decoding.
+    pub(super) is_far: bool,
 }
 
 impl FollowedRead<'_> {
@@ -56,6 +58,37 @@ impl FollowedRead<'_> {
             Some(window) => window.copy(self.variable.dataset().session(), slab, self.element, out),
             None => Ok(false),
         }
+    }
+
+    /// Reads a slab that no window has, with `plainly`, and begins to read what comes next if it follows the one before: at the same time
+    /// where requests take the time and nothing would be fetched twice, for that saves a round.
+    ///
+    /// # Errors
+    /// Those of `plainly`.
+    pub(super) fn followed_by<T>(
+        &self,
+        ahead: &ReadAhead,
+        slab: &Region,
+        plainly: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let is_at_once = self.is_far && self.ends_chunks(slab);
+        if is_at_once {
+            ahead.note(self, slab);
+        }
+        let read = plainly()?;
+        if !is_at_once {
+            ahead.note(self, slab);
+        }
+        Ok(read)
+    }
+
+    /// Whether a slab ends where chunks end.
+    fn ends_chunks(&self, slab: &Region) -> bool {
+        let Some(chunks) = &self.chunks else { return true };
+        chunks.iter().zip(&self.shape).enumerate().all(|(axis, (chunk, len))| {
+            let end = slab.start[axis].saturating_add(slab.count[axis]);
+            end == *len || end < *len && end.is_multiple_of((*chunk).max(1))
+        })
     }
 
     /// Begins to read what comes after a slab or a window.
@@ -116,7 +149,7 @@ impl FollowedRead<'_> {
 }
 
 impl ReadAhead {
-    /// The window that has a slab. The one after it is begun, and those before it are given up.
+    /// The window that has a slab. The one after it is begun, two if the caller has to wait for it, and those before it are given up.
     fn window_of(&self, read: &FollowedRead<'_>, slab: &Region) -> Option<Arc<Window>> {
         let mut followed = self.0.guard();
         let known = followed.iter_mut().find(|known| known.var == read.variable.id())?;
@@ -124,9 +157,8 @@ impl ReadAhead {
         let axis = known.axis?;
         known.windows.drain(..place);
         let window = Arc::clone(known.windows.first()?);
-        if known.windows.len() == 1 {
-            known.go_on(read, axis, &window.region);
-        }
+        let is_awaited = read.is_far && !window.is_here();
+        known.keep_ahead(read, axis, is_awaited);
         if ends_with(slab, &window.region) {
             known.windows.retain(|other| !Arc::ptr_eq(other, &window));
         }
@@ -151,18 +183,35 @@ impl ReadAhead {
         known.axis = axis_after(&before, slab, &read.shape);
         known.windows.clear();
         match known.axis {
-            Some(axis) => known.go_on(read, axis, slab),
+            Some(axis) => _ = known.go_on(read, axis, slab),
             None => known.window_cost = FIRST,
         }
     }
 }
 
 impl FollowedVariable {
+    /// Begins windows until one is ahead of that of the caller. If the caller has to wait for its own, requests are what it waits for:
+    /// then two are, and they grow faster, for many bytes come in the time of a few.
+    fn keep_ahead(&mut self, read: &FollowedRead<'_>, axis: usize, is_awaited: bool) {
+        let most = if is_awaited { 3 } else { 2 };
+        while self.windows.len() < most {
+            let Some(last) = self.windows.last().map(|window| window.region.clone()) else { return };
+            if is_awaited {
+                self.window_cost = (self.window_cost * 2).min(read.longest);
+            }
+            if !self.go_on(read, axis, &last) {
+                return;
+            }
+        }
+    }
+
     /// Begins the next window; without one, the next slab is read when it is asked for.
-    fn go_on(&mut self, read: &FollowedRead<'_>, axis: usize, after: &Region) {
+    fn go_on(&mut self, read: &FollowedRead<'_>, axis: usize, after: &Region) -> bool {
         let counts = self.last.count.clone();
         let window = read.begin(after, axis, &counts, self.window_cost.min(read.longest));
         self.window_cost = (self.window_cost * 2).min(read.longest);
+        let is_begun = window.is_some();
         self.windows.extend(window);
+        is_begun
     }
 }

@@ -1,74 +1,130 @@
 //! A run of values of one variable, which is collected before it is written.
-use super::small_casts::cast;
-use crate::{Atomic, AxisSelection, Dataset, Selection, VarId};
-use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicI32};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use super::small_casts::{can_cast, cast};
+use crate::{Atomic, AxisSelection, Dataset, Model, Result, Selection, TypeRef, VarId};
 
-/// The run of a file, if there is one.
-#[derive(Debug, Default)]
-pub struct CollectedPuts {
-    /// What was collected.
-    pub run: Mutex<PutRun>,
-    /// Whether there is a run.
-    pub is_there: AtomicBool,
-    /// Whether it may add records.
-    pub is_growing: AtomicBool,
-    /// The code with which values that were collected could not be written, until somebody is told.
-    pub failure: AtomicI32,
-}
+/// Writes of at most as many values are small.
+const SMALL: usize = 64;
+/// Bytes of a run.
+const LONGEST: usize = 64 << 10;
+/// Bytes of the largest number.
+const LARGEST_NUMBER: usize = 8;
 
-/// Values that are collected, and where they belong.
-#[derive(Debug, Default)]
-pub struct PutRun {
-    /// Where they belong; `None` if nothing is collected.
-    pub place: Option<RunPlace>,
+/// Values that are collected, and where they belong. A face finds the variable by a key of its own.
+#[derive(Debug)]
+pub struct PutRun<K> {
+    /// `None` if nothing is collected.
+    place: Option<RunPlace<K>>,
     /// The values, one after the other.
-    pub bytes: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 /// Where a run is.
 #[derive(Debug)]
-pub struct RunPlace {
-    /// The group by which the program refers to the variable.
-    pub group: usize,
-    /// The number by which it does.
-    pub varid: c_int,
-    /// The variable.
-    pub var: VarId,
-    /// Its type.
-    pub ty: Atomic,
+pub struct RunPlace<K> {
+    key: K,
+    var: VarId,
+    ty: Atomic,
     /// Bytes of an element.
-    pub element: usize,
+    element: usize,
     /// The lengths of its dimensions; records without end, if they are added.
-    pub shape: Vec<usize>,
+    shape: Vec<usize>,
     /// Whether it may add records.
-    pub is_growing: bool,
+    is_growing: bool,
     /// Which element its bytes begin with, counted row by row.
-    pub first: usize,
+    first: usize,
     /// The element that continues it.
-    pub next: usize,
+    next: usize,
 }
 
-impl CollectedPuts {
-    /// The run, for one call alone.
-    pub fn lock(&self) -> MutexGuard<'_, PutRun> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+/// Whether a write of so many values is small.
+pub fn is_small_put(count: usize) -> bool {
+    count <= SMALL
+}
+
+impl<K> RunPlace<K> {
+    /// The place behind a write of numbers of a type, if it was small and of plain numbers of one row. `may_grow`: records may be added.
+    pub fn after(
+        key: K,
+        (model, var): (&Model, VarId),
+        selection: &Selection,
+        memory: Option<Atomic>,
+        may_grow: bool,
+    ) -> Option<Self> {
+        let size = |number: u64| usize::try_from(number).ok();
+        let TypeRef::Atomic(ty) = model.variable(var)?.ty else { return None };
+        let element = ty.byte_len()?;
+        let can_take = memory.is_none_or(|memory| memory == ty || can_cast(memory, ty));
+        if selection.rank() == 0 || !can_take || selection.element_count()? > SMALL as u64 {
+            return None;
+        }
+        let first = |axis: &AxisSelection| match axis {
+            AxisSelection::Slice { start, stride: 1, .. } => size(*start),
+            _ => None,
+        };
+        let start = selection.axes().iter().map(first).collect::<Option<Vec<_>>>()?;
+        let counts = selection.shape().into_iter().map(size).collect::<Option<Vec<_>>>()?;
+        let mut shape = model.shape(var).into_iter().map(size).collect::<Option<Vec<_>>>()?;
+        let (at, len) = row_place(&start, Some(&counts), &shape)?;
+        let next = at + len;
+        let is_growing = may_grow && model.growing(var).first() == Some(&true);
+        if let Some(records) = shape.first_mut().filter(|_| is_growing) {
+            *records = usize::MAX;
+        }
+        Some(Self { key, var, ty, element, shape, is_growing, first: next, next })
+    }
+
+    /// Whether it may add records.
+    pub(super) fn grows(&self) -> bool {
+        self.is_growing
     }
 }
 
-/// Writes of at most as many values are small.
-const SMALL: usize = 64;
+impl<K> Default for PutRun<K> {
+    fn default() -> Self {
+        Self { place: None, bytes: Vec::new() }
+    }
+}
 
-impl RunPlace {
-    /// Whether it is of the variable to which a program refers so.
+impl<K> PutRun<K> {
+    /// Whether nothing is collected.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Whether it is to be written.
+    pub fn is_full(&self) -> bool {
+        self.bytes.len() >= LONGEST
+    }
+
+    /// Whether any small write that continues it has room.
     #[inline]
-    pub fn is_of(&self, group: usize, varid: c_int) -> bool {
-        self.varid == varid && self.group == group
+    pub fn has_room(&self) -> bool {
+        self.bytes.len() < LONGEST - SMALL * LARGEST_NUMBER
+    }
+
+    /// Whether it may add records.
+    pub fn grows(&self) -> bool {
+        self.place.as_ref().is_some_and(RunPlace::grows)
+    }
+
+    pub(super) fn begin(&mut self, place: RunPlace<K>) {
+        self.place = Some(place);
+    }
+
+    pub(super) fn end(&mut self) {
+        self.place = None;
     }
 }
 
-impl PutRun {
+impl<K: PartialEq> PutRun<K> {
+    /// How many dimensions the variable of a key has, if the run is of it.
+    #[inline]
+    pub fn rank_of(&self, key: &K) -> Option<usize> {
+        self.place.as_ref().filter(|place| place.key == *key).map(|place| place.shape.len())
+    }
+}
+
+impl<K> PutRun<K> {
     /// Takes values that continue the run, which ends after them then: `data` has them, so many bytes of numbers of a type. `None`: they
     /// do not continue it.
     #[inline]
@@ -105,7 +161,7 @@ impl PutRun {
     ///
     /// # Errors
     /// Those of writing.
-    pub fn write(&mut self, dataset: &Dataset) -> crate::Result<()> {
+    pub fn write(&mut self, dataset: &Dataset) -> Result<()> {
         let Some(place) = &mut self.place else { return Ok(()) };
         let (mut first, mut bytes) = (place.first, self.bytes.as_slice());
         place.first = place.next;
@@ -124,7 +180,7 @@ impl PutRun {
 
 /// The number of the first of some elements of one row, and how many they are. `None` if they are of several rows, or outside.
 #[inline]
-pub fn row_place(start: &[usize], counts: Option<&[usize]>, shape: &[usize]) -> Option<(usize, usize)> {
+fn row_place(start: &[usize], counts: Option<&[usize]>, shape: &[usize]) -> Option<(usize, usize)> {
     let (mut at, mut len) = (0usize, 1usize);
     for (axis, axis_len) in shape.iter().enumerate() {
         let (start, count) = (*start.get(axis)?, counts.map_or(Some(1), |counts| counts.get(axis).copied())?);

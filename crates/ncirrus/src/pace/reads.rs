@@ -1,12 +1,15 @@
 //! Reads of adjacent slabs: from the second one on, those that follow are read before they are asked for.
 //!
-//! A variable that is read slab after slab has at most two windows: parts of it that come next, read by the threads of the session while
-//! the caller works. A window ends where a chunk ends, and each is twice as long as the one before, up to a bound; when the caller comes to
-//! one, the next is begun. All windows of a session together hold at most a quarter of its memory. What cannot be read ahead is read when
+//! A variable that is read slab after slab has windows: parts of it that come next, read by the threads of the session while the caller
+//! works. A window ends where a chunk ends, and each is twice as long as the one before, up to a bound; when the caller comes to one, the
+//! next is begun. A caller that has to wait for a remote one is faster than the requests: then two are begun, which grow fourfold. All
+//! windows of a session together hold at most a quarter of its memory. What cannot be read ahead is read when
 //! it is asked for, which reports what is wrong with it.
 //!
-//! Datasets that are written have none, nor local ones that need no decoding: the system reads them ahead.
+//! Datasets that are written have none, nor local ones that need no decoding: the system reads them ahead. A few values of a local dataset
+//! are copied out of a block instead ([`super::single_values`]).
 use super::followed::{FollowedRead, ReadAhead};
+use super::single_values::ReadBlocks;
 use crate::dataset::{Dataset, DatasetState};
 use crate::session::is_local;
 use crate::{Region, Result, Selection, Storage, TypeRef, Values, Variable};
@@ -22,16 +25,23 @@ const LONGEST_FAR: u64 = 32 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct DatasetPace {
     ahead: ReadAhead,
+    pub(super) blocks: ReadBlocks,
     place: OnceLock<DatasetPlace>,
 }
 
 /// Where a dataset is, and what reading takes.
 #[derive(Debug, Clone, Copy)]
-struct DatasetPlace {
-    is_near: bool,
+pub(super) struct DatasetPlace {
+    pub(super) is_near: bool,
     is_hdf5: bool,
     /// Whether a server computes the values, of which more is fetched than is asked for by rules of its own.
-    is_queried: bool,
+    pub(super) is_queried: bool,
+}
+
+impl DatasetPace {
+    pub(super) fn place(&self, dataset: &Dataset) -> DatasetPlace {
+        *self.place.get_or_init(|| DatasetPlace::of(dataset))
+    }
 }
 
 impl DatasetPlace {
@@ -52,6 +62,9 @@ impl Variable {
     /// As [`read_bytes_into`](Self::read_bytes_into).
     pub(crate) fn read_paced(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
         let plainly = |out: &mut [u8]| self.dataset().read_native(self.id(), selection, out);
+        if let Some(read) = self.small_read(selection) {
+            return read.into_memory(out, plainly);
+        }
         let Some((read, slab)) = self.followed_read(selection) else { return plainly(out) };
         let len = slab.element_count().and_then(|count| count.checked_mul(read.element as u64));
         // A buffer of another length is an error, which the read reports.
@@ -59,11 +72,10 @@ impl Variable {
             return plainly(out);
         }
         let ahead = &self.dataset().pace().ahead;
-        if !read.copy(ahead, &slab, out)? {
-            plainly(out)?;
-            ahead.note(&read, &slab);
+        if read.copy(ahead, &slab, out)? {
+            return Ok(());
         }
-        Ok(())
+        read.followed_by(ahead, &slab, || plainly(out))
     }
 
     /// The values of a selection; adjacent ones from what was read ahead. Errors do not yet name the variable.
@@ -72,6 +84,16 @@ impl Variable {
     /// As [`values`](Self::values).
     pub(crate) fn values_paced(&self, selection: &Selection) -> Result<Values> {
         let plainly = || self.dataset().read_values(self.id(), selection);
+        if let Some(read) = self.small_read(selection) {
+            let mut values = read.memory();
+            return match values.as_bytes_mut() {
+                Some(out) => {
+                    read.into_memory(out, |out| self.dataset().read_native(self.id(), selection, out))?;
+                    Ok(values)
+                }
+                None => plainly(),
+            };
+        }
         let Some((read, slab)) = self.followed_read(selection) else { return plainly() };
         let count = slab.element_count().and_then(|count| usize::try_from(count).ok());
         let (Some(TypeRef::Atomic(ty)), Some(count)) = (self.ty(), count) else { return plainly() };
@@ -81,11 +103,7 @@ impl Variable {
             Some(bytes) => read.copy(ahead, &slab, bytes)?,
             None => return plainly(),
         };
-        if !is_served {
-            values = plainly()?;
-            ahead.note(&read, &slab);
-        }
-        Ok(values)
+        if is_served { Ok(values) } else { read.followed_by(ahead, &slab, plainly) }
     }
 
     /// What is known of a read, and its box. `None` if the next one is not worth reading before it is asked for.
@@ -94,7 +112,7 @@ impl Variable {
         let DatasetState::Reading(reader) = dataset.state() else { return None };
         let budget = dataset.session().windows.as_ref()?;
         let count = selection.element_count()?;
-        let place = *dataset.pace().place.get_or_init(|| DatasetPlace::of(dataset));
+        let place = dataset.pace().place(dataset);
         if place.is_queried || count == 0 || place.is_near && count <= SMALL {
             return None;
         }
@@ -117,8 +135,9 @@ impl Variable {
             return None;
         }
         let has_records = chunks.is_none() && model.growing(self.id()).first() == Some(&true);
+        let (dataset, is_far) = (reader, !place.is_near);
         let read =
-            FollowedRead { variable, dataset: reader, budget, shape, chunks, has_records, element, longest };
+            FollowedRead { variable, dataset, budget, shape, chunks, has_records, element, longest, is_far };
         Some((read, region))
     }
 }

@@ -8,33 +8,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The writes of a file that are not done yet.
 #[derive(Debug, Default)]
-pub struct PutsBehind {
+pub(super) struct PutsBehind {
     /// Those for which no other one waits, in their order.
     waiting: Mutex<VecDeque<WaitingPut>>,
     /// Whether there are any.
-    pub is_there: AtomicBool,
+    pub(super) is_there: AtomicBool,
     /// Whether they may add records.
-    pub is_growing: AtomicBool,
+    pub(super) is_growing: AtomicBool,
     /// Bytes of values that they hold.
-    pub held: Arc<AtomicUsize>,
+    pub(super) held: Arc<AtomicUsize>,
     spare: Arc<SpareBuffers>,
 }
 
 /// A write that goes on.
 #[derive(Debug)]
-pub struct WaitingPut {
+pub(super) struct WaitingPut {
     /// What it changes.
-    pub reach: PutReach,
+    pub(super) reach: PutReach,
     /// Its end.
-    pub done: PutTask,
+    pub(super) done: PutTask,
 }
 
 /// The end of a write, and of those that it waited for.
-pub type PutTask = Shared<SessionTask<()>>;
+pub(super) type PutTask = Shared<SessionTask<()>>;
 
 /// What a write changes.
 #[derive(Debug)]
-pub struct PutReach {
+pub(super) struct PutReach {
     var: VarId,
     /// `None` if it is no box.
     region: Option<Region>,
@@ -42,7 +42,7 @@ pub struct PutReach {
 
 impl PutReach {
     /// What a write of a selection changes.
-    pub fn new(var: VarId, selection: &Selection) -> Self {
+    pub(super) fn new(var: VarId, selection: &Selection) -> Self {
         Self { var, region: selection.as_region() }
     }
 
@@ -55,7 +55,7 @@ impl PutReach {
 
 /// Those that a write has to wait for: all if it changes what one of them does, and one if they are as many as go on at once. No other
 /// waits for these.
-pub fn take_before(waiting: &mut VecDeque<WaitingPut>, reach: &PutReach, most: usize) -> Vec<PutTask> {
+pub(super) fn take_before(waiting: &mut VecDeque<WaitingPut>, reach: &PutReach, most: usize) -> Vec<PutTask> {
     let taken = match waiting.iter().any(|put| put.reach.meets(reach)) {
         true => waiting.len(),
         false => (waiting.len() + 1).saturating_sub(most),
@@ -115,12 +115,12 @@ impl Drop for WaitingValues {
 
 impl PutsBehind {
     /// Those that are not done yet, for one call alone.
-    pub fn waiting(&self) -> MutexGuard<'_, VecDeque<WaitingPut>> {
+    pub(super) fn waiting(&self) -> MutexGuard<'_, VecDeque<WaitingPut>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A copy of values, in memory that is used again.
-    pub fn copy_of(&self, values: &[u8]) -> Bytes {
+    pub(super) fn copy_of(&self, values: &[u8]) -> Bytes {
         let mut bytes = self.spare.take();
         bytes.extend_from_slice(values);
         Bytes::from_owner(WaitingValues { bytes, home: Arc::clone(&self.spare) })

@@ -21,6 +21,8 @@ pub(super) struct ResourceChoices {
     pub(super) folder: Option<PathBuf>,
     /// Whether nothing is read before it is asked for.
     pub(super) reads_no_more: bool,
+    /// Whether single values are not read with others around them.
+    pub(super) has_no_blocks: bool,
 }
 
 impl ResourceChoices {
@@ -78,6 +80,14 @@ impl SessionBuilder {
     #[must_use]
     pub fn read_ahead(mut self, reads_ahead: bool) -> Self {
         self.resources.reads_no_more = !reads_ahead;
+        self
+    }
+
+    /// Whether single values of a local dataset are read together with others around them, from the second read on (the default): for
+    /// programs that keep such blocks themselves.
+    #[must_use]
+    pub fn value_blocks(mut self, has_blocks: bool) -> Self {
+        self.resources.has_no_blocks = !has_blocks;
         self
     }
 

@@ -2,7 +2,7 @@
 use crate::abi::table::c_functions;
 use crate::c_types::codes::Outcome;
 use crate::c_types::memory::{BytesOut, CText, Char, In, Long, Out, TextAddress};
-use crate::values::data::{self, CSlab};
+use crate::values::{attributes, data};
 use std::ffi::c_int;
 
 c_functions! {
@@ -19,78 +19,42 @@ c_functions! {
     fn nc_get_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, ip: BytesOut) -> Outcome<()> = data::get_varm;
 }
 
-/// The functions of one type of memory: its element, its type in the file, and their names.
+/// The functions of one type of memory: its element, and their names.
 macro_rules! typed {
-    ($($element:ty, $atomic:ident: $att:ident $var:ident $var1:ident $vara:ident $vars:ident $varm:ident;)*) => {
-        mod typed {
-            use super::*;
-            use ncirrus::Atomic;
-            $(
-                pub(super) fn $att(ncid: c_int, varid: c_int, name: CText, out: Out<$element>) -> Outcome<()> {
-                    crate::values::attributes::get_as(ncid, varid, name, Atomic::$atomic, out.as_bytes())
-                }
-                pub(super) fn $var(ncid: c_int, varid: c_int, out: Out<$element>) -> Outcome<()> {
-                    data::get(ncid, varid, None, Some(Atomic::$atomic), out.as_bytes())
-                }
-                pub(super) fn $var1(ncid: c_int, varid: c_int, start: In<usize>, out: Out<$element>) -> Outcome<()> {
-                    let slab = CSlab { start, count: None, stride: None };
-                    data::get(ncid, varid, Some(slab), Some(Atomic::$atomic), out.as_bytes())
-                }
-                pub(super) fn $vara(
-                    ncid: c_int, varid: c_int, start: In<usize>, count: In<usize>, out: Out<$element>,
-                ) -> Outcome<()> {
-                    let slab = CSlab { start, count: Some(count), stride: None };
-                    data::get(ncid, varid, Some(slab), Some(Atomic::$atomic), out.as_bytes())
-                }
-                pub(super) fn $vars(
-                    ncid: c_int, varid: c_int, start: In<usize>, count: In<usize>, stride: In<isize>, out: Out<$element>,
-                ) -> Outcome<()> {
-                    let slab = CSlab { start, count: Some(count), stride: Some(stride) };
-                    data::get(ncid, varid, Some(slab), Some(Atomic::$atomic), out.as_bytes())
-                }
-                pub(super) fn $varm(
-                    ncid: c_int, varid: c_int, start: In<usize>, count: In<usize>, stride: In<isize>, map: In<isize>,
-                    out: Out<$element>,
-                ) -> Outcome<()> {
-                    let slab = CSlab { start, count: Some(count), stride: Some(stride) };
-                    data::get_mapped(ncid, varid, slab, map, Some(Atomic::$atomic), out.as_bytes())
-                }
-            )*
-        }
-
+    ($($element:ty: $att:ident $var:ident $var1:ident $vara:ident $vars:ident $varm:ident;)*) => {
         c_functions! {
             TYPED, "netcdf.h";
             $(
                 /// Reads an attribute as this type.
-                fn $att(ncid: c_int, varid: c_int, name: CText, ip: Out<$element>) -> Outcome<()> = typed::$att;
+                fn $att(ncid: c_int, varid: c_int, name: CText, ip: Out<$element>) -> Outcome<()> = attributes::get_typed;
                 /// Reads a variable as this type.
-                fn $var(ncid: c_int, varid: c_int, ip: Out<$element>) -> Outcome<()> = typed::$var;
+                fn $var(ncid: c_int, varid: c_int, ip: Out<$element>) -> Outcome<()> = data::get_var;
                 /// Reads one value as this type.
-                fn $var1(ncid: c_int, varid: c_int, indexp: In<usize>, ip: Out<$element>) -> Outcome<()> = typed::$var1;
+                fn $var1(ncid: c_int, varid: c_int, indexp: In<usize>, ip: Out<$element>) -> Outcome<()> = data::get_var1;
                 /// Reads a box as this type.
-                fn $vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, ip: Out<$element>) -> Outcome<()> = typed::$vara;
+                fn $vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, ip: Out<$element>) -> Outcome<()> = data::get_vara;
                 /// Reads a box with strides as this type.
-                fn $vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, ip: Out<$element>) -> Outcome<()> = typed::$vars;
+                fn $vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, ip: Out<$element>) -> Outcome<()> = data::get_vars;
                 /// Reads a box with strides into places of the memory, as this type.
-                fn $varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, ip: Out<$element>) -> Outcome<()> = typed::$varm;
+                fn $varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, ip: Out<$element>) -> Outcome<()> = data::get_varm;
             )*
         }
     };
 }
 
 typed! {
-    Char, Char: nc_get_att_text nc_get_var_text nc_get_var1_text nc_get_vara_text nc_get_vars_text nc_get_varm_text;
-    i8, Byte: nc_get_att_schar nc_get_var_schar nc_get_var1_schar nc_get_vara_schar nc_get_vars_schar nc_get_varm_schar;
-    u8, UByte: nc_get_att_uchar nc_get_var_uchar nc_get_var1_uchar nc_get_vara_uchar nc_get_vars_uchar nc_get_varm_uchar;
-    i16, Short: nc_get_att_short nc_get_var_short nc_get_var1_short nc_get_vara_short nc_get_vars_short nc_get_varm_short;
-    c_int, Int: nc_get_att_int nc_get_var_int nc_get_var1_int nc_get_vara_int nc_get_vars_int nc_get_varm_int;
-    Long, Int64: nc_get_att_long nc_get_var_long nc_get_var1_long nc_get_vara_long nc_get_vars_long nc_get_varm_long;
-    f32, Float: nc_get_att_float nc_get_var_float nc_get_var1_float nc_get_vara_float nc_get_vars_float nc_get_varm_float;
-    f64, Double: nc_get_att_double nc_get_var_double nc_get_var1_double nc_get_vara_double nc_get_vars_double nc_get_varm_double;
-    u8, UByte: nc_get_att_ubyte nc_get_var_ubyte nc_get_var1_ubyte nc_get_vara_ubyte nc_get_vars_ubyte nc_get_varm_ubyte;
-    u16, UShort: nc_get_att_ushort nc_get_var_ushort nc_get_var1_ushort nc_get_vara_ushort nc_get_vars_ushort nc_get_varm_ushort;
-    u32, UInt: nc_get_att_uint nc_get_var_uint nc_get_var1_uint nc_get_vara_uint nc_get_vars_uint nc_get_varm_uint;
-    i64, Int64: nc_get_att_longlong nc_get_var_longlong nc_get_var1_longlong nc_get_vara_longlong nc_get_vars_longlong nc_get_varm_longlong;
-    u64, UInt64: nc_get_att_ulonglong nc_get_var_ulonglong nc_get_var1_ulonglong nc_get_vara_ulonglong nc_get_vars_ulonglong nc_get_varm_ulonglong;
-    TextAddress, String: nc_get_att_string nc_get_var_string nc_get_var1_string nc_get_vara_string nc_get_vars_string nc_get_varm_string;
+    Char: nc_get_att_text nc_get_var_text nc_get_var1_text nc_get_vara_text nc_get_vars_text nc_get_varm_text;
+    i8: nc_get_att_schar nc_get_var_schar nc_get_var1_schar nc_get_vara_schar nc_get_vars_schar nc_get_varm_schar;
+    u8: nc_get_att_uchar nc_get_var_uchar nc_get_var1_uchar nc_get_vara_uchar nc_get_vars_uchar nc_get_varm_uchar;
+    i16: nc_get_att_short nc_get_var_short nc_get_var1_short nc_get_vara_short nc_get_vars_short nc_get_varm_short;
+    c_int: nc_get_att_int nc_get_var_int nc_get_var1_int nc_get_vara_int nc_get_vars_int nc_get_varm_int;
+    Long: nc_get_att_long nc_get_var_long nc_get_var1_long nc_get_vara_long nc_get_vars_long nc_get_varm_long;
+    f32: nc_get_att_float nc_get_var_float nc_get_var1_float nc_get_vara_float nc_get_vars_float nc_get_varm_float;
+    f64: nc_get_att_double nc_get_var_double nc_get_var1_double nc_get_vara_double nc_get_vars_double nc_get_varm_double;
+    u8: nc_get_att_ubyte nc_get_var_ubyte nc_get_var1_ubyte nc_get_vara_ubyte nc_get_vars_ubyte nc_get_varm_ubyte;
+    u16: nc_get_att_ushort nc_get_var_ushort nc_get_var1_ushort nc_get_vara_ushort nc_get_vars_ushort nc_get_varm_ushort;
+    u32: nc_get_att_uint nc_get_var_uint nc_get_var1_uint nc_get_vara_uint nc_get_vars_uint nc_get_varm_uint;
+    i64: nc_get_att_longlong nc_get_var_longlong nc_get_var1_longlong nc_get_vara_longlong nc_get_vars_longlong nc_get_varm_longlong;
+    u64: nc_get_att_ulonglong nc_get_var_ulonglong nc_get_var1_ulonglong nc_get_vara_ulonglong nc_get_vars_ulonglong nc_get_varm_ulonglong;
+    TextAddress: nc_get_att_string nc_get_var_string nc_get_var1_string nc_get_vara_string nc_get_vars_string nc_get_varm_string;
 }

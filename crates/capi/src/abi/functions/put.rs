@@ -2,8 +2,7 @@
 use crate::abi::table::c_functions;
 use crate::c_types::codes::Outcome;
 use crate::c_types::memory::{Bytes, CText, Char, In, Long, TextAddress};
-use crate::values::data::CSlab;
-use crate::values::put_data;
+use crate::values::{put_attributes, put_data};
 use std::ffi::c_int;
 
 c_functions! {
@@ -20,131 +19,72 @@ c_functions! {
     fn nc_put_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, op: Bytes) -> Outcome<()> = put_data::put_varm;
 }
 
-/// The functions of one type of memory: its element, how programs pass arrays of it, its type in the file, and their names.
+/// The functions of one type of memory: how programs pass arrays of it, and their names.
 macro_rules! typed {
-    ($($element:ty, $atomic:ident: $var:ident $var1:ident $vara:ident $vars:ident $varm:ident;)*) => {
-        mod typed {
-            use super::*;
-            use ncirrus::Atomic;
-            $(
-                pub(super) fn $var(ncid: c_int, varid: c_int, data: $element) -> Outcome<()> {
-                    put_data::put(ncid, varid, None, Some(Atomic::$atomic), data.as_bytes())
-                }
-                pub(super) fn $var1(ncid: c_int, varid: c_int, start: In<usize>, data: $element) -> Outcome<()> {
-                    let slab = CSlab { start, count: None, stride: None };
-                    put_data::put(ncid, varid, Some(slab), Some(Atomic::$atomic), data.as_bytes())
-                }
-                pub(super) fn $vara(
-                    ncid: c_int, varid: c_int, start: In<usize>, count: In<usize>, data: $element,
-                ) -> Outcome<()> {
-                    let slab = CSlab { start, count: Some(count), stride: None };
-                    put_data::put(ncid, varid, Some(slab), Some(Atomic::$atomic), data.as_bytes())
-                }
-                pub(super) fn $vars(
-                    ncid: c_int, varid: c_int, start: In<usize>, count: In<usize>, stride: In<isize>, data: $element,
-                ) -> Outcome<()> {
-                    let slab = CSlab { start, count: Some(count), stride: Some(stride) };
-                    put_data::put(ncid, varid, Some(slab), Some(Atomic::$atomic), data.as_bytes())
-                }
-                pub(super) fn $varm(
-                    ncid: c_int, varid: c_int, start: In<usize>, count: In<usize>, stride: In<isize>, map: In<isize>,
-                    data: $element,
-                ) -> Outcome<()> {
-                    let slab = CSlab { start, count: Some(count), stride: Some(stride) };
-                    put_data::put_mapped(ncid, varid, slab, map, Some(Atomic::$atomic), data.as_bytes())
-                }
-            )*
-        }
-
+    ($($element:ty: $var:ident $var1:ident $vara:ident $vars:ident $varm:ident;)*) => {
         c_functions! {
             TYPED, "netcdf.h";
             $(
                 /// Writes a variable from this type.
-                fn $var(ncid: c_int, varid: c_int, op: $element) -> Outcome<()> = typed::$var;
+                fn $var(ncid: c_int, varid: c_int, op: $element) -> Outcome<()> = put_data::put_var;
                 /// Writes one value from this type.
-                fn $var1(ncid: c_int, varid: c_int, indexp: In<usize>, op: $element) -> Outcome<()> = typed::$var1;
+                fn $var1(ncid: c_int, varid: c_int, indexp: In<usize>, op: $element) -> Outcome<()> = put_data::put_var1;
                 /// Writes a box from this type.
-                fn $vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, op: $element) -> Outcome<()> = typed::$vara;
+                fn $vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, op: $element) -> Outcome<()> = put_data::put_vara;
                 /// Writes a box with strides from this type.
-                fn $vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, op: $element) -> Outcome<()> = typed::$vars;
+                fn $vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, op: $element) -> Outcome<()> = put_data::put_vars;
                 /// Writes a box with strides from places of the memory, from this type.
-                fn $varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, op: $element) -> Outcome<()> = typed::$varm;
+                fn $varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, op: $element) -> Outcome<()> = put_data::put_varm;
             )*
         }
     };
 }
 
 typed! {
-    In<Char>, Char: nc_put_var_text nc_put_var1_text nc_put_vara_text nc_put_vars_text nc_put_varm_text;
-    In<i8>, Byte: nc_put_var_schar nc_put_var1_schar nc_put_vara_schar nc_put_vars_schar nc_put_varm_schar;
-    In<u8>, UByte: nc_put_var_uchar nc_put_var1_uchar nc_put_vara_uchar nc_put_vars_uchar nc_put_varm_uchar;
-    In<i16>, Short: nc_put_var_short nc_put_var1_short nc_put_vara_short nc_put_vars_short nc_put_varm_short;
-    In<c_int>, Int: nc_put_var_int nc_put_var1_int nc_put_vara_int nc_put_vars_int nc_put_varm_int;
-    In<Long>, Int64: nc_put_var_long nc_put_var1_long nc_put_vara_long nc_put_vars_long nc_put_varm_long;
-    In<f32>, Float: nc_put_var_float nc_put_var1_float nc_put_vara_float nc_put_vars_float nc_put_varm_float;
-    In<f64>, Double: nc_put_var_double nc_put_var1_double nc_put_vara_double nc_put_vars_double nc_put_varm_double;
-    In<u8>, UByte: nc_put_var_ubyte nc_put_var1_ubyte nc_put_vara_ubyte nc_put_vars_ubyte nc_put_varm_ubyte;
-    In<u16>, UShort: nc_put_var_ushort nc_put_var1_ushort nc_put_vara_ushort nc_put_vars_ushort nc_put_varm_ushort;
-    In<u32>, UInt: nc_put_var_uint nc_put_var1_uint nc_put_vara_uint nc_put_vars_uint nc_put_varm_uint;
-    In<i64>, Int64: nc_put_var_longlong nc_put_var1_longlong nc_put_vara_longlong nc_put_vars_longlong nc_put_varm_longlong;
-    In<u64>, UInt64: nc_put_var_ulonglong nc_put_var1_ulonglong nc_put_vara_ulonglong nc_put_vars_ulonglong nc_put_varm_ulonglong;
-    In<TextAddress>, String: nc_put_var_string nc_put_var1_string nc_put_vara_string nc_put_vars_string nc_put_varm_string;
+    In<Char>: nc_put_var_text nc_put_var1_text nc_put_vara_text nc_put_vars_text nc_put_varm_text;
+    In<i8>: nc_put_var_schar nc_put_var1_schar nc_put_vara_schar nc_put_vars_schar nc_put_varm_schar;
+    In<u8>: nc_put_var_uchar nc_put_var1_uchar nc_put_vara_uchar nc_put_vars_uchar nc_put_varm_uchar;
+    In<i16>: nc_put_var_short nc_put_var1_short nc_put_vara_short nc_put_vars_short nc_put_varm_short;
+    In<c_int>: nc_put_var_int nc_put_var1_int nc_put_vara_int nc_put_vars_int nc_put_varm_int;
+    In<Long>: nc_put_var_long nc_put_var1_long nc_put_vara_long nc_put_vars_long nc_put_varm_long;
+    In<f32>: nc_put_var_float nc_put_var1_float nc_put_vara_float nc_put_vars_float nc_put_varm_float;
+    In<f64>: nc_put_var_double nc_put_var1_double nc_put_vara_double nc_put_vars_double nc_put_varm_double;
+    In<u8>: nc_put_var_ubyte nc_put_var1_ubyte nc_put_vara_ubyte nc_put_vars_ubyte nc_put_varm_ubyte;
+    In<u16>: nc_put_var_ushort nc_put_var1_ushort nc_put_vara_ushort nc_put_vars_ushort nc_put_varm_ushort;
+    In<u32>: nc_put_var_uint nc_put_var1_uint nc_put_vara_uint nc_put_vars_uint nc_put_varm_uint;
+    In<i64>: nc_put_var_longlong nc_put_var1_longlong nc_put_vara_longlong nc_put_vars_longlong nc_put_varm_longlong;
+    In<u64>: nc_put_var_ulonglong nc_put_var1_ulonglong nc_put_vara_ulonglong nc_put_vars_ulonglong nc_put_varm_ulonglong;
+    In<TextAddress>: nc_put_var_string nc_put_var1_string nc_put_vara_string nc_put_vars_string nc_put_varm_string;
 }
 
 /// Attributes of one type of memory.
 macro_rules! attributes {
-    ($($element:ty, $atomic:ident: $att:ident;)*) => {
-        mod attributes {
-            use super::*;
-            use ncirrus::Atomic;
-            $(
-                pub(super) fn $att(
-                    ncid: c_int, varid: c_int, name: CText, ty: c_int, len: usize, data: In<$element>,
-                ) -> Outcome<()> {
-                    crate::values::put_attributes::put_as(ncid, varid, &name, ty, len, Some(Atomic::$atomic), data.as_bytes())
-                }
-            )*
-
-            /// Text has one type.
-            pub(super) fn text(ncid: c_int, varid: c_int, name: CText, len: usize, data: In<Char>) -> Outcome<()> {
-                let ty = c_int::from(Atomic::Char.number());
-                crate::values::put_attributes::put_as(ncid, varid, &name, ty, len, Some(Atomic::Char), data.as_bytes())
-            }
-
-            /// Strings have one type.
-            pub(super) fn strings(
-                ncid: c_int, varid: c_int, name: CText, len: usize, data: In<TextAddress>,
-            ) -> Outcome<()> {
-                let ty = c_int::from(Atomic::String.number());
-                crate::values::put_attributes::put_as(ncid, varid, &name, ty, len, Some(Atomic::String), data.as_bytes())
-            }
-        }
-
+    ($($element:ty: $att:ident;)*) => {
         c_functions! {
             ATTRIBUTES, "netcdf.h";
             /// Writes an attribute of text.
-            fn nc_put_att_text(ncid: c_int, varid: c_int, name: CText, len: usize, op: In<Char>) -> Outcome<()> = attributes::text;
+            fn nc_put_att_text(ncid: c_int, varid: c_int, name: CText, len: usize, op: In<Char>) -> Outcome<()> = put_attributes::put_texts;
             /// Writes an attribute of strings.
-            fn nc_put_att_string(ncid: c_int, varid: c_int, name: CText, len: usize, op: In<TextAddress>) -> Outcome<()> = attributes::strings;
+            fn nc_put_att_string(ncid: c_int, varid: c_int, name: CText, len: usize, op: In<TextAddress>) -> Outcome<()> = put_attributes::put_texts;
             $(
                 /// Writes an attribute from this type.
-                fn $att(ncid: c_int, varid: c_int, name: CText, xtype: c_int, len: usize, op: In<$element>) -> Outcome<()> = attributes::$att;
+                fn $att(ncid: c_int, varid: c_int, name: CText, xtype: c_int, len: usize, op: In<$element>) -> Outcome<()> = put_attributes::put_typed;
             )*
         }
     };
 }
 
 attributes! {
-    i8, Byte: nc_put_att_schar;
-    u8, UByte: nc_put_att_uchar;
-    i16, Short: nc_put_att_short;
-    c_int, Int: nc_put_att_int;
-    Long, Int64: nc_put_att_long;
-    f32, Float: nc_put_att_float;
-    f64, Double: nc_put_att_double;
-    u8, UByte: nc_put_att_ubyte;
-    u16, UShort: nc_put_att_ushort;
-    u32, UInt: nc_put_att_uint;
-    i64, Int64: nc_put_att_longlong;
-    u64, UInt64: nc_put_att_ulonglong;
+    i8: nc_put_att_schar;
+    u8: nc_put_att_uchar;
+    i16: nc_put_att_short;
+    c_int: nc_put_att_int;
+    Long: nc_put_att_long;
+    f32: nc_put_att_float;
+    f64: nc_put_att_double;
+    u8: nc_put_att_ubyte;
+    u16: nc_put_att_ushort;
+    u32: nc_put_att_uint;
+    i64: nc_put_att_longlong;
+    u64: nc_put_att_ulonglong;
 }

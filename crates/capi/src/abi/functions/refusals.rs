@@ -1,5 +1,5 @@
 //! Functions that always answer the same, and those of Fortran.
-use crate::abi::table::c_functions;
+use crate::abi::table::{c_functions, same_functions};
 use crate::c_types::codes::Outcome;
 use crate::c_types::memory::UserTable;
 use crate::c_types::memory::{CText, In, KeptPointer, Out};
@@ -51,112 +51,33 @@ c_functions! {
     fn NC_NOOP_inq_var_filter_ids(ncid: c_int, varid: c_int, nfilters: Out<usize>, filterids: Out<u32>) -> Outcome<()> = refusals::no_filters;
     /// No filter.
     fn NC_NOOP_inq_var_filter_info() -> Outcome<()> = refusals::no_filter;
+}
+
+same_functions! {
+    ALIKE, "netcdf_dispatch.h";
     /// Only in netCDF-4.
-    fn NC_NOTNC3_get_varm() -> Outcome<()> = refusals::not_netcdf4;
+    refusals::not_netcdf4:
+        NC_NOTNC3_get_varm NC_NOTNC3_put_varm NC_NOTNC4_def_compound NC_NOTNC4_def_enum NC_NOTNC4_def_grp
+        NC_NOTNC4_def_opaque;
     /// Only in netCDF-4.
-    fn NC_NOTNC3_put_varm() -> Outcome<()> = refusals::not_netcdf4;
+    refusals::read_only: NC_NOTNC4_def_var_chunking;
     /// Only in netCDF-4.
-    fn NC_NOTNC4_def_compound() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_enum() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_grp() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_opaque() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_var_chunking() -> Outcome<()> = refusals::read_only;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_var_deflate() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_var_endian() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_var_filter() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_var_fletcher32() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_var_quantize() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_def_vlen() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_get_var_chunk_cache() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_get_vlen_element() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_compound_field() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_compound_fieldindex() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_dimids() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_enum_ident() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_enum_member() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_grp_full_ncid() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_grp_parent() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_grpname() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_grpname_full() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_grps() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_ncid() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_typeid() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_typeids() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_user_type() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_var_filter_ids() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_var_filter_info() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_var_quantize() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_inq_varids() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_insert_array_compound() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_insert_compound() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_insert_enum() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_put_vlen_element() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_rename_grp() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_set_var_chunk_cache() -> Outcome<()> = refusals::not_netcdf4;
-    /// Only in netCDF-4.
-    fn NC_NOTNC4_var_par_access() -> Outcome<()> = refusals::not_netcdf4;
+    refusals::not_netcdf4:
+        NC_NOTNC4_def_var_deflate NC_NOTNC4_def_var_endian NC_NOTNC4_def_var_filter NC_NOTNC4_def_var_fletcher32
+        NC_NOTNC4_def_var_quantize NC_NOTNC4_def_vlen NC_NOTNC4_get_var_chunk_cache NC_NOTNC4_get_vlen_element
+        NC_NOTNC4_inq_compound_field NC_NOTNC4_inq_compound_fieldindex NC_NOTNC4_inq_dimids
+        NC_NOTNC4_inq_enum_ident NC_NOTNC4_inq_enum_member NC_NOTNC4_inq_grp_full_ncid NC_NOTNC4_inq_grp_parent
+        NC_NOTNC4_inq_grpname NC_NOTNC4_inq_grpname_full NC_NOTNC4_inq_grps NC_NOTNC4_inq_ncid
+        NC_NOTNC4_inq_typeid NC_NOTNC4_inq_typeids NC_NOTNC4_inq_user_type NC_NOTNC4_inq_var_filter_ids
+        NC_NOTNC4_inq_var_filter_info NC_NOTNC4_inq_var_quantize NC_NOTNC4_inq_varids
+        NC_NOTNC4_insert_array_compound NC_NOTNC4_insert_compound NC_NOTNC4_insert_enum
+        NC_NOTNC4_put_vlen_element NC_NOTNC4_rename_grp NC_NOTNC4_set_var_chunk_cache NC_NOTNC4_var_par_access;
     /// Only for reading.
-    fn NC_RO__enddef() -> Outcome<()> = refusals::nothing;
+    refusals::nothing: NC_RO__enddef;
     /// Only for reading.
-    fn NC_RO_create() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_def_dim() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_def_var() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_def_var_fill() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_del_att() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_put_att() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_put_vara() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_redef() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_rename_att() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_rename_dim() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_rename_var() -> Outcome<()> = refusals::read_only;
-    /// Only for reading.
-    fn NC_RO_set_fill() -> Outcome<()> = refusals::read_only;
+    refusals::read_only:
+        NC_RO_create NC_RO_def_dim NC_RO_def_var NC_RO_def_var_fill NC_RO_del_att NC_RO_put_att NC_RO_put_vara
+        NC_RO_redef NC_RO_rename_att NC_RO_rename_dim NC_RO_rename_var NC_RO_set_fill;
     /// Nothing to do.
-    fn NC_RO_sync() -> Outcome<()> = refusals::nothing;
+    refusals::nothing: NC_RO_sync;
 }

@@ -1,4 +1,5 @@
 //! Tables of functions with which programs add formats of their own (`nc_def_user_format`).
+use super::roles::passed_as;
 use super::{Bytes, BytesOut, CArgument, CPassed, CText, In, KeptPointer, NameOut, Out};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use std::ffi::c_int;
@@ -27,15 +28,7 @@ pub(crate) struct DispatchEntry {
     pub(crate) arguments: &'static [(&'static str, TypeName)],
 }
 
-impl CArgument for UserTable {
-    type Raw = *const CDispatch;
-    fn c_type() -> String {
-        "NC_Dispatch *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(UserTable, *const CDispatch, "NC_Dispatch *");
 
 /// A table as its own functions get it.
 #[derive(Debug, Clone, Copy)]
@@ -57,15 +50,7 @@ impl CPassed for PassedTable {
     }
 }
 
-impl CArgument for TableOut {
-    type Raw = *mut *const CDispatch;
-    fn c_type() -> String {
-        "NC_Dispatch **".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(TableOut, *mut *const CDispatch, "NC_Dispatch **");
 
 impl TableOut {
     /// Stores the address of a table, unless the program does not want it.

@@ -1,10 +1,11 @@
 //! Structures of the library that programs hold by pointer: lists of pointers, whose fields the macros of programs read, and
 //! addresses of datasets in parts, which they only pass back.
 use super::blocks::{address_in, allocated, free_address};
+use super::roles::passed_as;
 use super::{Bytes, CArgument, CReturn, free_address as free_block};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use crate::c_types::compound_draft::CompoundDraft;
-use crate::c_types::uri::UriParts;
+use ncirrus::netcdf::UriParts;
 use std::ffi::c_void;
 
 /// A list of pointers as programs see it.
@@ -21,15 +22,7 @@ pub(crate) struct CList {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListHandle(*mut CList);
 
-impl CArgument for ListHandle {
-    type Raw = *mut CList;
-    fn c_type() -> String {
-        "NClist *".to_owned()
-    }
-    unsafe fn from_raw(raw: *mut CList) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(ListHandle, *mut CList, "NClist *");
 
 impl CReturn for ListHandle {
     type Raw = *mut CList;
@@ -122,25 +115,9 @@ pub(crate) struct UriHandle(*mut UriParts);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UriOut(*mut *mut UriParts);
 
-impl CArgument for UriHandle {
-    type Raw = *mut UriParts;
-    fn c_type() -> String {
-        "NCURI *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(UriHandle, *mut UriParts, "NCURI *");
 
-impl CArgument for UriOut {
-    type Raw = *mut *mut UriParts;
-    fn c_type() -> String {
-        "NCURI **".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(UriOut, *mut *mut UriParts, "NCURI **");
 
 impl UriHandle {
     /// The parts, to be read or changed.
@@ -176,15 +153,7 @@ impl UriOut {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AddressOut(*mut *mut c_void);
 
-impl CArgument for AddressOut {
-    type Raw = *mut *mut c_void;
-    fn c_type() -> String {
-        "void **".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(AddressOut, *mut *mut c_void, "void **");
 
 impl AddressOut {
     /// Whether nobody wants the address.
@@ -280,15 +249,7 @@ pub(crate) struct CMemoryFile {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MemoryFile(*mut CMemoryFile);
 
-impl CArgument for MemoryFile {
-    type Raw = *mut CMemoryFile;
-    fn c_type() -> String {
-        "NC_memio *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(MemoryFile, *mut CMemoryFile, "NC_memio *");
 
 impl MemoryFile {
     /// What it says; `None` for a null pointer.
@@ -310,15 +271,7 @@ impl MemoryFile {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FilterSpecHandle(*mut c_void);
 
-impl CArgument for FilterSpecHandle {
-    type Raw = *mut c_void;
-    fn c_type() -> String {
-        "struct NC_H5_Filterspec *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(FilterSpecHandle, *mut c_void, "struct NC_H5_Filterspec *");
 
 impl FilterSpecHandle {
     /// The address of its parameters, the last word of the structure; `None` for a null pointer.

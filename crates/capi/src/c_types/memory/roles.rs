@@ -77,12 +77,9 @@ numbers! {
     usize => "size_t", isize => "ptrdiff_t", Long => "long", Char => "char",
 }
 
-macro_rules! pointer_role {
-    ($(#[$doc:meta])* $role:ident, $raw:ty, $c:literal) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy)]
-        pub(crate) struct $role($raw);
-
+/// How C passes a role that is one pointer.
+macro_rules! passed_as {
+    ($role:ident, $raw:ty, $c:literal) => {
         impl CArgument for $role {
             type Raw = $raw;
             fn c_type() -> String {
@@ -92,6 +89,18 @@ macro_rules! pointer_role {
                 Self(raw)
             }
         }
+    };
+}
+
+pub(super) use passed_as;
+
+macro_rules! pointer_role {
+    ($(#[$doc:meta])* $role:ident, $raw:ty, $c:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) struct $role($raw);
+
+        passed_as!($role, $raw, $c);
 
         impl CPassed for $role {
             fn raw(self) -> $raw {
@@ -481,15 +490,7 @@ impl<T: CNumber> Out<T> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextOut(*mut *mut c_char);
 
-impl CArgument for TextOut {
-    type Raw = *mut *mut c_char;
-    fn c_type() -> String {
-        "char **".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(TextOut, *mut *mut c_char, "char **");
 
 impl TextOut {
     /// Stores the address of a copy of the text, or null, unless the caller does not want it.

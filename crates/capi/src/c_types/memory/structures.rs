@@ -1,5 +1,6 @@
 //! Structures whose fields programs read and write: lists of texts, and buffers of bytes that grow.
 use super::blocks::{CBlock, address_in, allocated, allocated_text, free_address};
+use super::roles::passed_as;
 use super::{Bytes, BytesOut, CArgument, CPassed, CReturn, CText, NameOut};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use std::ffi::{c_int, c_ulong, c_void};
@@ -17,15 +18,7 @@ pub(crate) struct CTextList {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextList(*mut CTextList);
 
-impl CArgument for TextList {
-    type Raw = *mut CTextList;
-    fn c_type() -> String {
-        "NCPluginList *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(TextList, *mut CTextList, "NCPluginList *");
 
 /// Such a list that is only read.
 #[derive(Debug, Clone, Copy)]
@@ -151,15 +144,7 @@ pub(crate) struct CByteBuffer {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ByteBuffer(*mut CByteBuffer);
 
-impl CArgument for ByteBuffer {
-    type Raw = *mut CByteBuffer;
-    fn c_type() -> String {
-        "NCbytes *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw)
-    }
-}
+passed_as!(ByteBuffer, *mut CByteBuffer, "NCbytes *");
 
 impl CReturn for ByteBuffer {
     type Raw = *mut CByteBuffer;

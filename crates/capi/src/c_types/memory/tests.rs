@@ -177,7 +177,7 @@ fn addresses_and_parts_are_handed_out_once() {
     assert_eq!(role::<KeptPointer>(place).into_raw(), place);
 
     let mut held = null_mut();
-    role::<UriOut>(&raw mut held).set(crate::c_types::uri::UriParts::parse("http://host/path"));
+    role::<UriOut>(&raw mut held).set(ncirrus::netcdf::UriParts::parse("http://host/path"));
     assert_eq!(role::<UriHandle>(held).parts().unwrap().build(), "http://host/path");
     role::<UriHandle>(held).free();
     role::<UriOut>(&raw mut held).set(None);

@@ -1,0 +1,203 @@
+//! Writes that are not done when the call returns: small ones that continue one another, and long ones. The rules are those of
+//! [`ncirrus::pace`]; here is which file and variable a call is about, and how errors are told: whatever looks at the values or at the
+//! state of the file finishes these writes first, and so does what asks for a number of records that they add to; the next call, `nc_sync`
+//! or `nc_close` is told of those that failed. With `NC_SHARE` every write is done at once.
+use crate::c_types::codes::Outcome;
+use crate::c_types::memory::Bytes;
+use crate::c_types::modes::SHARE;
+use crate::files::broken::PanicMark;
+use crate::files::file_state::FileCore;
+use crate::files::{self, CallHandle, OpenFile};
+use crate::process::faults::{self, FaultPlace};
+use crate::rules::slabs::{CSlab, SlabAccess};
+use ncirrus::Atomic;
+use ncirrus::pace::{PutBehind, PutRun, RunPlace, is_small_put};
+use std::ffi::c_int;
+
+/// The group by which a program refers to the variable of a run, and the number by which it does.
+pub(crate) type RunKey = (usize, c_int);
+
+/// Whether there is a run in a file that the values of a slab may continue.
+fn has_run(file: &OpenFile, slab: &CSlab, data: &Bytes) -> bool {
+    let is_row = slab.stride.is_none() && !slab.start.is_null() && !data.is_null();
+    is_row && file.core.late.has_run() && file.writes && file.mode & SHARE == 0
+}
+
+/// Copies values to the end of the run of their file, if there is room. `false`: they do not continue it.
+///
+/// The lock of the run is all that this takes: whoever replaces or closes the file writes the run first, and nobody begins another one
+/// then.
+pub(crate) fn continued(
+    ncid: c_int,
+    varid: c_int,
+    slab: &CSlab,
+    memory: Option<Atomic>,
+    data: &Bytes,
+) -> bool {
+    let taken = files::glance(ncid, |file, group| {
+        let core = &file.core;
+        if !has_run(file, slab, data) || core.health.is_broken() {
+            return None;
+        }
+        let _mark = PanicMark::new(&core.health);
+        let mut run = core.late.run();
+        if !run.has_room() {
+            return None;
+        }
+        extend(&mut run, (group, varid), slab, memory, data)?;
+        drop(run);
+        // After the values are there: who reads now and sees the old number reads again.
+        core.note_change();
+        Some(())
+    });
+    taken.is_some()
+}
+
+/// As [`continued`], of a call that may write the run when it is full.
+///
+/// # Errors
+/// `NC_EBADID`, and those of writing what was collected before.
+pub(crate) fn collected(
+    handle: &CallHandle,
+    varid: c_int,
+    slab: &CSlab,
+    memory: Option<Atomic>,
+    data: &Bytes,
+) -> Outcome<bool> {
+    let (file, core) = (&handle.file, &handle.file.core);
+    if !has_run(file, slab, data) {
+        return Ok(false);
+    }
+    let _in_use = core.in_use();
+    let mut run = core.late.run();
+    if extend(&mut run, (handle.group_number(), varid), slab, memory, data).is_none() {
+        return Ok(false);
+    }
+    if run.is_full() {
+        core.write_run(&mut run).map_err(|error| core.code_of(error))?;
+    }
+    drop(run);
+    // After the values are there: who reads now and sees the old number reads again.
+    core.note_change();
+    Ok(true)
+}
+
+/// After a write: what continues it is collected, if it was small and of plain numbers.
+pub(crate) fn remember(handle: &CallHandle, varid: c_int, access: &SlabAccess, memory: Option<Atomic>) {
+    let (file, core) = (&handle.file, &handle.file.core);
+    let is_small = access.slab.element_count().is_ok_and(is_small_put);
+    if file.mode & SHARE != 0 || !is_small {
+        return;
+    }
+    let key = (handle.group_number(), varid);
+    // In memory that stays where it is, each record first makes room.
+    let may_grow = core.look(|state| state.locked_len.is_none());
+    let of = (&*core.members().model, access.id);
+    if let Some(place) = RunPlace::after(key, of, &access.slab.selection, memory, may_grow) {
+        core.late.begin_run(place);
+    }
+}
+
+/// Takes values that continue a run, which ends after them then. `None`: they do not continue it, or not all fit.
+fn extend(
+    run: &mut PutRun<RunKey>,
+    key: RunKey,
+    slab: &CSlab,
+    memory: Option<Atomic>,
+    data: &Bytes,
+) -> Option<()> {
+    let rank = run.rank_of(&key)?;
+    let start = slab.start.read(rank).ok()?;
+    let counts = match &slab.count {
+        Some(count) => Some(count.read(rank).ok()?),
+        None => None,
+    };
+    run.extend(start, counts, memory, |len| data.read(len).ok())
+}
+
+impl SlabAccess {
+    fn behind(&self) -> PutBehind<'_> {
+        let kind = self.at.file.core.format.kind();
+        PutBehind::new(self.at.model(), kind, self.id, &self.slab.selection)
+    }
+
+    /// Whether a write of so many bytes may go on behind the caller: if it takes long, and nobody else has to see the values when the call
+    /// returns.
+    pub(crate) fn can_go_behind(&self, len: usize) -> bool {
+        let (file, core) = (&self.at.file, &self.at.file.core);
+        let put = self.behind();
+        let may_go =
+            core.look(|state| state.locked_len.is_none() && put.is_worth_it(len, state.dataset.session()));
+        file.mode & SHARE == 0 && may_go
+    }
+
+    /// Begins to write values behind the caller.
+    ///
+    /// # Errors
+    /// Those of writes before it.
+    pub(crate) fn put_behind(&self, values: &[u8]) -> Outcome<()> {
+        let core = &self.at.file.core;
+        if core.late.has_run() {
+            core.write_collected();
+        }
+        core.check_collected()?;
+        let dataset = match core.ready() {
+            Some(dataset) => dataset,
+            None => core.settled()?,
+        };
+        core.late.put_behind(&dataset, &self.behind(), values).map_err(|error| core.code_of(error))
+    }
+}
+
+impl FileCore {
+    /// Writes what was collected, after what is written behind the caller, before anything else happens with the file.
+    pub(crate) fn write_collected(&self) {
+        if self.health.is_broken() {
+            return;
+        }
+        self.finish_behind();
+        if !self.late.has_run() {
+            return;
+        }
+        let mut run = self.late.run();
+        if !run.is_empty() {
+            self.late.note(self.write_run(&mut run));
+        }
+        self.late.end_run(run);
+    }
+
+    /// Before the number of records is asked for: a run that adds some is written.
+    pub(crate) fn write_records(&self) {
+        if self.late.run_grows() {
+            self.write_collected();
+        }
+    }
+
+    fn write_run(&self, run: &mut PutRun<RunKey>) -> ncirrus::Result<()> {
+        self.finish_behind();
+        faults::reached(FaultPlace::Run);
+        run.write(&self.look(|state| state.dataset.clone()))?;
+        if run.grows() { self.refresh() } else { Ok(()) }
+    }
+
+    /// Waits for the writes that go on behind the caller.
+    fn finish_behind(&self) {
+        let session = || self.look(|state| state.dataset.session().clone());
+        self.late.finish_behind(session, || self.refresh());
+    }
+
+    /// Before the number of records is asked for: writes that add some are done.
+    pub(crate) fn finish_growth(&self) {
+        if self.late.behind_grows() {
+            self.finish_behind();
+        }
+    }
+
+    /// Whether all that was to be written later could be: the next call is told.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub(crate) fn check_collected(&self) -> Outcome<()> {
+        self.late.check().map_err(|error| self.code_of(error))
+    }
+}

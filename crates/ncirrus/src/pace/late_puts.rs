@@ -1,0 +1,210 @@
+//! Writes of a dataset that are not done when the call returns: for faces that can tell of an error later.
+//!
+//! *A run.* A small write is done at once, and what continues it is collected: copied to the end of the run that begins behind it, records
+//! that are not there yet as well. A run is written when it is long. Numbers of another type are collected if they are in the range of the
+//! variable's.
+//!
+//! *Behind the caller.* Values that take long to encode or to write are copied, and the threads of the session write them while the caller
+//! goes on. Writes of the same elements are done in the order in which they were asked for, others at the same time. What is copied takes
+//! at most 32 MiB, of several calls, and a quarter of the session's memory; a longer write waits as it always did: all cores encode it.
+//!
+//! Whatever looks at the values or at the state of the dataset finishes both first; the first error is kept for the next call, `sync` or
+//! `close` ([`LatePuts::check`]).
+use super::put_run::{PutRun, RunPlace};
+use super::waiting_puts::{PutReach, PutsBehind, WaitingPut, take_before};
+use crate::{Dataset, DatasetKind, Error, Model, Result, Selection, Session, Storage, VarId};
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use ncirrus_layout::LockExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Fewer bytes are encoded, or collected in their chunk, before another thread has begun.
+const LEAST: usize = 16 << 10;
+/// Fewer bytes that are stored as they are have been written before another thread has begun.
+const LEAST_PLAIN: usize = 1 << 20;
+/// Bytes that wait at most, if the session has memory for them: more would only be farther ahead.
+const MOST_WAITING: usize = 32 << 20;
+
+/// The writes of a dataset that are not done yet. A face finds the variable of a run by a key of its own.
+#[derive(Debug)]
+pub struct LatePuts<K> {
+    run: Mutex<PutRun<K>>,
+    has_run: AtomicBool,
+    /// Whether the run may add records.
+    run_grows: AtomicBool,
+    behind: PutsBehind,
+    failure: Mutex<Option<Error>>,
+    has_failed: AtomicBool,
+}
+
+/// A write that may go on behind the caller.
+#[derive(Debug, Clone, Copy)]
+pub struct PutBehind<'a> {
+    /// The variable.
+    pub var: VarId,
+    /// The elements.
+    pub selection: &'a Selection,
+    /// Whether it may add records.
+    pub grows: bool,
+    /// Whether the values are more than bytes of a file.
+    pub is_encoded: bool,
+}
+
+impl<'a> PutBehind<'a> {
+    /// A write of a variable of a model.
+    pub fn new(model: &Model, kind: DatasetKind, var: VarId, selection: &'a Selection) -> Self {
+        let has_filters = model.variable(var).is_some_and(|variable| {
+            let is_chunked = matches!(variable.storage, Storage::Chunked(_) | Storage::Default);
+            is_chunked && !variable.filters.is_empty()
+        });
+        let is_encoded = has_filters || !(kind.is_hdf5() || kind.is_classic());
+        Self { var, selection, grows: model.growing(var).contains(&true), is_encoded }
+    }
+
+    /// Whether a write of so many bytes takes long, and the session has memory for a copy of them.
+    pub fn is_worth_it(&self, len: usize, session: &Session) -> bool {
+        len >= if self.is_encoded { LEAST } else { LEAST_PLAIN } && len <= session.memory() / 4
+    }
+
+    /// How many writes go on at once: one on each of the threads that encode, and one that waits for them. Threads that write to one
+    /// file would only be in each other's way.
+    fn most_at_once(&self, session: &Session) -> usize {
+        if self.is_encoded { session.threads() + 1 } else { 1 }
+    }
+}
+
+impl<K> Default for LatePuts<K> {
+    fn default() -> Self {
+        Self {
+            run: Mutex::default(),
+            has_run: AtomicBool::default(),
+            run_grows: AtomicBool::default(),
+            behind: PutsBehind::default(),
+            failure: Mutex::default(),
+            has_failed: AtomicBool::default(),
+        }
+    }
+}
+
+impl<K> LatePuts<K> {
+    /// Whether there is a run.
+    #[inline]
+    pub fn has_run(&self) -> bool {
+        self.has_run.load(Ordering::Acquire)
+    }
+
+    /// Whether there is a run that may add records.
+    #[inline]
+    pub fn run_grows(&self) -> bool {
+        self.has_run() && self.run_grows.load(Ordering::Acquire)
+    }
+
+    /// The run, for one call alone.
+    pub fn run(&self) -> MutexGuard<'_, PutRun<K>> {
+        self.run.guard()
+    }
+
+    /// After a write: what continues it is collected, unless something is.
+    pub fn begin_run(&self, place: RunPlace<K>) {
+        let mut run = self.run();
+        if run.is_empty() {
+            self.run_grows.store(place.grows(), Ordering::Release);
+            run.begin(place);
+            self.has_run.store(true, Ordering::Release);
+        }
+    }
+
+    /// Nothing is collected any more.
+    pub fn end_run(&self, mut run: MutexGuard<'_, PutRun<K>>) {
+        run.end();
+        self.has_run.store(false, Ordering::Release);
+    }
+
+    /// Begins to write values behind the caller.
+    ///
+    /// # Errors
+    /// Those of writes before it.
+    pub fn put_behind(&self, dataset: &Dataset, put: &PutBehind<'_>, values: &[u8]) -> Result<()> {
+        let (session, behind, len) = (dataset.session(), &self.behind, values.len());
+        self.wait_for_room(len, session)?;
+        let reach = PutReach::new(put.var, put.selection);
+        let mut waiting = behind.waiting();
+        let before = take_before(&mut waiting, &reach, put.most_at_once(session));
+        let held = Arc::clone(&behind.held);
+        held.fetch_add(len, Ordering::AcqRel);
+        let variable = dataset.variable_by_id(put.var);
+        let write = variable.write_bytes_owned(put.selection.clone(), behind.copy_of(values));
+        let task = session.spawn(async move {
+            let before = join_all(before).await.into_iter().collect::<Result<()>>();
+            let written = write.await;
+            held.fetch_sub(len, Ordering::AcqRel);
+            before.and(written)
+        });
+        // Without threads there is nobody to write behind the caller, and the session would not have been made.
+        waiting.push_back(WaitingPut { reach, done: task?.shared() });
+        if put.grows {
+            behind.is_growing.store(true, Ordering::Release);
+        }
+        behind.is_there.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Waits until so many bytes more may wait: for those that have waited longest.
+    fn wait_for_room(&self, len: usize, session: &Session) -> Result<()> {
+        let (behind, most) = (&self.behind, MOST_WAITING.min(session.memory() / 4));
+        let is_full = || {
+            let held = behind.held.load(Ordering::Acquire);
+            held > 0 && held.saturating_add(len) > most
+        };
+        while is_full() {
+            let mut waiting = behind.waiting();
+            let Some(oldest) = waiting.pop_front() else { break };
+            self.note(session.wait_for(oldest.done));
+        }
+        self.check()
+    }
+
+    /// Waits for the writes that go on behind the caller; `true` if some may have added records. `grown` does what is to be done then,
+    /// before the next write.
+    pub fn finish_behind(&self, session: impl FnOnce() -> Session, grown: impl FnOnce() -> Result<()>) {
+        let behind = &self.behind;
+        if !behind.is_there.load(Ordering::Acquire) {
+            return;
+        }
+        let mut waiting = behind.waiting();
+        let done = waiting.drain(..).map(|put| put.done);
+        let done = join_all(done).map(|ends| ends.into_iter().collect::<Result<()>>());
+        self.note(session().wait_for(done));
+        behind.held.store(0, Ordering::Release);
+        if behind.is_growing.swap(false, Ordering::AcqRel) {
+            self.note(grown());
+        }
+        behind.is_there.store(false, Ordering::Release);
+    }
+
+    /// Whether writes go on behind the caller that may add records.
+    #[inline]
+    pub fn behind_grows(&self) -> bool {
+        self.behind.is_growing.load(Ordering::Acquire)
+    }
+
+    /// What was to be written later could not be: the next call is told, of the first one.
+    pub fn note(&self, outcome: Result<()>) {
+        if let Err(error) = outcome {
+            self.failure.guard().get_or_insert(error);
+            self.has_failed.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether all that was to be written later could be: one call is told.
+    ///
+    /// # Errors
+    /// The first one of writing.
+    pub fn check(&self) -> Result<()> {
+        if !self.has_failed.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        self.failure.guard().take().map_or(Ok(()), Err)
+    }
+}
