@@ -109,7 +109,7 @@ impl<'a> FragmentDescriber<'a> {
         let ty = self.model.variable(var).map(|variable| variable.ty);
         if let Some(TypeRef::Atomic(atomic)) = ty
             && atomic.is_numeric()
-            && !self.model.variable(var).is_some_and(|variable| variable.own_fill().is_some())
+            && self.model.variable(var).is_none_or(|variable| variable.own_fill().is_none())
         {
             self.model.set_fill(var, default_fill(atomic))?;
         }
