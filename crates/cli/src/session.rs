@@ -108,7 +108,8 @@ impl SessionOptions {
         if let Some(folder) = cache {
             builder = builder.cache_folder(&folder).block_cache(folder, cache_size.unwrap_or(1 << 30));
         }
-        builder = builder.immutable_chunks(self.cache_immutable).allowed_hosts(self.allow_host.iter().cloned());
+        builder =
+            builder.immutable_chunks(self.cache_immutable).allowed_hosts(self.allow_host.iter().cloned());
         if let (Some(folder), true) =
             (index_cache, self.index_cache.is_some() || self.index_cache_size.is_some())
         {

@@ -106,8 +106,8 @@ def test_a_reference_file_of_a_public_host_leads_to_no_private_one(private: Serv
     assert private.asked == []
 
 
-@pytest.mark.parametrize("allowed", ["127.0.0.1", "other.org, LOCALHOST"])
-def test_the_user_may_allow_hosts(private: Server, proxy: Server, allowed: str) -> None:
+@pytest.mark.parametrize("allowed", ["127.0.0.1", "other.org, LOCALHOST", ["other.org", "localhost"]])
+def test_the_user_may_allow_hosts(private: Server, proxy: Server, allowed: Any) -> None:
     proxy.files["http://data.invalid/refs.json"] = _references(f"http://localhost:{private.port}/secret")
     session = _session(proxy, references={"hosts": allowed})
     with ncirrus.open("http://data.invalid/refs.json", session=session) as ds:
@@ -149,6 +149,10 @@ def test_fragments_of_a_public_master_lead_to_no_private_host(private: Server, p
         with pytest.raises(ncirrus.Error) as told:
             ds["v"][...]
     assert private.asked == [], told.value
+    session = _session(proxy, references={"hosts": "127.0.0.1"})
+    with ncirrus.open("http://data.invalid/master.nc", session=session) as ds, pytest.raises(ncirrus.Error):
+        ds["v"][...]
+    assert private.asked != []
 
 
 def _master(tmp_path: Path, fragment: str) -> bytes:
