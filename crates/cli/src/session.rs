@@ -40,6 +40,9 @@ pub(crate) struct SessionOptions {
     /// and list all of them) [default: as the aggregation's convention says].
     #[arg(long, global = true, value_enum, value_name = "WHAT", help_heading = "Aggregations")]
     absent: Option<commands::reading::AbsentChoice>,
+    /// Host of a private network that a dataset from a public one may refer to, beside those of references.hosts; repeatable.
+    #[arg(long, global = true, value_name = "HOST", help_heading = "Session")]
+    allow_host: Vec<String>,
     /// Do not wait until data is on stable storage when copying (faster, but a power failure may lose the output).
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
@@ -105,7 +108,8 @@ impl SessionOptions {
         if let Some(folder) = cache {
             builder = builder.cache_folder(&folder).block_cache(folder, cache_size.unwrap_or(1 << 30));
         }
-        builder = builder.immutable_chunks(self.cache_immutable);
+        builder =
+            builder.immutable_chunks(self.cache_immutable).allowed_hosts(self.allow_host.iter().cloned());
         if let (Some(folder), true) =
             (index_cache, self.index_cache.is_some() || self.index_cache_size.is_some())
         {

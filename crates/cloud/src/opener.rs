@@ -3,8 +3,10 @@ use crate::identity::{BucketIdentity, CloudContext, CredentialRegistry, MfaCodes
 use crate::store::CloudStore;
 use ncirrus_config::ConfigSettings;
 use ncirrus_http::{ConnectionPool, NetworkContext};
-use ncirrus_layout::{ObjectId, Result};
-use ncirrus_store::{BucketUrl, CloudProvider, Store, StoreOpener, StoreOptions, StoreUpkeep, Url};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};
+use ncirrus_store::{
+    BucketUrl, CloudProvider, HostAccess, Store, StoreOpener, StoreOptions, StoreUpkeep, Url,
+};
 use std::sync::Arc;
 
 /// Opens addresses in buckets of object stores, including aliases of the configuration.
@@ -38,8 +40,13 @@ impl CloudOpener {
 
 impl StoreOpener for CloudOpener {
     fn open(&self, url: &Url, options: &StoreOptions) -> Result<Option<(Arc<dyn Store>, ObjectId)>> {
-        let context = self.context_at(url, options);
+        let mut context = self.context_at(url, options);
         let Some(bucket) = context.network.config.bucket(url)? else { return Ok(None) };
+        check_endpoint(url, options)?;
+        if !url.is_http() {
+            // The user's own endpoint, and what gives credentials for it.
+            context.network.options.hosts = HostAccess::Any;
+        }
         // A query is for a web server: most often a signature.
         if url.is_http() && url.query().is_some() && !asks_for_version(url) {
             return Ok(None);
@@ -73,6 +80,19 @@ impl StoreOpener for CloudOpener {
         let root = store.root().child(&bucket.key);
         Ok(Some((Arc::new(store), root)))
     }
+}
+
+/// Refuses servers that a dataset from elsewhere names: only the user chooses those.
+fn check_endpoint(url: &Url, options: &StoreOptions) -> Result<()> {
+    let is_own = |host: &str| options.allowed_hosts.contains(&host.to_ascii_lowercase());
+    let has_endpoint = url.fragment().entries().any(|(key, _)| key.to_ascii_lowercase().contains("endpoint"));
+    let is_address =
+        url.is_http() && url.host().parse::<std::net::IpAddr>().is_ok() || url.host() == "localhost";
+    if options.hosts.is_any() || is_own(url.host()) || !(has_endpoint || is_address) {
+        return Ok(());
+    }
+    let message = "a dataset that came over the network names the server of an object store: allow its host by references.hosts";
+    Err(Error::new(ErrorKind::Denied, message).at_object(url))
 }
 
 /// Whether a query names the version of an object and nothing else.

@@ -71,6 +71,7 @@ keys! {
     IndexCacheFolder, "index_cache.folder", Path, ["NCIRRUS_INDEX_CACHE"], [], "folder for headers and chunk indexes of remote datasets";
     IndexCacheSize, "index_cache.size", Size, ["NCIRRUS_INDEX_CACHE_SIZE"], [], "size limit of that folder";
     PluginPath, "plugin_path", Text, ["HDF5_PLUGIN_PATH"], ["PLUGIN.PATH"], "folders of filter plugins";
+    ReferencesHosts, "references.hosts", Text, ["NCIRRUS_REFERENCES_HOSTS"], [], "hosts of private networks that datasets from elsewhere may refer to, separated by commas";
     Consolidated, "consolidated", Flag, ["NCZARR_CONSOLIDATED"], [], "whether new NCZarr and Zarr datasets have consolidated metadata";
     Trace, "trace", Count, ["NCIRRUS_TRACE", "NCTRACING"], [], "how much is logged of requests; 0 is nothing";
     Profile, "profile", Text, ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"], [], "profile in Amazon's configuration files; none for unsigned requests";

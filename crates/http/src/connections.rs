@@ -1,10 +1,12 @@
 //! Connections kept open, shared by all stores of a session.
+pub(crate) mod guard;
 mod named;
 mod trust;
 
 use crate::jar::CookieJar;
 use crate::net::{self, NetworkTraffic, RequestService};
-use ncirrus_config::{ConfigSettings, HttpSettings};
+use guard::{GuardRules, HostGuard};
+use ncirrus_config::{ConfigKey, ConfigSettings, HttpSettings, SecretText};
 use ncirrus_layout::{Error, ErrorKind, LockExt, Result};
 use ncirrus_store::StoreOptions;
 use reqwest::redirect::Policy;
@@ -22,8 +24,8 @@ pub struct ConnectionPool(Arc<SharedConnections>);
 struct SharedConnections {
     /// Limits on concurrent requests.
     requests: usize,
-    /// Keyed by connection timeout, whether redirects are followed, and the configuration.
-    clients: Mutex<BTreeMap<(Duration, bool, HttpSettings), Client>>,
+    /// Keyed by connection timeout, whether redirects are followed, the configuration, and which hosts may be reached.
+    clients: Mutex<BTreeMap<(Duration, bool, HttpSettings, Option<GuardRules>), Client>>,
     net: Arc<net::SharedService>,
     jar: Arc<CookieJar>,
     marks: RandomState,
@@ -79,12 +81,13 @@ impl ConnectionPool {
     fn client(&self, options: &StoreOptions, config: &ConfigSettings, follows: bool) -> Result<Client> {
         let connect = options.patience.connect.min(options.timeout);
         let mut clients = self.0.clients.guard();
-        let kind = (connect, follows, config.http());
+        let guard = guard_rules(options, config);
+        let kind = (connect, follows, config.http(), guard.clone());
         if let Some(client) = clients.get(&kind) {
             return Ok(client.clone());
         }
         let policy = if follows { redirections() } else { Policy::none() };
-        let client = build(config, connect, policy)?;
+        let client = build(config, connect, policy, guard)?;
         clients.insert(kind, client.clone());
         Ok(client)
     }
@@ -95,7 +98,20 @@ impl ConnectionPool {
     }
 }
 
-fn build(config: &ConfigSettings, connect: Duration, policy: Policy) -> Result<Client> {
+/// Which hosts may be reached with these options; `None` for all.
+pub(crate) fn guard_rules(options: &StoreOptions, config: &ConfigSettings) -> Option<GuardRules> {
+    let http = config.http();
+    let of_program = options.settings.iter().find(|(name, _)| name.to_ascii_lowercase().contains("endpoint"));
+    let endpoint = of_program.map(|(_, value)| value.as_str()).or_else(|| config.text(ConfigKey::Endpoint));
+    GuardRules::of(options, http.proxy.as_ref().map(SecretText::exposed), endpoint)
+}
+
+fn build(
+    config: &ConfigSettings,
+    connect: Duration,
+    policy: Policy,
+    guard: Option<GuardRules>,
+) -> Result<Client> {
     let failed = |error: &dyn fmt::Display| {
         Error::new(ErrorKind::Io { retryable: false }, format!("no connections can be made: {error}"))
     };
@@ -109,6 +125,10 @@ fn build(config: &ConfigSettings, connect: Duration, policy: Policy) -> Result<C
         .referer(false)
         .connect_timeout(connect)
         .redirect(policy);
+    let builder = match guard {
+        Some(rules) => builder.dns_resolver(Arc::new(HostGuard::new(rules))),
+        None => builder,
+    };
     trust::proxied(builder, config)?.build().map_err(|error| failed(&error.without_url()))
 }
 

@@ -8,7 +8,8 @@ mod redirects;
 mod tests;
 
 use crate::NetworkContext;
-use crate::connections::ConnectionPool;
+use crate::connections::guard::HostGuard;
+use crate::connections::{ConnectionPool, guard_rules};
 use crate::jar::CookieJar;
 use crate::net::{self, RequestFailure, RequestService};
 use answer::{HttpAnswer, PartialBody, WholeObject};
@@ -22,7 +23,7 @@ use ncirrus_store::{
 use redirects::{RedirectCache, RedirectRequest};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// Objects below a URL of a web server. They can be read, but not listed or changed.
@@ -49,6 +50,11 @@ pub struct HttpStore {
     /// Where objects were found behind redirects.
     places: RedirectCache,
     service: RequestService,
+    /// Keeps addresses that others named out of private networks.
+    guard: Option<HostGuard>,
+    /// The same for other hosts to which this one redirects.
+    beyond: OnceLock<(HostGuard, RequestService)>,
+    context: NetworkContext,
     limits: Limits,
     /// Maximum size of an object on a server without ranges.
     whole_bytes: u64,
@@ -104,6 +110,9 @@ impl HttpStore {
             } else {
                 context.service_of_redirects((&place, AT_ONCE))?
             },
+            guard: guard_rules(&context.options, &context.config).map(HostGuard::new),
+            beyond: OnceLock::new(),
+            context: context.clone(),
             limits: context.options.limits.clone(),
             whole_bytes: context.options.whole_bytes,
             whole: Mutex::default(),

@@ -239,6 +239,14 @@ impl SessionBuilder {
         self
     }
 
+    /// Hosts of private networks that remote aggregations and reference files may name, beside those that the configuration lists
+    /// (`references.hosts`).
+    #[must_use]
+    pub fn allowed_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.stores.allowed_hosts.extend(hosts.into_iter().map(|host| host.to_ascii_lowercase()));
+        self
+    }
+
     /// Whether a local file is read as it was opened, by the same descriptor, whatever becomes of its name and its content; by default a
     /// file that was changed since is an error.
     #[must_use]

@@ -11,6 +11,7 @@ mod context;
 mod create;
 mod directory;
 pub mod fault;
+mod hosts;
 pub mod implement;
 pub mod key;
 pub mod kv;
@@ -49,6 +50,7 @@ pub use create::{
     StagedDataset, create, create_url, leftovers, removal, update,
 };
 pub use directory::{DirectoryStore, HandleBudget};
+pub use hosts::{HostAccess, hosts_in};
 pub use mapped::MappedFile;
 pub use memory::MemoryStore;
 pub use open::{looks_like_zip, open, open_url, open_zip};

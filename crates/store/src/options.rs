@@ -1,7 +1,7 @@
 //! How stores are opened: plain data.
-use crate::RetryPolicy;
+use crate::{HostAccess, RetryPolicy};
 use ncirrus_layout::Limits;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +29,10 @@ pub struct StoreOptions {
     pub rewrite: bool,
     /// Whether remote reference files may name files of this machine, and stores in its memory.
     pub local_references: bool,
+    /// Which hosts may be reached: all, unless a dataset that came over the network names them.
+    pub hosts: HostAccess,
+    /// Hosts of private networks that such datasets may name, too.
+    pub allowed_hosts: BTreeSet<String>,
     /// Folder for files that are to be uploaded, and for rechunking that does not fit in memory;
     /// [`ScratchFile::usual_folder`](crate::ScratchFile::usual_folder) by default.
     pub scratch: Option<PathBuf>,
@@ -61,6 +65,8 @@ impl fmt::Debug for StoreOptions {
             .field("exact_paths", &self.exact_paths)
             .field("rewrite", &self.rewrite)
             .field("local_references", &self.local_references)
+            .field("hosts", &self.hosts)
+            .field("allowed_hosts", &self.allowed_hosts)
             .field("timeout", &self.timeout)
             .field("retries", &self.retries)
             .field("patience", &self.patience)
@@ -91,6 +97,8 @@ impl Default for StoreOptions {
             exact_paths: false,
             rewrite: false,
             local_references: false,
+            hosts: HostAccess::default(),
+            allowed_hosts: BTreeSet::new(),
             scratch: None,
             timeout: Duration::from_secs(60),
             retries: 8,

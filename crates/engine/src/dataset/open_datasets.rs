@@ -3,7 +3,7 @@ use super::Dataset;
 use hashlink::LinkedHashMap;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::OpenOptions;
-use ncirrus_store::Url;
+use ncirrus_store::{HostAccess, Url};
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard};
 
@@ -19,6 +19,8 @@ pub(crate) struct OpenDatasets {
 struct OpenKey {
     url: Url,
     options: OpenOptions,
+    /// One that was opened for the user is not one for datasets that may not reach its host.
+    hosts: HostAccess,
 }
 
 /// Few addresses share a path, so that hashing the path is enough.
@@ -40,15 +42,15 @@ impl OpenDatasets {
     }
 
     /// The dataset, if it is open.
-    pub(crate) fn find(&self, url: &Url, options: &OpenOptions) -> Option<Dataset> {
-        let key = OpenKey::new(url, options);
+    pub(crate) fn find(&self, url: &Url, options: &OpenOptions, hosts: &HostAccess) -> Option<Dataset> {
+        let key = OpenKey::new(url, options, hosts);
         self.lock().to_back(&key).cloned()
     }
 
     /// Keeps a dataset that was opened. Concurrent openings of the same dataset do not wait for each other: the last
     /// one is kept.
-    pub(crate) fn keep(&self, url: &Url, options: &OpenOptions, dataset: &Dataset) {
-        let key = OpenKey::new(url, options);
+    pub(crate) fn keep(&self, url: &Url, (options, hosts): (&OpenOptions, &HostAccess), dataset: &Dataset) {
+        let key = OpenKey::new(url, options, hosts);
         let mut kept = self.lock();
         let mut gone: Vec<Dataset> = kept.remove(&key).into_iter().collect();
         while kept.len() >= self.most
@@ -63,8 +65,8 @@ impl OpenDatasets {
     }
 
     /// Forgets a dataset that has changed.
-    pub(crate) fn forget(&self, url: &Url, options: &OpenOptions) {
-        let gone = self.lock().remove(&OpenKey::new(url, options));
+    pub(crate) fn forget(&self, url: &Url, options: &OpenOptions, hosts: &HostAccess) {
+        let gone = self.lock().remove(&OpenKey::new(url, options, hosts));
         drop(gone);
     }
 
@@ -74,7 +76,7 @@ impl OpenDatasets {
 }
 
 impl OpenKey {
-    fn new(url: &Url, options: &OpenOptions) -> Self {
-        Self { url: url.clone(), options: options.clone() }
+    fn new(url: &Url, options: &OpenOptions, hosts: &HostAccess) -> Self {
+        Self { url: url.clone(), options: options.clone(), hosts: hosts.clone() }
     }
 }

@@ -1,10 +1,13 @@
 //! From an address to its bytes: redirects, credentials, cookies.
 //!
 //! Each server gets only what is meant for it: its own login, its own cookies, never those of the previous one.
-use super::HttpStore;
-use crate::net::{RequestFailure, ResponseHead};
+use super::{AT_ONCE, HttpStore};
+use crate::connections::guard::HostGuard;
+use crate::connections::guard_rules;
+use crate::net::{RequestFailure, RequestService, ResponseHead};
 use ncirrus_config::{HttpLogin, LoginKind, SecretText};
 use ncirrus_layout::{Error, ErrorKind, LockExt};
+use ncirrus_store::HostAccess;
 use reqwest::header::{ACCEPT_ENCODING, CACHE_CONTROL, COOKIE, HeaderMap, IF_MATCH, LOCATION, RANGE};
 use reqwest::{StatusCode, Url};
 use std::collections::BTreeMap;
@@ -105,12 +108,16 @@ impl HttpStore {
         at: &Url,
         asked: &RedirectRequest<'_>,
     ) -> Result<ResponseHead, RequestFailure> {
+        let (service, guard) = self.service_for(first, at).map_err(RequestFailure::lasting)?;
+        if let Some(guard) = guard {
+            guard.check(at).await.map_err(RequestFailure::lasting)?;
+        }
         let login = self.login_at(first, at).map(|login| login.kind);
         let cookies = self.cookies_at(first, at);
         // Ranges of compressed bytes are not ranges of the object.
         let encodings = if self.computes { "gzip, deflate" } else { "identity" };
         let make = || {
-            let mut request = self.service.get(at.clone()).header(ACCEPT_ENCODING, encodings);
+            let mut request = service.get(at.clone()).header(ACCEPT_ENCODING, encodings);
             if let Some(range) = &asked.range {
                 request = request.header(RANGE, range);
             }
@@ -129,13 +136,35 @@ impl HttpStore {
             }
             request.build().map_err(RequestFailure::of)
         };
-        let mut answer = self.service.send(make).await?;
+        let mut answer = service.send(make).await?;
         self.jar.take(&self.who, at, answer.headers());
         if first.origin() != at.origin() {
             let login = self.login_at(first, at).map(|login| login.origin.to_string());
             answer.extensions_mut().insert(RedirectTarget { host: host_of(at), login });
         }
         Ok(answer)
+    }
+
+    /// What sends a request to a host, and checks it. A redirect to another host must not lead from a public network into a private
+    /// one.
+    fn service_for(
+        &self,
+        first: &Url,
+        at: &Url,
+    ) -> ncirrus_layout::Result<(&RequestService, Option<&HostGuard>)> {
+        if self.guard.is_some() || first.host() == at.host() {
+            return Ok((&self.service, self.guard.as_ref()));
+        }
+        if let Some((guard, service)) = self.beyond.get() {
+            return Ok((service, Some(guard)));
+        }
+        let mut context = self.context.clone();
+        context.options.hosts = HostAccess::NamedBy(first.host_str().map(str::to_owned));
+        let service = context.service_of_redirects((&host_of(first), AT_ONCE))?;
+        let rules = guard_rules(&context.options, &context.config);
+        let guard = rules.map(HostGuard::new).ok_or_else(|| Error::internal("redirects without rules"))?;
+        let (guard, service) = self.beyond.get_or_init(|| (guard, service));
+        Ok((service, Some(guard)))
     }
 
     /// Credentials for a server: the usual ones at the original address; elsewhere those meant for that very host,

@@ -98,6 +98,9 @@ fn configure(stores: &mut StoreOptions, settings: &ConfigSettings) {
     if let Some(retries) = settings.count(ConfigKey::Retries) {
         stores.retries = u32::try_from(retries).unwrap_or(u32::MAX);
     }
+    if let Some(hosts) = settings.text(ConfigKey::ReferencesHosts) {
+        stores.allowed_hosts = ncirrus_store::hosts_in(hosts);
+    }
     if let Some(folder) = settings.path(ConfigKey::Scratch) {
         stores.scratch = Some(folder.to_owned());
     }

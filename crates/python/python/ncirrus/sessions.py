@@ -26,6 +26,7 @@ _SETTINGS: dict[str, str] = {
     "index_cache.folder": "NCIRRUS_INDEX_CACHE",
     "index_cache.size": "NCIRRUS_INDEX_CACHE_SIZE",
     "plugin_path": "HDF5_PLUGIN_PATH",
+    "references.hosts": "NCIRRUS_REFERENCES_HOSTS",
     "consolidated": "NCZARR_CONSOLIDATED",
     "profile": "AWS_PROFILE",
     "region": "AWS_REGION",
@@ -214,6 +215,9 @@ def _settings(settings: Mapping[str, Any]) -> tuple[dict[str, str], str | None]:
     unknown = [name for name in flat if name not in _SETTINGS]
     if unknown:
         raise InvalidError(f"there is no setting {unknown[0]!r}", hint="ncirrus.config_show() lists the settings")
+    hosts = flat.get("references.hosts")
+    if isinstance(hosts, (list, tuple)):
+        flat["references.hosts"] = ",".join(map(str, hosts))
     variables = {_SETTINGS[name]: _text(value) for name, value in flat.items() if value is not None}
     return variables, _toml(tables) if tables else None
 

@@ -117,7 +117,15 @@ pub(super) async fn start_tree(
     let (to_take, to_clear, old) = (Arc::clone(&store), Arc::clone(&store), root.clone());
     let take = {
         let root = root.clone();
-        async move { take(to_take, &root, mark, place.sign).await }
+        async move {
+            let lease = take(Arc::clone(&to_take), &root, mark, place.sign).await?;
+            // Another program may have created it, and ended, between the look and the lease.
+            if !replaces && has_tree(to_take.as_ref(), &root).await? {
+                lease.end().await?;
+                return Err(exists(&root));
+            }
+            Ok(lease)
+        }
     };
     let clear = async move {
         if is_left {
@@ -130,6 +138,14 @@ pub(super) async fn start_tree(
     let clearing = Arc::new(ClearingStore { inner: Arc::clone(&store), site: site.clone() });
     let finish = TreeFinish { store, root: root.clone(), site: Some(site), has_object };
     Ok(StagedDataset::new(clearing, root, url, finish))
+}
+
+/// Whether there is a dataset.
+async fn has_tree(store: &dyn Store, root: &ObjectId) -> Result<bool> {
+    match store.list(root, None).await {
+        Ok(all) if all.next.is_none() => Ok(all.entries.iter().any(is_marker)),
+        _ => has_marker(store, root).await,
+    }
 }
 
 /// Acquires a location, and completes what a killed writer had nearly finished there.

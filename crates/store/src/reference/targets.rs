@@ -99,7 +99,9 @@ impl ReferenceTargets {
         if let Some((store, root)) = folders.get(folder).filter(|_| sharable) {
             return Ok((Arc::clone(store), root.child(file)));
         }
-        let mut opened = open_object(&url, &self.context)?;
+        let mut context = self.context.clone();
+        context.options.hosts = context.options.hosts.of_dataset_at(&self.base);
+        let mut opened = open_object(&url, &context)?;
         if let Some(cache) = &self.context.cache {
             opened.store = cache.before_many(opened.store);
         }

@@ -10,7 +10,7 @@ use crate::dataset::Dataset;
 use crate::drive::ReadDepth;
 use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentVariable, OpenOptions, Result};
 use ncirrus_model::{GroupId, Model, VarId};
-use ncirrus_store::Url;
+use ncirrus_store::{HostAccess, Url};
 use std::collections::VecDeque;
 
 /// Where a fragment may be, in the order in which it is looked for.
@@ -91,11 +91,12 @@ impl Dataset {
         let kept =
             kept.ok_or_else(|| Error::internal("a fragment outlives the dataset that it is part of"))?;
         let options = &self.options().clone().name(None::<String>);
-        if let Some(dataset) = kept.find(url, options) {
+        let hosts = &self.hosts();
+        if let Some(dataset) = kept.find(url, options, hosts) {
             if dataset.is_current()? {
                 return Ok(dataset);
             }
-            kept.forget(url, options);
+            kept.forget(url, options, hosts);
         }
         let dataset = match self.open_beside(url, options, nesting).await {
             Err(error) => {
@@ -104,27 +105,36 @@ impl Dataset {
             }
             opened => opened?,
         };
-        kept.keep(url, options, &dataset);
+        kept.keep(url, (options, hosts), &dataset);
         Ok(dataset)
     }
 
     async fn open_beside(&self, url: &Url, options: &OpenOptions, nesting: &ReadDepth) -> Result<Self> {
         let shared = &self.session().shared;
+        let mut stores = shared.stores.clone();
+        stores.options.hosts = self.hosts();
         let opened = if is_local(url) {
-            ncirrus_store::open_url(url, &shared.stores).await?
+            ncirrus_store::open_url(url, &stores).await?
         } else {
-            let (url, stores) = (url.clone(), shared.stores.clone());
+            let url = url.clone();
             shared.network.run(async move { ncirrus_store::open_url(&url, &stores).await })?.await?
         };
         let named = options.clone().name(opened.name.clone());
         self.session().of_others().open_fragment(opened, self.drivers(), &named, nesting).await
     }
 
+    /// Which hosts may be reached for what this dataset names.
+    fn hosts(&self) -> HostAccess {
+        let hosts = &self.session().shared.stores.options.hosts;
+        self.address().map_or_else(|| hosts.clone(), |address| hosts.of_dataset_at(address))
+    }
+
     /// Forgets the dataset of a fragment that changed: the next read opens it anew.
     pub(crate) fn forget_fragment(&self, places: &FragmentPlaces) {
         let options = self.options().clone().name(None::<String>);
         if let (FragmentPlaces::At(urls), Some(kept)) = (places, self.session().open_datasets()) {
-            urls.iter().for_each(|(_, url)| kept.forget(url, &options));
+            let hosts = self.hosts();
+            urls.iter().for_each(|(_, url)| kept.forget(url, &options, &hosts));
         }
     }
 

@@ -59,6 +59,26 @@ async fn keys(store: &Arc<dyn Store>, root: &ObjectId) -> Vec<String> {
 }
 
 #[test]
+fn a_dataset_that_was_made_since_the_look_is_not_written_over() {
+    for clobber in [OverwritePolicy::Never, OverwritePolicy::Replace] {
+        let (store, root, runtime) = bucket();
+        runtime.block_on(async {
+            // It has looked, and has not taken the place yet.
+            let late = start(&store, &root, clobber).await.unwrap();
+            for name in [".zgroup", "v/0"] {
+                store.put(&root.child(name), "first".into(), PutCondition::None).await.unwrap();
+            }
+            let refused = send(&late, &["v/0", "v/1"]).await.unwrap_err();
+            assert_eq!((refused.kind(), refused.message()), (ErrorKind::Conflict, "exists already"));
+            assert!(late.abort().await.is_err());
+            assert_eq!(keys(&store, &root).await, [".zgroup", "v/0"]);
+            let kept = store.get(&root.child("v/0"), &Want::All).await.unwrap().unwrap();
+            assert_eq!(kept.bytes.as_ref(), b"first");
+        });
+    }
+}
+
+#[test]
 fn what_is_replaced_in_an_object_store_stays_until_the_new_tree_is_whole() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {

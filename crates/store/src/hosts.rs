@@ -1,0 +1,56 @@
+//! Which hosts may be reached for an address.
+use crate::url::{Scheme, Url};
+use std::collections::BTreeSet;
+
+/// Which hosts may be reached for an address. Addresses that a dataset names which came over the network must not lead into the
+/// reader's own network: to a service of a cloud machine, or a device behind its firewall.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HostAccess {
+    /// All: the user gave the address, or a file on this machine names it.
+    #[default]
+    Any,
+    /// Hosts of public networks; those of private ones only if the dataset that names the address is at one, too: its host, none
+    /// for one in an object store.
+    NamedBy(Option<String>),
+}
+
+impl HostAccess {
+    /// That for addresses that the dataset at an address names.
+    #[must_use]
+    pub fn of_dataset_at(&self, base: &Url) -> Self {
+        match base.scheme() {
+            Scheme::File | Scheme::Memory => self.clone(),
+            _ if base.is_http() || base.is_computed() => Self::NamedBy(Some(base.host().to_owned())),
+            _ => Self::NamedBy(None),
+        }
+    }
+
+    /// Whether all hosts may be reached.
+    pub fn is_any(&self) -> bool {
+        *self == Self::Any
+    }
+}
+
+/// Names of hosts in a text, separated by commas or blanks.
+pub fn hosts_in(text: &str) -> BTreeSet<String> {
+    let names = text.split([',', ' ', ';']).map(|name| name.trim().to_ascii_lowercase());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_over_the_network_is_not_trusted_with_private_hosts() {
+        let of = |address: &str| HostAccess::Any.of_dataset_at(&Url::parse(address).unwrap());
+        assert_eq!(of("/a/b.json"), HostAccess::Any);
+        assert_eq!(of("memory://a/b"), HostAccess::Any);
+        assert_eq!(of("https://h.org/a"), HostAccess::NamedBy(Some("h.org".to_owned())));
+        assert_eq!(of("s3://bucket/a"), HostAccess::NamedBy(None));
+        assert_eq!(
+            hosts_in("a.org, 10.0.0.1  B"),
+            BTreeSet::from(["10.0.0.1", "a.org", "b"].map(str::to_owned))
+        );
+    }
+}
