@@ -69,7 +69,8 @@ impl CodecChain {
     /// Stops when the last of them is decoded, so that damage after it can go unnoticed.
     ///
     /// # Errors
-    /// As [`decode_into`](Self::decode_into); `Short` only if bytes in the ranges are missing.
+    /// As [`decode_into`](Self::decode_into); `Short` only if bytes in the ranges are missing; `Long` if the chunk is
+    /// known to have more bytes than `out` (the ranges are decoded then, too).
     pub fn decode_ranges(
         &self,
         input: &[u8],
@@ -82,14 +83,19 @@ impl CodecChain {
         if want > out.len() {
             return Err(CodecError::Short { have: out.len(), want });
         }
-        let have = self.decode_with(input, mask, out.len(), scratch, |last, bytes, contexts| match last {
+        let out_len = out.len();
+        let have = self.decode_with(input, mask, out_len, scratch, |last, bytes, contexts| match last {
             Some(codec) => codec.decode_ranges(bytes, ranges, out, contexts),
             None => {
                 copy_ranges(bytes, ranges, out);
                 Ok(bytes.len())
             }
         })?;
-        if have < want { Err(CodecError::Short { have, want }) } else { Ok(()) }
+        match out_len {
+            _ if have < want => Err(CodecError::Short { have, want }),
+            want if have > want => Err(CodecError::Long { have, want }),
+            _ => Ok(()),
+        }
     }
 
     /// Decodes a chunk of unknown length, up to `limit` bytes.
@@ -122,7 +128,7 @@ impl CodecChain {
     /// frame, and if only decoding can show it, by undoing the last codec.
     ///
     /// # Errors
-    /// `Short` if it has fewer bytes than `want`, `Malformed` if it is damaged or truncated.
+    /// `Short` if it has fewer bytes than `want`, `Long` if it has more, `Malformed` if it is damaged or truncated.
     pub fn check(
         &self,
         input: &[u8],
@@ -147,9 +153,9 @@ impl CodecChain {
                     first.as_slice().len()
                 }
             };
-            return enough(have, expected);
+            return exactly(have, expected);
         }
-        enough(bytes.len(), expected)
+        exactly(bytes.len(), expected)
     }
 
     /// Encodes a chunk; returns the bytes and the mask of the optional codecs that were skipped.
@@ -267,9 +273,10 @@ fn bounds(codecs: &[&dyn Codec], expected: Option<usize>, limit: usize) -> Vec<D
     bounds
 }
 
-fn enough(have: usize, want: Option<usize>) -> Result<(), CodecError> {
+fn exactly(have: usize, want: Option<usize>) -> Result<(), CodecError> {
     match want {
         Some(want) if have < want => Err(CodecError::Short { have, want }),
+        Some(want) if have > want => Err(CodecError::Long { have, want }),
         _ => Ok(()),
     }
 }

@@ -12,6 +12,8 @@ pub enum CodecError {
     Malformed { codec: String, reason: String },
     /// The chunk decodes to fewer bytes than required.
     Short { have: usize, want: usize },
+    /// The chunk decodes to more bytes than required: at least `have`.
+    Long { have: usize, want: usize },
     /// The codec is known, but this use of it is not supported.
     Unsupported { codec: String, reason: String },
     /// There are more decoded bytes than the limit.
@@ -41,6 +43,9 @@ impl fmt::Display for CodecError {
             Self::Unknown { codec } => write!(f, "codec {codec:?} is not known"),
             Self::Malformed { codec, reason } => write!(f, "codec {codec}: {reason}"),
             Self::Short { have, want } => write!(f, "the chunk decodes to {have} bytes instead of {want}"),
+            Self::Long { want, .. } => {
+                write!(f, "the chunk decodes to more than the {want} bytes of its elements")
+            }
             Self::Unsupported { codec, reason } => write!(f, "codec {codec} is not supported: {reason}"),
             Self::Limit { codec, limit } => write!(f, "codec {codec}: more than the limit of {limit} bytes"),
         }

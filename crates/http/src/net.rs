@@ -8,8 +8,8 @@ mod record;
 mod request_limiter;
 mod service;
 
-pub(crate) use answer::content_range;
 pub use answer::told_of_clock;
+pub(crate) use answer::{content_range, in_bytes};
 pub use failure::{RequestFailure, RetryOutlook};
 pub use monitored_body::MonitoredBody;
 pub(crate) use operation::query_operation;

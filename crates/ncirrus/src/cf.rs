@@ -35,7 +35,8 @@
 pub use ncirrus_units::cf::{CfDecoding, DecodedValues, LinearPacking, MissingMask};
 pub use ncirrus_units::ncdump;
 pub use ncirrus_units::{
-    Calendar, CivilDate, TimeUnits, Unit, UnitConversion, UnitError, UnitErrorKind, conversion,
+    Calendar, CivilDate, NumberConversion, TimeUnits, Unit, UnitConversion, UnitError, UnitErrorKind,
+    conversion,
 };
 
 use crate::{Error, ErrorKind, Result, Selection, Variable};
@@ -60,7 +61,7 @@ impl Variable {
     /// As [`values`](Self::values) and [`decoding`](Self::decoding).
     pub fn read_decoded(&self, selection: &Selection) -> Result<DecodedValues> {
         let decoding = self.decoding()?;
-        Ok(decoding.decode(self.values(selection)?))
+        decoding.decode(self.values(selection)?).map_err(|error| of_units(&error).at_path(self.path()))
     }
 
     /// The dates (UTC) of a selection of times, row-major, in the variable's calendar; `None` for missing values, and
@@ -75,7 +76,8 @@ impl Variable {
         if decoding.time().is_none() {
             return Err(self.no_time().at_path(self.path()));
         }
-        Ok(decoding.dates(&decoding.decode(self.values(selection)?)))
+        let decoded = decoding.decode(self.values(selection)?);
+        Ok(decoding.dates(&decoded.map_err(|error| of_units(&error).at_path(self.path()))?))
     }
 
     /// Why the variable has no dates.

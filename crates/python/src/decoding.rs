@@ -50,6 +50,7 @@ impl Decoding {
             let mut any = false;
             for ((stored, out), missing) in blocks.zip(missing.chunks_mut(BLOCK)) {
                 let decoded = self.0.decode(values(self.0.stored_type(), stored)?);
+                let decoded = decoded.map_err(|error| Error::invalid(error.message()))?;
                 let bytes = decoded.values.as_bytes().filter(|bytes| bytes.len() == out.len());
                 out.copy_from_slice(bytes.ok_or_else(wrong_len)?);
                 if missing.len() != decoded.missing.len() {

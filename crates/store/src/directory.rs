@@ -148,6 +148,7 @@ impl DirectoryStore {
         let path = self.path(object)?;
         match self.handles.get_or_open(FileUse::Reading, object.key(), || platform::open(&path)) {
             Ok(file) => Ok(Some(file)),
+            Err(error) if is_broken_link(&path, &error) => Err(fault::broken_link(object).because(error)),
             Err(error) if fault::is_absence(&error) => Ok(None),
             // Platforms that cannot open directories return this error.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && path.is_dir() => Ok(None),
@@ -260,6 +261,12 @@ fn read_file_at(file: &File, object: &ObjectId, offset: u64, buffer: &mut [u8]) 
 impl ReadAt for OpenFile<'_> {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
         self.file.as_ref().map_or(Ok(None), |file| read_file_at(file, self.object, offset, buffer))
+    }
+
+    fn size(&self) -> Result<Option<u64>> {
+        let Some(file) = &self.file else { return Ok(None) };
+        let metadata = file.metadata().map_err(|error| fault::of_io(error, self.object))?;
+        Ok(metadata.is_file().then(|| metadata.len()))
     }
 }
 
@@ -558,6 +565,12 @@ fn entry_of(entry: io::Result<fs::DirEntry>) -> io::Result<Option<ListEntry>> {
     let kind = entry.file_type()?;
     let is_prefix = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
     Ok(Some(ListEntry { name, is_prefix }))
+}
+
+/// Whether there is a link that leads nowhere, which is not the same as nothing.
+fn is_broken_link(path: &Path, error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        && fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
 }
 
 /// As [`fault::of_io`], if an existing directory or file of that name is a conflict.

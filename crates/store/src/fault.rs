@@ -30,6 +30,11 @@ pub fn exists(object: impl Display) -> Error {
     conflict("exists already", object).with_detail(Detail::Exists)
 }
 
+/// An object that is a link to nothing.
+pub fn broken_link(object: impl Display) -> Error {
+    Error::not_found("a symbolic link to a file that does not exist").at_object(object)
+}
+
 /// The error for changes over plain HTTP.
 pub fn read_only_protocol() -> Error {
     Error::unsupported("plain HTTP is read-only").with_detail(Detail::ReadOnlyProtocol)

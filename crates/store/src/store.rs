@@ -219,6 +219,12 @@ pub trait ReadAt {
     /// # Errors
     /// As [`LocalStore::read`].
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>>;
+
+    /// Number of bytes of the object; `None` if there is no such object.
+    ///
+    /// # Errors
+    /// As [`LocalStore::stat`].
+    fn size(&self) -> Result<Option<u64>>;
 }
 
 /// An object of a store in which opening has no benefit.
@@ -230,6 +236,10 @@ struct UnopenedObject<'a, S: ?Sized> {
 impl<S: LocalStore + ?Sized> ReadAt for UnopenedObject<'_, S> {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
         self.store.read_into(self.object, offset, buffer)
+    }
+
+    fn size(&self) -> Result<Option<u64>> {
+        Ok(self.store.stat(self.object)?.map(|(size, _)| size))
     }
 }
 

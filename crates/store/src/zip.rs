@@ -2,6 +2,7 @@
 mod directory;
 mod format;
 mod inflate;
+mod methods;
 mod read;
 #[cfg(test)]
 mod tests;

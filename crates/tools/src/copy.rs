@@ -214,7 +214,7 @@ pub(crate) fn copy_without(
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, told) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
     let copy = <Dataset as DatasetInternals>::create_sized(target, &create, &lengths, session)?;
-    if options.drop_filters {
+    if options.drops_filters() {
         drop_filters(copy.writer()?, &mut model, &mut losses)?;
     }
     copy.edit(|empty| {
@@ -248,6 +248,15 @@ pub(crate) fn copy_without(
     copy.close()?;
     report.skipped = skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(report)
+}
+
+impl CopyOptions<'_> {
+    /// Whether filters that the copy's format does not have are left out: chunks can be decoded and stored without those
+    /// that only the source has; filters that were requested are an error.
+    fn drops_filters(&self) -> bool {
+        let are_of_source = matches!(self.filters, Filters::Keep) && self.filter_rules.is_empty();
+        self.drop_filters || (are_of_source && self.prescribed.is_none())
+    }
 }
 
 /// Leaves out the filters that the copy's format cannot store, or that cannot be applied.

@@ -251,3 +251,39 @@ fn fill_values_of_strings_stay_what_they_are() {
     let missing = values(&open(&to, &session).unwrap().variable("s").unwrap()).unwrap();
     assert_eq!(missing, strings(&[Some("none"); 3]));
 }
+
+#[test]
+fn strings_with_nul_are_kept_or_refused_by_every_kind() {
+    let (_keep, folder) = temp();
+    let session = session();
+    let texts = [Some("a\0b"), Some("plain"), Some("\0y")];
+    let list = Attribute::atomic("list", strings(&[Some("c\0d"), Some("e")]));
+    for (name, kind) in [("data", Kind::Zarr3), ("attribute", Kind::Zarr2)] {
+        let from = folder.join(name);
+        let options = CreateOptions::new().kind(kind);
+        let dataset = Dataset::create_with(from.to_str().unwrap(), &options, &session).unwrap();
+        dataset.root().add_dimension("x", DimensionLen::Fixed(3)).unwrap();
+        let variable = dataset.root().add_variable("v", Atomic::String, &["x"]).unwrap();
+        let stored = if name == "data" { texts } else { [Some("a"), Some("b"), Some("c")] };
+        variable.write_values(&Selection::slab(&[0], &[3]), &strings(&stored)).unwrap();
+        if name == "attribute" {
+            variable.set_attribute(list.clone()).unwrap();
+        }
+        dataset.close().unwrap();
+        for kind in [Kind::Zarr2, Kind::Zarr3, Kind::NcZarr] {
+            let to = folder.join(format!("{name}-{kind:?}"));
+            copied(&from, &to, |create| create.kind = Some(kind), &session).unwrap();
+            let copy = open(&to, &session).unwrap().variable("v").unwrap();
+            assert_eq!(values(&copy).unwrap(), strings(&stored), "{name} {kind:?}");
+            if name == "attribute" {
+                assert_eq!(copy.attribute("list").unwrap().unwrap().values, list.values, "{kind:?}");
+            }
+        }
+        for kind in [Kind::Nc4] {
+            let to = folder.join(format!("{name}-{kind:?}.nc"));
+            let error = copied(&from, &to, |create| create.kind = Some(kind), &session).unwrap_err();
+            assert!(error.to_string().contains("holds NUL"), "{name}: {error}");
+            assert!(!to.exists(), "nothing is left");
+        }
+    }
+}

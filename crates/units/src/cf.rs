@@ -13,7 +13,7 @@
 //! attributes.put(Attribute::atomic("scale_factor", Values::Double(vec![0.5])));
 //! attributes.put(Attribute::atomic("_FillValue", Values::Short(vec![-1])));
 //! let decoding = CfDecoding::new(Atomic::Short, &attributes)?;
-//! let decoded = decoding.decode(Values::Short(vec![3, -1, 4]));
+//! let decoded = decoding.decode(Values::Short(vec![3, -1, 4]))?;
 //! assert_eq!(decoded.missing, [false, true, false]);
 //! assert_eq!((decoded.values.number(0), decoded.values.number(2)), (Some(1.5), Some(2.0)));
 //! # Ok::<(), ncirrus_units::UnitError>(())
@@ -26,9 +26,10 @@ mod tests;
 pub use missing::MissingMask;
 pub use packing::{LinearPacking, doubles, is_unsigned, taken_for, text, unsigned};
 
-use crate::nearest::cast_to_nearest;
+use crate::nearest::{cast_integers, cast_to_nearest};
 use crate::{CivilDate, Result, TimeUnits, UnitError};
-use ncirrus_model::{Atomic, Attributes, Values};
+use ncirrus_model::{Atomic, Attributes, ExactNumber, Values};
+use packing::IntegerPacking;
 
 /// How the stored values of a variable are decoded: its mask, packing and time units.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,8 @@ pub struct CfDecoding {
     stored: Atomic,
     mask: MissingMask,
     packing: Option<(LinearPacking, Atomic)>,
+    /// Set if the packing is one of integers in their own type.
+    integer_packing: Option<IntegerPacking>,
     time: Option<TimeUnits>,
 }
 
@@ -60,13 +63,15 @@ impl CfDecoding {
     pub fn new(stored: Atomic, attributes: &Attributes) -> Result<Self> {
         let taken = if is_unsigned(attributes) { unsigned(stored) } else { stored };
         let mask = MissingMask::new((stored, taken), attributes)?;
-        let packing = LinearPacking::of(attributes)
-            .filter(|_| stored.is_numeric())
-            .map(|packing| (packing, packing::unpacked_type(attributes, taken)));
+        let integer_packing = IntegerPacking::of(attributes, taken);
+        let packing = LinearPacking::of(attributes).filter(|_| stored.is_numeric()).map(|packing| {
+            let ty = integer_packing.map(IntegerPacking::ty);
+            (packing, ty.unwrap_or_else(|| packing::unpacked_type(attributes, taken)))
+        });
         let units = text(attributes, "units").filter(|_| stored.is_numeric());
         let calendar = text(attributes, "calendar");
         let time = units.and_then(|units| TimeUnits::parse(&units, calendar.as_deref()).ok().flatten());
-        Ok(Self { taken, stored, mask, packing, time })
+        Ok(Self { taken, stored, mask, packing, integer_packing, time })
     }
 
     /// The type of the variable.
@@ -74,8 +79,9 @@ impl CfDecoding {
         self.stored
     }
 
-    /// The type of decoded values. For packed ones it depends on `scale_factor` and `add_offset` (CF 8.1): float if
-    /// both are, otherwise double. Others have the variable's own type, unsigned if `_Unsigned` says so.
+    /// The type of decoded values. For packed ones it depends on `scale_factor` and `add_offset` (CF 8.1): the
+    /// variable's own integer type if both are of that, float if both are, otherwise double. Others have the variable's
+    /// own type, unsigned if `_Unsigned` says so.
     pub fn decoded_type(&self) -> Atomic {
         self.packing.map_or(self.taken, |(_, ty)| ty)
     }
@@ -96,26 +102,30 @@ impl CfDecoding {
     }
 
     /// Decodes stored values of the variable's type; the result has the same number and order.
-    pub fn decode(&self, stored: Values) -> DecodedValues {
+    ///
+    /// # Errors
+    /// `Invalid` if integers are packed in their own type, and one of them unpacks to a number beyond it.
+    pub fn decode(&self, stored: Values) -> Result<DecodedValues> {
         let taken = taken_for(stored, self.taken);
         let mut missing = self.mask.of(&taken);
         missing.resize(taken.len(), false);
-        let mut values = match self.packing {
-            Some((packing, ty)) => packing.unpack(&taken, ty),
-            None => taken,
+        let mut values = match (self.integer_packing, self.packing) {
+            (Some(packing), _) => packing.unpack(&taken, &missing)?,
+            (None, Some((packing, ty))) => packing.unpack(&taken, ty),
+            (None, None) => taken,
         };
         for (at, _) in missing.iter().enumerate().filter(|(_, missing)| **missing) {
             packing::put_nan(&mut values, at);
         }
-        DecodedValues { values, missing }
+        Ok(DecodedValues { values, missing })
     }
 
     /// The dates (UTC) of decoded numbers, to the microsecond; `None` for a number that is missing or has no date. If
     /// the numbers are not times, all are `None`.
     pub fn dates(&self, decoded: &DecodedValues) -> Vec<Option<CivilDate>> {
         let one = |(at, missing): (usize, &bool)| {
-            let number = decoded.values.number(at).filter(|_| !missing)?;
-            self.time.as_ref()?.date(number)
+            let number = ExactNumber::of(&decoded.values, at).filter(|_| !missing)?;
+            self.time.as_ref()?.date_of(number)
         };
         decoded.missing.iter().enumerate().map(one).collect()
     }
@@ -138,6 +148,46 @@ impl CfDecoding {
             if !is_put {
                 let message = format!("the number {number} has no place in the type {}", self.stored.name());
                 return Err(UnitError::invalid(message));
+            }
+        }
+        Ok(taken_for(stored, self.stored))
+    }
+}
+
+impl CfDecoding {
+    /// Whether decoded values are integers, and encoded ones, too: [`encode_integers`](Self::encode_integers) encodes
+    /// them exactly.
+    pub fn is_of_integers(&self) -> bool {
+        self.decoded_type().integer_range().is_some()
+    }
+
+    /// The stored values of decoded integers, exactly; `None` becomes the missing value.
+    ///
+    /// # Errors
+    /// `Invalid` naming the first number that cannot be stored: the type cannot hold it, the packing has no number for
+    /// it, or what is stored means a missing value; if there is no missing value.
+    pub fn encode_integers(&self, numbers: &[Option<i128>]) -> Result<Values> {
+        let ty = self.stored.name();
+        let pack = |number: &Option<i128>| match (number, self.integer_packing) {
+            (Some(number), Some(packing)) => packing.pack(*number),
+            (number, None) => *number,
+            (None, Some(_)) => None,
+        };
+        let packed: Vec<Option<i128>> = numbers.iter().map(pack).collect();
+        let (mut stored, outside) = cast_integers(&packed, self.taken)?;
+        let masked = self.mask.of(&stored);
+        for (at, number) in numbers.iter().enumerate() {
+            match (number, self.mask.value()) {
+                (Some(number), _) if outside.binary_search(&at).is_ok() => {
+                    let message = format!("the number {number} has no place in the type {ty}");
+                    return Err(UnitError::invalid(message));
+                }
+                (Some(number), _) if masked.get(at) == Some(&true) => {
+                    return Err(UnitError::invalid(format!("the number {number} means a missing value")));
+                }
+                (None, Some(missing)) if packing::put(&mut stored, at, &missing) => {}
+                (None, _) => return Err(UnitError::invalid("a missing value has no place there")),
+                (Some(_), _) => {}
             }
         }
         Ok(taken_for(stored, self.stored))

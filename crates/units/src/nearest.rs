@@ -35,6 +35,39 @@ pub fn cast_to_nearest(values: &Values, to: Atomic) -> Result<(Values, Vec<usize
     Ok((cast, outside))
 }
 
+/// Integers as another numeric type, as [`cast_to_nearest`]; `None` is outside the range of every type.
+///
+/// # Errors
+/// `Invalid` for text.
+pub fn cast_integers(numbers: &[Option<i128>], to: Atomic) -> Result<(Values, Vec<usize>)> {
+    fn cast<T: NearestTarget>(numbers: &[Option<i128>], outside: &mut Vec<usize>) -> Vec<T> {
+        let one = |(at, number): (usize, &Option<i128>)| {
+            number.and_then(T::of_integer).unwrap_or_else(|| {
+                outside.push(at);
+                T::default()
+            })
+        };
+        numbers.iter().enumerate().map(one).collect()
+    }
+    let mut outside = Vec::new();
+    let cast = match to {
+        Atomic::Byte => Values::Byte(cast(numbers, &mut outside)),
+        Atomic::Short => Values::Short(cast(numbers, &mut outside)),
+        Atomic::Int => Values::Int(cast(numbers, &mut outside)),
+        Atomic::Int64 => Values::Int64(cast(numbers, &mut outside)),
+        Atomic::UByte => Values::UByte(cast(numbers, &mut outside)),
+        Atomic::UShort => Values::UShort(cast(numbers, &mut outside)),
+        Atomic::UInt => Values::UInt(cast(numbers, &mut outside)),
+        Atomic::UInt64 => Values::UInt64(cast(numbers, &mut outside)),
+        Atomic::Float => Values::Float(cast(numbers, &mut outside)),
+        Atomic::Double => Values::Double(cast(numbers, &mut outside)),
+        Atomic::Char | Atomic::String => {
+            return Err(UnitError::invalid(format!("integers do not convert to {}", to.name())));
+        }
+    };
+    Ok((cast, outside))
+}
+
 fn column<T: NearestTarget>(values: &Values, outside: &mut Vec<usize>) -> Option<Vec<T>> {
     macro_rules! from {
         ($vector:expr, $number:path, $convert:path) => {{

@@ -3,7 +3,9 @@ use crate::UnitConversion;
 use crate::calendar::Calendar;
 use crate::date::{CivilDate, SECOND};
 use crate::grammar::{self, TimeSince, UnitSpec};
+use crate::rational::{RationalConversion, quotient};
 use crate::{Result, UnitError};
+use ncirrus_model::ExactNumber;
 use std::fmt;
 
 /// A unit of time since a date in a calendar, such as `days since 2000-01-01`. Months and years have the lengths that
@@ -62,10 +64,20 @@ impl TimeUnits {
     /// The date (UTC) of a number, to the microsecond; `None` if it is not finite, or has no date in this calendar.
     pub fn date(&self, number: f64) -> Option<CivilDate> {
         let whole = number.trunc();
-        #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
-        let way = (whole.abs() < 1e18).then_some(whole as i128)?.checked_mul(self.unit)?;
+        let way = ExactNumber::Real(whole).to_integer()?.checked_mul(self.unit)?;
         let rest = nanoseconds(((number - whole) * self.seconds * 1e6).round() / 1e6)?;
         CivilDate::of_instant(self.origin()?.checked_add(way)?.checked_add(rest)?, self.calendar)
+    }
+
+    /// The date (UTC) of a number, as [`date`](Self::date); that of an integer is exact.
+    pub fn date_of(&self, number: ExactNumber) -> Option<CivilDate> {
+        match number {
+            ExactNumber::Real(number) => self.date(number),
+            ExactNumber::Integer(number) => {
+                let way = number.checked_mul(self.unit)?;
+                CivilDate::of_instant(self.origin()?.checked_add(way)?, self.calendar)
+            }
+        }
     }
 
     /// The number of a date (UTC); `None` if the calendar does not have it.
@@ -93,6 +105,20 @@ impl TimeUnits {
         Ok((!is_same).then_some(UnitConversion::Linear { slope, intercept }))
     }
 
+    /// The conversion of integers to numbers in other units of the same calendar; `None` if the unit is not a whole
+    /// number of nanoseconds.
+    pub(crate) fn rational_to(&self, other: &Self) -> Option<RationalConversion> {
+        let is_whole = |units: &Self| quotient(units.unit, SECOND).to_bits() == units.seconds.to_bits();
+        if !is_whole(self) || !is_whole(other) {
+            return None;
+        }
+        let shift = match (self.origin(), other.origin()) {
+            (Some(one), Some(other)) => one.checked_sub(other)?,
+            _ => 0,
+        };
+        Some(RationalConversion { factor: self.unit, shift, divisor: other.unit })
+    }
+
     fn origin(&self) -> Option<i128> {
         Some(self.reference.instant(self.calendar)? - i128::from(self.zone) * SECOND)
     }
@@ -117,12 +143,4 @@ fn nanoseconds(seconds: f64) -> Option<i128> {
     let nanoseconds = (seconds * 1e9).round();
     #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
     (nanoseconds.abs() < 1e36).then_some(nanoseconds as i128)
-}
-
-/// The quotient, exact if it is an integer of less than 53 bits.
-fn quotient(dividend: i128, divisor: i128) -> f64 {
-    let (whole, rest) = (dividend.div_euclid(divisor), dividend.rem_euclid(divisor));
-    #[expect(clippy::cast_precision_loss, reason = "the nearest double is meant")]
-    let (whole, rest, divisor) = (whole as f64, rest as f64, divisor as f64);
-    whole + rest / divisor
 }

@@ -2,7 +2,7 @@
 use crate::json::JsonValue;
 use crate::json_values;
 use ncirrus_layout::{ByteOrder, Error, Result, StoredField, StoredType, base64};
-use ncirrus_model::{Atomic, Model, Strings, TypeRef, UserKind, Values, default_fill};
+use ncirrus_model::{Atomic, ExactNumber, Model, Strings, TypeRef, UserKind, Values, default_fill};
 
 #[cfg(test)]
 mod tests;
@@ -37,6 +37,7 @@ impl FillElement<'_> {
         let value = match self.model.base_atomic(self.ty) {
             Some(Atomic::Char) => self.char(json),
             Some(Atomic::String) => self.string(json),
+            Some(Atomic::Float) if matches!(self.stored, StoredType::BFloat16 { .. }) => brain_float(json),
             Some(atomic) => number(json, atomic),
             None => self.user(json),
         };
@@ -127,6 +128,13 @@ impl FillElement<'_> {
                 .filter(|bytes| Some(bytes.len() as u64) == self.stored.byte_len());
             return decode(self.model, self.ty, self.stored, &bytes?);
         }
+        if let StoredType::Opaque { byte_len } = self.stored {
+            // Zarr v3 has raw bytes as a list of numbers.
+            let list = json.as_array().unwrap_or(std::slice::from_ref(json));
+            let byte = |item: &JsonValue| u8::try_from(item.as_u64()?).ok();
+            let bytes = list.iter().map(byte).collect::<Option<Vec<u8>>>()?;
+            return (bytes.len() as u64 == *byte_len).then(|| Values::Opaque { size: bytes.len(), bytes });
+        }
         let UserKind::Compound(fields) = &self.model.user_type(id)?.kind else { return None };
         let StoredType::Compound { fields: stored, .. } = self.stored else { return None };
         let parts = fields.iter().zip(stored.iter()).enumerate();
@@ -139,21 +147,39 @@ impl FillElement<'_> {
     }
 }
 
+/// A number, or its bits as `bfloat16`.
+fn brain_float(json: &JsonValue) -> Option<Values> {
+    let Some(digits) = json.as_str().and_then(|text| text.strip_prefix("0x")) else {
+        return number(json, Atomic::Float);
+    };
+    let bits = u16::from_str_radix(digits, 16).ok()?;
+    Some(Values::Float(vec![f32::from_bits(u32::from(bits) << 16)]))
+}
+
 /// A number; Zarr v3 also writes floats as their bits (`"0x7fc00000"`), and NumPy has a time that is none (`"NaT"`).
 fn number(json: &JsonValue, atomic: Atomic) -> Option<Values> {
     if atomic == Atomic::Int64 && json.as_str() == Some("NaT") {
         return Some(Values::Int64(vec![i64::MIN]));
     }
     let Some(digits) = json.as_str().and_then(|text| text.strip_prefix("0x")) else {
-        return json_values::numbers(json, atomic).filter(|values| values.len() == 1);
+        let number = json_values::numbers(json, atomic).filter(|values| values.len() == 1);
+        return number.or_else(|| quoted_integer(json.as_str()?, atomic));
     };
     let bits = u64::from_str_radix(digits, 16).ok()?;
     match atomic {
         Atomic::Float if digits.len() == 4 => Some(Values::Float(vec![from_half(u16::try_from(bits).ok()?)])),
         Atomic::Float => Some(Values::Float(vec![f32::from_bits(u32::try_from(bits).ok()?)])),
         Atomic::Double => Some(Values::Double(vec![f64::from_bits(bits)])),
-        _ => None,
+        integer => ExactNumber::all_as(&[ExactNumber::Integer(bits.into())], integer),
     }
+}
+
+/// An integer as text, as some writers have it: `"-9999"`, also with a point or an exponent.
+fn quoted_integer(text: &str, atomic: Atomic) -> Option<Values> {
+    let text = text.trim();
+    let integer = text.parse().map(ExactNumber::Integer);
+    let number = integer.ok().or_else(|| text.parse().ok().map(ExactNumber::Real))?;
+    atomic.integer_range().and_then(|_| ExactNumber::all_as(&[number], atomic))
 }
 
 /// The value of an IEEE 754 binary16.

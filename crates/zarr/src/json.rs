@@ -1,6 +1,6 @@
 //! JSON in stores: a lenient reader that keeps member order and the source text (docs/spec/nczarr.md 3.1).
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt;
 
 mod parse;
@@ -216,15 +216,33 @@ impl JsonValue {
         }
     }
 
-    /// Whether [`to_value`](Self::to_value) changes no more than how numbers are spelt: NaN, infinities, integers
-    /// beyond 64 bits and text that is not UTF-8 become something else.
-    pub(crate) fn is_exact(&self) -> bool {
+    /// The value as it is written again where it does not change: numbers that would be spelt differently, NaN and
+    /// infinities among them, keep their source text.
+    pub(crate) fn to_kept(&self) -> Value {
         match self {
-            Self::Null | Self::Bool(_) => true,
             Self::Number(number) => {
                 let value = number_value(number);
-                value.is_i64() || value.is_u64() || (value.is_f64() && !number.is_integer())
+                let is_same = value.is_number() && value.to_string() == number.as_str();
+                if is_same { value } else { verbatim(number.as_str()) }
             }
+            Self::Array(array) => Value::Array(array.items.iter().map(Self::to_kept).collect()),
+            Self::Object(object) => {
+                let members = object.iter().map(|(key, value)| (key.to_owned(), value.to_kept()));
+                let value = Value::Object(members.collect());
+                match std::str::from_utf8(&object.source) {
+                    // It looks as if it were one.
+                    Ok(source) if verbatim_source(&value).is_some() => verbatim(source),
+                    _ => value,
+                }
+            }
+            other => other.to_value(),
+        }
+    }
+
+    /// Whether [`to_kept`](Self::to_kept) changes nothing: text that is not UTF-8 becomes something else.
+    pub(crate) fn is_exact(&self) -> bool {
+        match self {
+            Self::Null | Self::Bool(_) | Self::Number(_) => true,
             Self::String(text) => text.as_str().is_some(),
             Self::Array(array) => array.items.iter().all(Self::is_exact),
             Self::Object(object) => object.iter().all(|(_, value)| value.is_exact()),
@@ -237,6 +255,19 @@ impl JsonObject {
     pub(crate) fn to_map(&self) -> serde_json::Map<String, Value> {
         self.iter().map(|(key, value)| (key.to_owned(), value.to_value())).collect()
     }
+}
+
+/// The only member of an object that stands for JSON as it was read. No name contains NUL.
+const VERBATIM: &str = "\0verbatim";
+
+/// A value that is written as that text: JSON of another program that has no equal here, such as a bare `NaN`.
+pub(crate) fn verbatim(source: &str) -> Value {
+    json!({ VERBATIM: source })
+}
+
+/// The text of a [`verbatim`] value.
+pub(crate) fn verbatim_source(value: &Value) -> Option<&str> {
+    value.as_object().filter(|members| members.len() == 1)?.get(VERBATIM)?.as_str()
 }
 
 /// A string in quotes, with the escapes that the reference writes.

@@ -61,7 +61,8 @@ pub(crate) struct Args {
     /// by | or *, FILTER an HDF5 id with parameters, NAME,KEY=VALUE,..., the JSON of a codec, @FILE, or none; repeatable.
     #[arg(short = 'F', long = "filter", value_name = "RULE")]
     filter: Vec<String>,
-    /// Drop filters that the target format cannot store or that cannot be applied, instead of failing.
+    /// Drop filters that the target format cannot store or that cannot be applied, instead of failing. Those that only the
+    /// source has are always dropped.
     #[arg(long)]
     drop_filters: bool,
     /// Quantize floating-point values: [VARS,]MODE=N with bitgroom or granular (N digits) or bitround (N bits).

@@ -158,7 +158,7 @@ impl Elementwise {
                 let mut words = [0; TILE];
                 let words = words.get_mut(..input.len() / kind.size).unwrap_or_default();
                 kind.load_words(input, words);
-                round_bits(words, dropped);
+                round_bits(words, dropped, kind.size);
                 kind.store_words(words, out);
             }
             ElementMap::Cast => cast(kind, self.encoded, input, out),
@@ -166,13 +166,19 @@ impl Elementwise {
     }
 }
 
-/// Rounds to the nearest, ties to even, in the bits of floats; a carry goes into the exponent.
-fn round_bits(words: &mut [u64], dropped: u32) {
+/// Rounds to the nearest, ties to even, in the bits of floats; a carry goes into the exponent. Infinities and NaN stay as
+/// they are: a carry would turn some NaN into zero, and a payload that is cut off into infinity.
+fn round_bits(words: &mut [u64], dropped: u32, size: usize) {
     if dropped == 0 {
         return;
     }
+    let exponent = match size {
+        2 => 0x7c00,
+        4 => 0x7f80_0000,
+        _ => 0x7ff0_0000_0000_0000,
+    };
     let half = (1 << (dropped - 1)) - 1;
-    for word in words {
+    for word in words.iter_mut().filter(|word| **word & exponent != exponent) {
         let rounded = word.wrapping_add(((*word >> dropped) & 1) + half);
         *word = rounded >> dropped << dropped;
     }

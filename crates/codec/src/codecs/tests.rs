@@ -91,3 +91,24 @@ fn every_name_is_in_the_head_of_a_module() {
         }
     }
 }
+
+#[test]
+fn bitround_keeps_what_is_not_finite() {
+    let odd: [u64; 4] =
+        [0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000, 0x7fff_ffff_ffff_ffff, 0x7ff0_0000_0000_0001];
+    let singles: [u32; 4] = [0x7f80_0000, 0xff80_0000, 0x7fff_ffff, 0x7f80_0001];
+    let halves: [u16; 4] = [0x7c00, 0xfc00, 0x7fff, 0x7c01];
+    for (dtype, size, data) in [
+        ("<f8", 8, odd.iter().flat_map(|bits| bits.to_le_bytes()).collect::<Vec<u8>>()),
+        ("<f4", 4, singles.iter().flat_map(|bits| bits.to_le_bytes()).collect()),
+        ("<f2", 2, halves.iter().flat_map(|bits| bits.to_le_bytes()).collect()),
+    ] {
+        let chunk =
+            ChunkInfo { shape: vec![4], element: DecodedElement::of(NumberType::parse(dtype).unwrap()) };
+        let spec = spec(&serde_json::json!({"id": "bitround", "keepbits": 3}));
+        let chain = CodecRegistry::builtin().bind(&[spec], &chunk).unwrap();
+        let mut scratch = CodecScratch::default();
+        let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
+        assert_eq!(encoded, &data[..4 * size], "{dtype}");
+    }
+}

@@ -1,7 +1,8 @@
 //! Quantization: rounding floating-point values to the digits or bits that matter, so that they compress better.
 //!
 //! The three algorithms of netCDF-C, bit for bit: BitGroom (Zender 2016), Granular BitRound (Delaunay et al. 2019 and
-//! Kouznetsov 2021) and BitRound (Kouznetsov 2021). Values equal to the fill value stay as they are.
+//! Kouznetsov 2021) and BitRound (Kouznetsov 2021). Values equal to the fill value stay as they are, and so do infinities,
+//! which netCDF-C turns into NaN at odd positions.
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Attribute, Attributes, TypeRef, Values};
 use std::f64::consts::{LN_2, LN_10};
@@ -90,7 +91,7 @@ impl Quantize {
         }
     }
 
-    /// Quantizes values of type float or double; other types and NaN stay as they are. `fill` is one value
+    /// Quantizes values of type float or double; other types, infinities and NaN stay as they are. `fill` is one value
     /// of the same type.
     pub fn apply(self, values: &mut Values, fill: &Values) {
         self.apply_in_turn(values, fill, |index| index % 2 == 1);
@@ -103,18 +104,20 @@ impl Quantize {
             (Values::Float(values), Values::Float(fill)) => {
                 let fill = fill.first().copied();
                 self.each(
-                    values
-                        .iter_mut()
-                        .map(|value| QuantizedValue { skip: value.is_nan() || Some(*value) == fill, value }),
+                    values.iter_mut().map(|value| QuantizedValue {
+                        skip: !value.is_finite() || Some(*value) == fill,
+                        value,
+                    }),
                     is_odd,
                 );
             }
             (Values::Double(values), Values::Double(fill)) => {
                 let fill = fill.first().copied();
                 self.each(
-                    values
-                        .iter_mut()
-                        .map(|value| QuantizedValue { skip: value.is_nan() || Some(*value) == fill, value }),
+                    values.iter_mut().map(|value| QuantizedValue {
+                        skip: !value.is_finite() || Some(*value) == fill,
+                        value,
+                    }),
                     is_odd,
                 );
             }
@@ -175,11 +178,8 @@ fn granular_bits(value: f64, digits: u32) -> Option<u32> {
     Some((needed as u32).saturating_sub(1))
 }
 
-/// A value as mantissa in [0.5, 1) and power of two.
+/// A finite value as mantissa in [0.5, 1) and power of two.
 fn mantissa_and_exponent(value: f64) -> (f64, f64) {
-    if !value.is_finite() {
-        return (value, 0.0);
-    }
     let (scaled, shift) = if value.is_subnormal() { (value * TWO_64, 64.0) } else { (value, 0.0) };
     let bits = scaled.to_bits();
     let exponent = f64::from(u16::try_from(bits >> 52 & 0x7ff).unwrap_or(0)) - 1022.0 - shift;
@@ -188,7 +188,7 @@ fn mantissa_and_exponent(value: f64) -> (f64, f64) {
 
 const TWO_64: f64 = 18_446_744_073_709_551_616.0;
 
-/// A value, and whether it is the fill value.
+/// A value, and whether it stays as it is.
 struct QuantizedValue<'a, F> {
     value: &'a mut F,
     skip: bool,
@@ -263,6 +263,26 @@ mod tests {
     fn fill_values_and_zeros_stay() {
         for quantize in [Quantize::BitGroom(2), Quantize::GranularBitRound(2), Quantize::BitRound(5)] {
             assert_eq!(quantized(quantize, &[-999.9, -999.9, 0.0, 0.0]), [-999.9, -999.9, 0.0, 0.0]);
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_finite_stay() {
+        let inputs = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, f32::from_bits(0x7f80_0001)];
+        for make in
+            [Quantize::BitGroom as fn(u32) -> Quantize, Quantize::GranularBitRound, Quantize::BitRound]
+        {
+            for (kept, is_odd) in (1..=15).flat_map(|kept| [(kept, false), (kept, true)]) {
+                let mut floats = Values::Float(inputs.to_vec());
+                make(kept).apply_in_turn(&mut floats, &Values::Float(vec![0.0]), |_| is_odd);
+                let mut doubles = Values::Double(inputs.iter().map(|value| f64::from(*value)).collect());
+                make(kept).apply_in_turn(&mut doubles, &Values::Double(vec![0.0]), |_| is_odd);
+                let (Values::Float(floats), Values::Double(doubles)) = (floats, doubles) else { panic!() };
+                for ((input, float), double) in inputs.iter().zip(floats).zip(doubles) {
+                    assert_eq!(float.to_bits(), input.to_bits());
+                    assert_eq!(double.to_bits(), f64::from(*input).to_bits());
+                }
+            }
         }
     }
 

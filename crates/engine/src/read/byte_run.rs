@@ -22,6 +22,8 @@ pub(super) struct RunPlace {
     pub(super) range: Range<u64>,
     /// Whether the object must exist.
     pub(super) must_exist: bool,
+    /// Bytes of the chunk's elements, if it may have more: it is the whole object, or its stored bytes are more.
+    pub(super) most: Option<usize>,
 }
 
 /// A chunk is not read in more runs than this.
@@ -60,11 +62,13 @@ impl ChunkSource {
     /// Where a run of plain bytes is stored; `span` counts from the start of the chunk.
     pub(super) fn lies(&self, span: Range<usize>) -> Result<RunLocation> {
         match self {
-            Self::Plain { object, start, have } => {
+            Self::Plain { object, start, have, len } => {
                 let most = have.unwrap_or(u64::MAX);
                 let at = |offset: usize| start.saturating_add((offset as u64).min(most));
                 let range = at(span.start)..at(span.end);
-                Ok(RunLocation::At(RunPlace { object: object.clone(), range, must_exist: have.is_some() }))
+                let (object, must_exist) = (object.clone(), have.is_some());
+                let most = have.is_none_or(|have| have > *len as u64).then_some(*len);
+                Ok(RunLocation::At(RunPlace { object, range, must_exist, most }))
             }
             Self::Rows { extents, origin } => lies_in(extents, *origin, &span)
                 .ok_or_else(|| Error::malformed("the variable reaches beyond 64 bits")),
@@ -85,7 +89,7 @@ fn lies_in(extents: &[Extent], origin: u64, span: &Range<usize>) -> Option<RunLo
     }
     let start = extent.offset.checked_add(run.start - extent.logical.start)?;
     let range = start..start.checked_add(run.end - run.start)?;
-    Some(RunLocation::At(RunPlace { object: extent.object.clone(), range, must_exist: true }))
+    Some(RunLocation::At(RunPlace { object: extent.object.clone(), range, must_exist: true, most: None }))
 }
 
 impl<'out> ChunkTarget<'out> {

@@ -114,12 +114,11 @@ impl VariableRead<'_> {
         let chain = chunks.chain(&shape)?;
         let is_plain = chain.is_identity() && elements.stored_len().is_some();
         let work = match self.within(located.location) {
-            Location::Bytes(object, range) if is_plain => ChunkSource::Plain {
-                object,
-                start: range.start,
-                have: Some(range.end.saturating_sub(range.start)),
-            },
-            Location::Object(object) if is_plain => ChunkSource::Plain { object, start: 0, have: None },
+            Location::Bytes(object, range) if is_plain => {
+                let have = range.end.saturating_sub(range.start);
+                ChunkSource::Plain { object, start: range.start, have: Some(have), len }
+            }
+            Location::Object(object) if is_plain => ChunkSource::Plain { object, start: 0, have: None, len },
             location => ChunkSource::Encoded { location, mask: located.mask, chain, len, count },
         };
         Ok((work, row_major(&shape, elements.sizes().stored as u64)?))

@@ -1,5 +1,6 @@
 //! The work for one chunk, and for one run of bytes.
 use super::VariableRead;
+use super::byte_run::RunPlace;
 use crate::bound_source::ElementDecoding;
 use crate::convert::RowCopier;
 use crate::resources::{CachedChunk, ChunkKey};
@@ -51,6 +52,8 @@ pub(super) enum ChunkSource {
         start: u64,
         /// Bytes of the chunk, if known; then the object must exist.
         have: Option<u64>,
+        /// Bytes of the chunk's elements.
+        len: usize,
     },
     /// From rows at fixed strides.
     Rows {
@@ -142,6 +145,23 @@ impl VariableRead<'_> {
         Ok(())
     }
 
+    /// Ignores bytes that a chunk has beyond the `len` of its elements, or refuses to.
+    pub(super) fn accept_surplus(&self, len: usize) -> Result<()> {
+        if self.context.shared.short_chunks == ShortChunks::Error {
+            return Err(Error::malformed(format!("the chunk has more than the {len} bytes of its elements")));
+        }
+        self.note_surplus();
+        Ok(())
+    }
+
+    /// Checks that a chunk has no more bytes than its elements; `size` is that of the object that it is in.
+    pub(super) fn check_size(&self, place: &RunPlace, size: Option<u64>) -> Result<()> {
+        match (place.most, size) {
+            (Some(most), Some(size)) if place.must_exist || size > most as u64 => self.accept_surplus(most),
+            _ => Ok(()),
+        }
+    }
+
     /// Decodes a whole chunk into `decoded`, which has its length.
     pub(super) fn decode_whole(
         &self,
@@ -154,10 +174,7 @@ impl VariableRead<'_> {
         self.context.shared.counters.decoded(decoded.len());
         match chain.decode_into(encoded, mask, decoded, scratch) {
             Ok(0) => Ok(()),
-            Ok(_) => {
-                self.note_surplus();
-                Ok(())
-            }
+            Ok(_) => self.accept_surplus(decoded.len()),
             Err(CodecError::Short { have, .. }) => self.pad(decoded, have),
             Err(error) => Err(self.bound.codec_error(damage(error))),
         }
@@ -241,6 +258,7 @@ impl VariableRead<'_> {
         match chain.decode_ranges(encoded, mask, needed, decoded, scratch) {
             Ok(()) => {}
             Err(CodecError::Short { .. }) => return Ok(false),
+            Err(CodecError::Long { want, .. }) => self.accept_surplus(want)?,
             Err(error) => return Err(self.bound.codec_error(damage(error))),
         }
         self.context.shared.counters.decoded(needed.iter().map(Range::len).sum());

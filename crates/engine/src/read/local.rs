@@ -185,10 +185,7 @@ impl VariableRead<'_> {
                 self.context.snapshot.check_store(&place.object)?;
                 let source = match opened.take().filter(|(object, _)| **object == place.object) {
                     Some((_, source)) => source,
-                    None => match self.at_hand(&place.object) {
-                        Some(bytes) => LocalSource::AtHand(bytes),
-                        None => LocalSource::Opened(store.opened(&place.object)?),
-                    },
+                    None => self.open_source(store, place)?,
                 };
                 let read = self.read_unit(&source, place, &mut unit, worker);
                 opened = Some((&place.object, source));
@@ -202,6 +199,23 @@ impl VariableRead<'_> {
             self.fill(&mut unit.target, fill);
         }
         Ok(())
+    }
+
+    /// Opens what a run is read from, and checks that there is no more of the chunk than its elements.
+    fn open_source<'a>(&self, store: &'a dyn LocalStore, place: &'a RunPlace) -> Result<LocalSource<'a>> {
+        let (source, size) = match self.at_hand(&place.object) {
+            Some(bytes) => {
+                let size = bytes.len() as u64;
+                (LocalSource::AtHand(bytes), Some(size))
+            }
+            None => {
+                let reader = store.opened(&place.object)?;
+                let size = if place.most.is_some() { reader.size()? } else { None };
+                (LocalSource::Opened(reader), size)
+            }
+        };
+        self.check_size(place, size).map_err(|error| error.at_object(&place.object))?;
+        Ok(source)
     }
 
     /// Reads the bytes of a run, directly into the result if possible; `None` if there is no such object.

@@ -192,6 +192,7 @@ impl VariableRead<'_> {
         fill: &[u8],
         worker: &mut WorkerBuffers,
     ) -> Result<()> {
+        let size = blob.as_ref().map(|blob| blob.size);
         let bytes = blob.map(|blob| part_of(&blob, range));
         match task {
             RemoteTask::Chunk(mut job) => {
@@ -211,7 +212,10 @@ impl VariableRead<'_> {
             }
             RemoteTask::Run { mut unit, place, cell, first, .. } => {
                 let done = match bytes {
-                    Some(bytes) => self.copy_run(&mut unit, &bytes, worker),
+                    Some(bytes) => {
+                        let checked = if first { self.check_size(&place, size) } else { Ok(()) };
+                        checked.and_then(|()| self.copy_run(&mut unit, &bytes, worker))
+                    }
                     None if place.must_exist => Err(absent_object(&place.object)),
                     None => {
                         self.fill(&mut unit.target, fill);

@@ -6,7 +6,8 @@ pub struct ReadReport {
     pub missing: Vec<Vec<u64>>,
     /// How many chunks were never written.
     pub missing_count: u64,
-    /// How many chunks have more bytes than their elements need (docs/spec/nczarr.md 4.3); the surplus was ignored.
+    /// How many chunks have more bytes than their elements need (docs/spec/nczarr.md 4.3); the surplus was ignored, as with
+    /// [`ShortChunks::Fill`](crate::ShortChunks::Fill).
     pub surplus_count: u64,
     /// Fragments of aggregated variables that were absent and whose elements are missing values: the first few, or all
     /// of them with [`MissingChunks::Report`](crate::MissingChunks::Report) for absent fragments.

@@ -11,12 +11,12 @@ pub enum MissingChunks {
     Report,
 }
 
-/// What reading a chunk that decodes to fewer bytes than its elements need does (docs/spec/nczarr.md 4.3).
+/// What reading a chunk that decodes to fewer or more bytes than its elements need does (docs/spec/nczarr.md 4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ShortChunks {
     /// The read fails.
     #[default]
     Error,
-    /// The elements that are lacking are fill.
+    /// The elements that are lacking are fill, and surplus bytes are ignored.
     Fill,
 }

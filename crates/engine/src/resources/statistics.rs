@@ -16,7 +16,8 @@ pub struct SessionStatistics {
     pub chunks_cached: u64,
     /// Chunks that were never written.
     pub chunks_missing: u64,
-    /// Chunks that decoded to more bytes than their elements need; the surplus was ignored (docs/spec/nczarr.md 4.3).
+    /// Chunks that decoded to more bytes than their elements need; the surplus was ignored, as with
+    /// [`ShortChunks::Fill`](crate::ShortChunks::Fill) (docs/spec/nczarr.md 4.3).
     pub chunks_with_surplus: u64,
     /// Chunks that were stored.
     pub chunks_stored: u64,

@@ -187,7 +187,11 @@ impl WriteTarget {
         if stored == shape {
             let mut bytes = vec![0; element.saturating_mul(count)];
             match chain.decode_into(raw, mask, &mut bytes, scratch) {
-                Ok(_) => return Ok(DirtyContents::Bytes(bytes)),
+                Ok(0) => return Ok(DirtyContents::Bytes(bytes)),
+                Ok(surplus) => {
+                    let (want, have) = (bytes.len(), bytes.len().saturating_add(surplus));
+                    return Err(codec_error(CodecError::Long { have, want }));
+                }
                 // A chunk that was clipped when the array was shorter has fewer rows.
                 Err(CodecError::Short { .. }) if self.encoding.edge == EdgeChunks::Clipped => {}
                 Err(error) => return Err(codec_error(error)),

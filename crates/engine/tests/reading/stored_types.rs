@@ -209,15 +209,43 @@ fn short_chunks_are_errors_that_say_where_or_fill() {
 }
 
 #[test]
-fn surplus_bytes_are_ignored() {
-    let values = ints(ByteOrder::Little).chunk("0", vec![7; 100]).read(&all()).unwrap();
-    assert_eq!(values, Values::Int(vec![0x0707_0707, 0x0707_0707, 1, 1]));
+fn chunks_with_surplus_bytes_are_errors_or_it_is_ignored() {
+    for order in [ByteOrder::Little, ByteOrder::Big] {
+        for len in [9, 12, 100] {
+            for selection in [all(), Selection::slab(&[0], &[1]), Selection::slab(&[1], &[2])] {
+                let error = ints(order).chunk("0", vec![7; len]).read(&selection).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Malformed);
+                assert_eq!(error.place().chunk, Some(vec![0]), "{error}");
+                assert!(error.to_string().contains("memory://test/0"), "{error}");
+                assert_eq!(error.message(), "the chunk has more than the 8 bytes of its elements");
+            }
+        }
+        let lenient = Session::builder().short_chunks(ShortChunks::Fill);
+        let values = ints(order).chunk("0", vec![7; 100]).read_with(lenient, &all()).unwrap();
+        assert_eq!(values, Values::Int(vec![0x0707_0707, 0x0707_0707, 1, 1]));
+    }
 }
 
 #[test]
-fn surplus_behind_a_codec_is_counted() {
+fn surplus_behind_a_codec_is_an_error() {
     let array = Array::new(&[4], &[2]).zlib();
     let session = Session::builder().build().unwrap();
+    let mut objects = array.objects();
+    objects[1] = objects_of_longer_chunks();
+    let store = memory(objects);
+    let (driver, var) = sample(&[4], Atomic::Int.into(), array.source(&store.root()));
+    let stores: [Arc<dyn Store>; 2] = [store.shared(), Arc::new(Late::new(store.clone()))];
+    for shared in stores {
+        let dataset = open(&session, shared, driver.clone());
+        let error = session.block_on(dataset.read(var, &all())).unwrap_err();
+        assert_eq!((error.kind(), error.place().chunk.clone()), (ErrorKind::Malformed, Some(vec![1])));
+    }
+}
+
+#[test]
+fn surplus_behind_a_codec_is_counted_where_it_is_ignored() {
+    let array = Array::new(&[4], &[2]).zlib();
+    let session = Session::builder().short_chunks(ShortChunks::Fill).build().unwrap();
     let mut objects = array.objects();
     objects[1] = objects_of_longer_chunks();
     let store = memory(objects);

@@ -329,6 +329,19 @@ impl ModelAssembly {
             self.model.insert_variable(group, variable)?;
             self.variables.push(found.object.clone());
         }
+        for axis in &dimensions.contradicted {
+            let (Some(found), Some(axes)) = (found.get(axis.variable), axes.get(axis.variable)) else {
+                continue;
+            };
+            let place = self.groups.get(axes.group).map(|(group, _)| self.model.group_path(*group));
+            let path = format!("{}/{}", place.unwrap_or_default().trim_end_matches('/'), found.name);
+            let name = dimensions.list.get(axis.dimension);
+            let (name, len) = name.map(|dim| (dim.name.as_str(), dim.len)).unwrap_or_default();
+            self.warnings.push(format!(
+                "{path}: axis {} has {} elements, its dimension {name} has length {len}: it is shown with a dimension of its own",
+                axis.axis, axis.len
+            ));
+        }
         Ok(())
     }
 

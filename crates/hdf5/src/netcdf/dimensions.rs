@@ -53,6 +53,19 @@ pub(super) struct FileDimension {
 pub(super) struct FileDimensions {
     pub(super) list: Vec<FileDimension>,
     pub(super) axes: Vec<Vec<usize>>,
+    /// Axes that the file gives a dimension of another length: they have one of their own.
+    pub(super) contradicted: Vec<ContradictedAxis>,
+}
+
+/// An axis that is not as long as the dimension that the file gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ContradictedAxis {
+    /// Index of the variable.
+    pub(super) variable: usize,
+    pub(super) axis: usize,
+    pub(super) len: u64,
+    /// Index of the dimension.
+    pub(super) dimension: usize,
 }
 
 /// Finds the dimensions of all variables. Groups are numbered in depth-first order and given by their parents; scales
@@ -64,6 +77,7 @@ pub(super) fn assign(
 ) -> FileDimensions {
     let mut assignment = DimensionAssignment::new(parents, scales);
     let mut axes: Vec<_> = variables.iter().map(|variable| assignment.known(variable)).collect();
+    let contradicted = assignment.take_contradicted(variables, &mut axes);
     let mut of_group = vec![Vec::new(); parents.len()];
     for (at, variable) in variables.iter().enumerate() {
         if let Some(list) = of_group.get_mut(variable.group) {
@@ -77,13 +91,14 @@ pub(super) fn assign(
             if let (Some(variable), Some(axes)) = (variables.get(at), axes.get_mut(at))
                 && variable.late == late
             {
-                assignment.fill_in(variable, axes);
+                let own = contradicted.iter().filter(|found| found.variable == at).map(|found| found.axis);
+                assignment.fill_in(variable, axes, &own.collect::<Vec<_>>());
             }
         }
     }
     let axes: Vec<Vec<usize>> = axes.into_iter().map(|axes| axes.into_iter().flatten().collect()).collect();
     assignment.grow(variables, &axes);
-    FileDimensions { list: assignment.list, axes }
+    FileDimensions { list: assignment.list, axes, contradicted }
 }
 
 /// The variables whose ids are invalid, so that their attached scales must be read.
@@ -116,6 +131,9 @@ fn post_order(parents: &[Option<usize>]) -> Vec<usize> {
     order.reverse();
     order
 }
+
+/// The beginning of the names of dimensions that the file does not have.
+const PHONY: &str = "phony_dim_";
 
 /// The state of assigning dimensions.
 struct DimensionAssignment<'a> {
@@ -180,6 +198,30 @@ impl<'a> DimensionAssignment<'a> {
         axes
     }
 
+    /// Takes away the dimensions that do not have the length of their axis: elements would be cut off or made up. An
+    /// unlimited one may be longer, and grows with the variables in its scope.
+    fn take_contradicted(
+        &self,
+        variables: &[VariableAxes],
+        axes: &mut [Vec<Option<usize>>],
+    ) -> Vec<ContradictedAxis> {
+        let mut contradicted = Vec::new();
+        for (at, (variable, axes)) in variables.iter().zip(axes).enumerate() {
+            for (axis, (slot, &len)) in axes.iter_mut().zip(&variable.lens).enumerate() {
+                let Some(dimension) = *slot else { continue };
+                let fits = self.list.get(dimension).is_none_or(|dim| {
+                    let grows = || self.around(variable.group).any(|group| group == dim.group);
+                    dim.len == len || (dim.unlimited && (len < dim.len || grows()))
+                });
+                if !fits {
+                    contradicted.push(ContradictedAxis { variable: at, axis, len, dimension });
+                    *slot = None;
+                }
+            }
+        }
+        contradicted
+    }
+
     fn by_ids(&self, variable: &VariableAxes) -> Option<Vec<usize>> {
         let ids = variable.coordinates.as_ref().filter(|ids| ids.len() == variable.lens.len())?;
         ids.iter().map(|id| self.by_id.get(id).copied().flatten()).collect()
@@ -200,18 +242,22 @@ impl<'a> DimensionAssignment<'a> {
     }
 
     /// Axes without a dimension get one of the same group, length and kind that the variable does not use yet, or a
-    /// new one.
-    fn fill_in(&mut self, variable: &VariableAxes, axes: &mut [Option<usize>]) {
+    /// new one. Those in `own` share none that the file has.
+    fn fill_in(&mut self, variable: &VariableAxes, axes: &mut [Option<usize>], own: &[usize]) {
         let kinds = variable.lens.iter().zip(&variable.unlimited);
         for (axis, (&len, &unlimited)) in kinds.enumerate().take(axes.len()) {
             if axes.get(axis).copied().flatten().is_some() {
                 continue;
             }
             let alike = self.alike.get(&(variable.group, len, unlimited));
-            let free = alike.into_iter().flatten().copied().find(|dim| !axes.contains(&Some(*dim)));
+            let is_taken = |dim: &usize| {
+                let is_phony = self.list.get(*dim).is_some_and(|dim| dim.name.starts_with(PHONY));
+                !axes.contains(&Some(*dim)) && (is_phony || !own.contains(&axis))
+            };
+            let free = alike.into_iter().flatten().copied().find(is_taken);
             let dim = free.unwrap_or_else(|| {
                 let (id, group) = (self.next, variable.group);
-                self.add(FileDimension { group, name: format!("phony_dim_{id}"), len, unlimited, id })
+                self.add(FileDimension { group, name: format!("{PHONY}{id}"), len, unlimited, id })
             });
             if let Some(axis) = axes.get_mut(axis) {
                 *axis = Some(dim);

@@ -59,7 +59,10 @@ impl ValueEncoder<'_> {
             }
             (DatatypeClass::VlenText(_), Values::String(strings)) => match strings.get(index) {
                 // A null string is a zeroed handle: the place is zeroed already.
-                Some(text) => self.handle(text.len(), text, place),
+                Some(text) => {
+                    without_nul(text)?;
+                    self.handle(text.len(), text, place)
+                }
                 None => Ok(()),
             },
             (DatatypeClass::Opaque, Values::Opaque { size, bytes }) if *size == place.len() => {
@@ -142,8 +145,20 @@ fn copy(items: &[u8], index: usize, place: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
+/// Readers end strings at NUL: the rest of one that holds it would be lost.
+fn without_nul(text: &[u8]) -> Result<()> {
+    if !text.contains(&0) {
+        return Ok(());
+    }
+    let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
+    Err(Error::invalid(format!("the string {shown:?} holds NUL, which ends strings in HDF5")))
+}
+
 fn fixed_text(padding: StringPadding, text: Option<&[u8]>, place: &mut [u8]) -> Result<()> {
     let text = text.unwrap_or_default();
+    if padding != StringPadding::SpacePadded {
+        without_nul(text)?;
+    }
     let room = place.len();
     let Some((start, rest)) = place.split_at_mut_checked(text.len()) else {
         let len = text.len();

@@ -162,7 +162,8 @@ pub(super) fn body_len(
     let declared = text(headers, &CONTENT_LENGTH).and_then(|len| len.trim().parse::<u64>().ok());
     let place = (status == StatusCode::PARTIAL_CONTENT).then(|| content_range(headers)).flatten();
     // Unrequested compression is reported above: a retry would not help.
-    let is_encoded = text(headers, &CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
+    let is_encoded = text(headers, &CONTENT_ENCODING)
+        .is_some_and(|encoding| !encoding.trim().eq_ignore_ascii_case("identity"));
     let Some((first, last, size)) = place.filter(|_| !is_encoded) else { return Ok(declared) };
     let len = last - first + 1;
     if let Some(declared) = declared.filter(|declared| *declared != len) {
@@ -198,11 +199,18 @@ fn asked_range(range: &str) -> Option<(u64, u64)> {
 
 /// First and last byte of a partial answer, and the size of its object if the server states it.
 pub(crate) fn content_range(headers: &HeaderMap) -> Option<(u64, u64, Option<u64>)> {
-    let (place, size) = text(headers, &CONTENT_RANGE)?.strip_prefix("bytes ")?.trim().split_once('/')?;
+    let (place, size) = in_bytes(text(headers, &CONTENT_RANGE)?)?.split_once('/')?;
     let (first, last) = place.split_once('-')?;
-    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let size = size.trim();
     let size = if size == "*" { None } else { Some(size.parse::<u64>().ok()?) };
     (first <= last && last < size.unwrap_or(u64::MAX)).then_some((first, last, size))
+}
+
+/// What a `Content-Range` says in bytes. Names of units have no case (RFC 9110, 14.1).
+pub(crate) fn in_bytes(range: &str) -> Option<&str> {
+    let (unit, rest) = range.trim().split_once([' ', '\t'])?;
+    unit.eq_ignore_ascii_case("bytes").then(|| rest.trim())
 }
 
 /// The code of an error in XML.

@@ -1,6 +1,6 @@
 //! Interpretation of server answers (RFC 9110).
 use super::HttpStore;
-use crate::net::{RequestFailure, ResponseHead, content_range};
+use crate::net::{RequestFailure, ResponseHead, content_range, in_bytes};
 use bytes::{Bytes, BytesMut};
 use ncirrus_layout::{Error, ErrorKind, ObjectBytes, Tag, Want};
 use ncirrus_store::want;
@@ -127,8 +127,10 @@ pub(super) async fn read(
 
 /// Ranges of compressed bytes are not ranges of the object.
 fn check_encoding(headers: &HeaderMap) -> Result<(), RequestFailure> {
-    match text(headers, &CONTENT_ENCODING) {
-        None | Some("" | "identity") => Ok(()),
+    match text(headers, &CONTENT_ENCODING).map(str::trim) {
+        None | Some("") => Ok(()),
+        // Names of codings have no case (RFC 9110, 8.4.1).
+        Some(encoding) if encoding.eq_ignore_ascii_case("identity") => Ok(()),
         Some(encoding) => Err(RequestFailure::lasting(Error::unsupported(format!(
             "the server sent content encoding {encoding:?}, which was not requested"
         )))),
@@ -257,7 +259,8 @@ fn nothing_there(headers: &HeaderMap, want: &Want, known_size: Option<u64>) -> H
         want,
         Want::Range(Range { start: 0, .. }) | Want::Parse(Range { start: 0, .. }) | Want::Suffix(_)
     );
-    let told = text(headers, &CONTENT_RANGE).and_then(|place| place.strip_prefix("bytes */")?.parse().ok());
+    let told = text(headers, &CONTENT_RANGE)
+        .and_then(|place| in_bytes(place)?.strip_prefix("*/")?.trim().parse().ok());
     let Some(size) = told.or(known_size).or(is_empty.then_some(0)) else { return HttpAnswer::Unsized };
     HttpAnswer::Part(ObjectBytes { bytes: Bytes::new(), offset: size, size, tag: tag_of(headers, size) })
 }

@@ -381,3 +381,47 @@ fn states_of_one_length_have_tags_of_their_own() {
         (0..500_u32).map(|_| store.put(&object, b"same", &PutCondition::None).unwrap()).collect();
     assert_eq!(tags.len(), 500);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_link_to_nothing_is_an_error_not_an_absent_object() {
+    let (folder, store) = store();
+    std::os::unix::fs::symlink("nowhere", folder.path().join("0")).unwrap();
+    assert_eq!(names(&store), ["0"]);
+    let object = store.root().child("0");
+    let mut buffer = Vec::new();
+    for error in [
+        LocalStore::read(&store, &object, &Want::All).map(drop),
+        store.read_whole(&object, 10, &mut buffer).map(drop),
+        store.read_into(&object, 0, &mut [0; 4]).map(drop),
+        store.opened(&object).map(drop),
+    ] {
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert_eq!(error.message(), "a symbolic link to a file that does not exist");
+    }
+    fs::write(folder.path().join("nowhere"), b"1").unwrap();
+    assert_eq!(store.read_whole(&object, 10, &mut buffer).unwrap(), Some(1));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_object_that_may_not_be_read_is_denied() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, store) = store();
+    let object = store.root().child("v/0");
+    store.put(&object, b"1", &PutCondition::None).unwrap();
+    for (path, mode) in [("v/0", 0o000), ("v", 0o400), ("v", 0o000)] {
+        let path = folder.path().join(path);
+        let before = fs::metadata(&path).unwrap().permissions();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let is_privileged = fs::read(folder.path().join("v/0")).is_ok();
+        let read = LocalStore::read(&store, &object, &Want::All);
+        let into = store.read_into(&object, 0, &mut [0; 1]);
+        fs::set_permissions(&path, before).unwrap();
+        if !is_privileged {
+            assert_eq!(read.unwrap_err().kind(), ErrorKind::Denied, "{}", path.display());
+            assert_eq!(into.unwrap_err().kind(), ErrorKind::Denied, "{}", path.display());
+        }
+    }
+}

@@ -20,6 +20,19 @@ impl Url {
         Self { path: path_text::of_path(&path).into_owned(), ..self.clone() }
     }
 
+    /// The address of what a symbolic link leads to; `None` of an address that is no link of this machine.
+    pub fn link_target(&self) -> Option<Self> {
+        if self.scheme != Scheme::File {
+            return None;
+        }
+        let path = path_text::to_path(self.path.trim_end_matches('/'));
+        if !std::fs::symlink_metadata(&path).ok()?.is_symlink() {
+            return None;
+        }
+        let target = std::fs::canonicalize(&path).ok()?;
+        Some(self.with_path(path_text::of_path(&target).into_owned()))
+    }
+
     /// The same address, which also says that its dataset is of a mode.
     #[must_use]
     pub fn with_mode(&self, word: &str) -> Self {

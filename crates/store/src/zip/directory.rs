@@ -1,5 +1,6 @@
 //! The contents of a zip file: its directory, checked.
 use super::format::{self, DirectoryEnd, EntryHeader, LOCAL_LEN, ZipCursor};
+use super::methods;
 use crate::tree::KeyTree;
 use crate::{key, marker};
 use ncirrus_layout::{Error, Limits, Result};
@@ -17,7 +18,7 @@ pub(super) struct ZipDirectory {
     pub(super) warnings: Vec<String>,
 }
 
-/// An entry that can be read.
+/// An entry, which [`check_readable`] may reject.
 #[derive(Debug)]
 pub(super) struct ZipEntry {
     pub(super) header: EntryHeader,
@@ -89,9 +90,6 @@ impl ZipDirectory {
             self.folders.insert(name.to_owned(), header);
             return;
         }
-        if let Some(fault) = fault_of(&header) {
-            return self.warn(format!("zip entry {name:?} was skipped: {fault}"));
-        }
         self.entries.insert(name, ZipEntry { header, bound: self.start, content: OnceLock::new() });
     }
 
@@ -124,16 +122,30 @@ fn least_end(header: &EntryHeader, name_len: usize) -> Option<u64> {
     header.offset.checked_add((LOCAL_LEN + name_len) as u64)?.checked_add(header.compressed)
 }
 
-/// Why an entry is impossible.
-fn fault_of(header: &EntryHeader) -> Option<&'static str> {
+/// Checks that the content of an entry can be read: one that is listed and cannot be read is an error where it is
+/// needed, never an entry that does not exist.
+pub(super) fn check_readable(header: &EntryHeader) -> Result<()> {
     // Deflate produces at most 258 bytes from 2 bits.
     let most = header.compressed.saturating_mul(1032).saturating_add(1032);
     match header.method {
-        _ if header.flags & format::ENCRYPTED != 0 => Some("encrypted"),
-        format::STORED if header.size != header.compressed => Some("stored, but sizes differ"),
-        format::DEFLATED if header.size > most => Some("declares more bytes than can be compressed into it"),
-        format::STORED | format::DEFLATED => None,
-        _ => Some("unknown compression method"),
+        _ if header.flags & format::ENCRYPTED != 0 => Err(Error::unsupported("zip entry is encrypted")),
+        _ if header.flags & format::PATCH != 0 => {
+            Err(Error::unsupported("zip entry is a patch of another file"))
+        }
+        _ if header.needed > format::LAST_VERSION => Err(Error::unsupported(format!(
+            "zip entry needs version {}.{} of the format",
+            header.needed / 10,
+            header.needed % 10
+        ))),
+        format::STORED if header.size != header.compressed => {
+            Err(Error::malformed("zip entry is stored, but its sizes differ"))
+        }
+        format::DEFLATED if header.size > most => {
+            Err(Error::malformed("zip entry declares more bytes than can be compressed into it"))
+        }
+        format::STORED | format::DEFLATED => Ok(()),
+        method if methods::is_known(method) => Ok(()),
+        method => Err(methods::unknown(method)),
     }
 }
 

@@ -5,9 +5,21 @@ use ncirrus_layout::{Error, Result};
 pub(super) const STORED: u16 = 0;
 /// The content is compressed by deflate.
 pub(super) const DEFLATED: u16 = 8;
+/// Deflate with a window of 64 KiB.
+pub(super) const DEFLATE64: u16 = 9;
+pub(super) const BZIP2: u16 = 12;
+pub(super) const LZMA: u16 = 14;
+/// Zstandard before APPNOTE 6.3.8.
+pub(super) const ZSTD_DRAFT: u16 = 20;
+pub(super) const ZSTD: u16 = 93;
+pub(super) const XZ: u16 = 95;
 
 /// Entry is encrypted.
 pub(super) const ENCRYPTED: u16 = 1;
+/// The content is a patch of another file.
+pub(super) const PATCH: u16 = 1 << 5;
+/// The last version of the format: 6.3.
+pub(super) const LAST_VERSION: u16 = 63;
 /// Sizes and checksum follow the content.
 pub(super) const DESCRIPTOR: u16 = 1 << 3;
 /// Name is UTF-8.
@@ -52,6 +64,8 @@ pub(super) enum ZipTail {
 /// An entry as in its header in the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EntryHeader {
+    /// Version of the format that a reader must support, times ten.
+    pub(super) needed: u16,
     pub(super) flags: u16,
     pub(super) method: u16,
     pub(super) crc: u32,
@@ -161,7 +175,7 @@ pub(super) fn read_central<'a>(reader: &mut ZipCursor<'a>) -> Result<(&'a [u8], 
     if reader.take(4)? != b"PK\x01\x02" {
         return Err(Error::malformed("no header where the directory of the zip file should go on"));
     }
-    reader.take(4)?;
+    let (_made_by, needed) = (reader.u16()?, reader.u16()? & 0xff);
     let (flags, method) = (reader.u16()?, reader.u16()?);
     reader.take(4)?;
     let crc = reader.u32()?;
@@ -173,7 +187,7 @@ pub(super) fn read_central<'a>(reader: &mut ZipCursor<'a>) -> Result<(&'a [u8], 
     let extra = reader.take(extra_len.into())?;
     reader.take(comment_len.into())?;
     let [size, compressed, offset] = widen([size, compressed, offset], extra)?;
-    Ok((name, EntryHeader { flags, method, crc, compressed, size, offset }))
+    Ok((name, EntryHeader { needed, flags, method, crc, compressed, size, offset }))
 }
 
 /// Takes values that do not fit the header from the 64-bit extra field.
@@ -221,7 +235,7 @@ pub(super) fn read_local(bytes: &[u8], name: &[u8], method: u16) -> Result<u64> 
 /// A fixed time for all entries: equal content gives equal files.
 const DATE_1980: u16 = 0x21;
 /// Version of the format that a reader must support: 2.0, or 4.5 for 64-bit fields.
-const VERSION: u16 = 45;
+pub(super) const VERSION: u16 = 45;
 /// Made on Unix, where the attributes hold the mode of the file.
 const MADE_BY: u16 = 3 << 8 | VERSION;
 
@@ -230,7 +244,10 @@ pub(super) fn write_local(name: &str, header: &EntryHeader) -> Result<Vec<u8>> {
     let mut out = b"PK\x03\x04".to_vec();
     let wide = u32::try_from(header.size.max(header.compressed)).map_or(true, |size| size == IN_64);
     let extra = if wide { extra_64(&[header.size, header.compressed]) } else { Vec::new() };
-    put16(&mut out, &[VERSION, (header.flags & !DESCRIPTOR) | UTF8, header.method, 0, DATE_1980]);
+    put16(
+        &mut out,
+        &[header.needed.max(VERSION), (header.flags & !DESCRIPTOR) | UTF8, header.method, 0, DATE_1980],
+    );
     put32(&mut out, &[header.crc, narrow(header.compressed, wide), narrow(header.size, wide)]);
     put16(&mut out, &[name_len(name)?, u16::try_from(extra.len()).unwrap_or_default()]);
     out.extend_from_slice(name.as_bytes());
@@ -244,7 +261,7 @@ pub(super) fn write_central(out: &mut Vec<u8>, name: &str, header: &EntryHeader)
         .map_or(true, |size| size == IN_64);
     let extra = if wide { extra_64(&[header.size, header.compressed, header.offset]) } else { Vec::new() };
     out.extend_from_slice(b"PK\x01\x02");
-    put16(out, &[MADE_BY, VERSION, header.flags | UTF8, header.method, 0, DATE_1980]);
+    put16(out, &[MADE_BY, header.needed.max(VERSION), header.flags | UTF8, header.method, 0, DATE_1980]);
     put32(out, &[header.crc, narrow(header.compressed, wide), narrow(header.size, wide)]);
     put16(out, &[name_len(name)?, u16::try_from(extra.len()).unwrap_or_default(), 0, 0, 0]);
     let attributes: u32 = if name.ends_with('/') { 0o040_777 << 16 | 0x10 } else { 0o100_666 << 16 };

@@ -1,5 +1,5 @@
 //! Reading zip files in any store.
-use super::directory::{ZipDirectory, ZipEntry};
+use super::directory::{ZipDirectory, ZipEntry, check_readable};
 use super::format::{self, LOCAL_LEN, ZipTail};
 use super::inflate;
 use crate::store::{LocalStore, PutCondition, ReadOnlyStore, Store, StoreExt, StoreFacts};
@@ -77,6 +77,7 @@ impl ZipStore {
     async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
         let key = key::check(object)?;
         let Some(entry) = self.directory.entries.get(key) else { return Ok(None) };
+        check_readable(&entry.header).map_err(|error| error.at_object(object).by("zip"))?;
         want::check_size(want, entry.header.size).map_err(|error| error.at_object(object).by("zip"))?;
         let range = want::resolve(want, entry.header.size);
         let bytes = self.part(key, entry, &range).await.map_err(|error| error.at_object(object).by("zip"))?;

@@ -1,8 +1,8 @@
 //! Writing a zip file: every put appends a stored entry, the directory comes last.
 mod compact;
 
-use super::directory::ZipDirectory;
-use super::format::{self, EntryHeader, LOCAL_LEN, STORED};
+use super::directory::{ZipDirectory, check_readable};
+use super::format::{self, EntryHeader, LOCAL_LEN, STORED, VERSION};
 use super::inflate;
 use super::read::ZipStore;
 use crate::store::{BlockingStore, LocalStore, PutCondition, Store, StoreFacts};
@@ -211,6 +211,8 @@ impl ZipState {
     fn of(directory: &ZipDirectory, file: &File) -> Result<Self> {
         let mut entries = KeyTree::default();
         for (name, entry) in directory.entries.iter() {
+            // Its bytes cannot be moved: encryption may depend on the header.
+            check_readable(&entry.header).map_err(|error| error.at_object(name))?;
             entries.insert(name, locate(file, name, &entry.header, entry.bound)?);
         }
         let mut folders = BTreeMap::new();
@@ -262,7 +264,15 @@ fn locate(file: &File, name: &str, header: &EntryHeader, bound: u64) -> Result<Z
 /// The header of a stored entry.
 fn stored(body: &[u8]) -> EntryHeader {
     let size = body.len() as u64;
-    EntryHeader { flags: 0, method: STORED, crc: crc32fast::hash(body), compressed: size, size, offset: 0 }
+    EntryHeader {
+        needed: VERSION,
+        flags: 0,
+        method: STORED,
+        crc: crc32fast::hash(body),
+        compressed: size,
+        size,
+        offset: 0,
+    }
 }
 
 impl LocalStore for ZipWriterStore {

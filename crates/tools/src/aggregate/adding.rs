@@ -10,7 +10,7 @@ use ncirrus::{Dataset, Error, Result, Selection, Values};
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
 use ncirrus_layout::grid::{block_starts, row_major_index};
-use ncirrus_model::{DimId, Model, VarId};
+use ncirrus_model::{DimId, ExactNumber, Model, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -164,7 +164,7 @@ impl AddedPieces<'_> {
     fn all(&self) -> Result<Vec<FilePart>> {
         let collected: Vec<(VarId, Values)> =
             self.template.collected().map(|member| self.values(member.var)).collect::<Result<_>>()?;
-        let coordinates: Vec<Option<Vec<f64>>> =
+        let coordinates: Vec<Option<Vec<ExactNumber>>> =
             self.axes.iter().map(|axis| self.coordinates(axis, &collected)).collect::<Result<_>>()?;
         let lens: Vec<usize> = self.blocks.iter().map(|edges| edges.len().saturating_sub(1)).collect();
         let part = |number: usize| {
@@ -184,11 +184,15 @@ impl AddedPieces<'_> {
         Ok((var, values.map_err(|error| error.at_path(self.whole.variable_path(var)))?))
     }
 
-    fn coordinates(&self, axis: &JoinAxis, collected: &[(VarId, Values)]) -> Result<Option<Vec<f64>>> {
+    fn coordinates(
+        &self,
+        axis: &JoinAxis,
+        collected: &[(VarId, Values)],
+    ) -> Result<Option<Vec<ExactNumber>>> {
         let Some(coordinate) = axis.coordinate else { return Ok(None) };
         let found = collected.iter().find(|(var, _)| *var == coordinate);
         let values = found.map_or_else(|| self.values(coordinate), |found| Ok(found.clone()))?.1;
-        let numbers: Vec<f64> = (0..values.len()).filter_map(|at| values.number(at)).collect();
+        let numbers = ExactNumber::all(&values);
         Ok((numbers.len() == values.len() && !numbers.is_empty()).then_some(numbers))
     }
 
@@ -196,7 +200,7 @@ impl AddedPieces<'_> {
         &self,
         block: &[Range<u64>],
         collected: &[(VarId, Values)],
-        coordinates: &[Option<Vec<f64>>],
+        coordinates: &[Option<Vec<ExactNumber>>],
     ) -> Result<FilePart> {
         let mut part = FilePart {
             lens: block.iter().map(|range| range.end - range.start).collect(),
@@ -204,7 +208,7 @@ impl AddedPieces<'_> {
         };
         for (range, numbers) in block.iter().zip(coordinates) {
             let own = numbers.as_ref().and_then(|numbers| numbers.get(indices(range)));
-            part.coordinates.push(own.map(<[f64]>::to_vec));
+            part.coordinates.push(own.map(<[ExactNumber]>::to_vec));
         }
         for (var, values) in collected {
             let ranges = self.ranges(*var, block);

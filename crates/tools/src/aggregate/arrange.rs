@@ -2,6 +2,7 @@
 use super::parts::FilePart;
 use super::shape::FirstFile;
 use ncirrus_layout::grid::block_starts;
+use ncirrus_model::ExactNumber;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The place of each file.
@@ -46,7 +47,8 @@ impl FileArrangement {
             self.problems
                 .push(format!("files cannot be sorted along {name}, which has no coordinate values"));
         } else if sort {
-            order.sort_by(|one, other| first(*one).unwrap_or(0.0).total_cmp(&first(*other).unwrap_or(0.0)));
+            let first = |part: usize| first(part).unwrap_or(ZERO);
+            order.sort_by(|one, other| first(*one).total_order(&first(*other)));
             if descends(parts, 0) {
                 order.reverse();
             }
@@ -71,9 +73,9 @@ impl FileArrangement {
                 }
             }
             let first = |block: &usize| {
-                coordinates(parts, *block, axis).and_then(|n| n.first().copied()).unwrap_or(0.0)
+                coordinates(parts, *block, axis).and_then(|n| n.first().copied()).unwrap_or(ZERO)
             };
-            blocks.sort_by(|one, other| first(one).total_cmp(&first(other)));
+            blocks.sort_by(|one, other| first(one).total_order(&first(other)));
             if descends(parts, axis) {
                 blocks.reverse();
             }
@@ -117,7 +119,7 @@ impl FileArrangement {
                 let block = blocks.get(rest % blocks.len().max(1)).copied().unwrap_or(0);
                 rest /= blocks.len().max(1);
                 let first = coordinates(parts, block, axis).and_then(|numbers| numbers.first().copied());
-                words.push(format!("{} {}", named.name, first.unwrap_or(0.0)));
+                words.push(format!("{} {}", named.name, first.unwrap_or(ZERO)));
             }
             words.reverse();
             self.notes.push(format!("no file starts at {}", words.join(", ")));
@@ -136,7 +138,7 @@ impl FileArrangement {
         let mut steps = Vec::new();
         for block in blocks {
             let Some(numbers) = coordinates(parts, *block, axis) else { return };
-            let own = numbers.windows(2).filter_map(|two| Some(sign * (two.last()? - two.first()?)));
+            let own = numbers.windows(2).filter_map(|two| Some(sign * two.last()?.minus(*two.first()?)));
             let own: Vec<f64> = own.collect();
             if !own.iter().all(|step| *step > 0.0) {
                 let way = if down { "descend" } else { "ascend" };
@@ -150,7 +152,7 @@ impl FileArrangement {
                 let (one, other) = (*two.first()?, *two.last()?);
                 let (last, first) =
                     (coordinates(parts, one, axis)?.last()?, coordinates(parts, other, axis)?.first()?);
-                Some((one, other, sign * (first - last)))
+                Some((one, other, sign * first.minus(*last)))
             })
             .collect();
         steps.extend(between.iter().map(|(.., step)| *step).filter(|step| *step > 0.0));
@@ -159,9 +161,9 @@ impl FileArrangement {
         for (one, other, step) in between {
             let names = (url(parts, one), url(parts, other));
             if step <= 0.0 {
-                let end = coordinates(parts, other, axis).and_then(|n| n.last().copied()).unwrap_or(0.0);
-                let start = coordinates(parts, one, axis).and_then(|n| n.first().copied()).unwrap_or(0.0);
-                let how = if sign * (end - start) < 0.0 { "lies before" } else { "overlaps" };
+                let end = coordinates(parts, other, axis).and_then(|n| n.last().copied()).unwrap_or(ZERO);
+                let start = coordinates(parts, one, axis).and_then(|n| n.first().copied()).unwrap_or(ZERO);
+                let how = if sign * end.minus(start) < 0.0 { "lies before" } else { "overlaps" };
                 self.problems.push(format!("{} {how} {} along {name}", names.1, names.0));
             } else if step > 1.5 * usual {
                 self.notes.push(format!("a gap along {name} between {} and {}", names.0, names.1));
@@ -177,12 +179,13 @@ fn is_hollow(parts: &[FilePart], part: usize) -> bool {
 /// Replaces places that have coordinates but no fragment with files of the same coordinates.
 fn fill_hollow(parts: &[FilePart], order: &mut Vec<usize>) {
     let first =
-        |part: usize| coordinates(parts, part, 0).and_then(|numbers| numbers.first()).map(|n| n.to_bits());
+        |part: usize| coordinates(parts, part, 0).and_then(|numbers| numbers.first()).map(|n| key_of(*n));
     if !order.iter().any(|part| is_hollow(parts, *part)) {
         return;
     }
     let files = order.iter().enumerate().filter(|(_, part)| !is_hollow(parts, **part));
-    let files: BTreeMap<u64, usize> = files.filter_map(|(at, part)| Some((first(*part)?, at))).collect();
+    let files: BTreeMap<(bool, i128), usize> =
+        files.filter_map(|(at, part)| Some((first(*part)?, at))).collect();
     let mut filled = BTreeSet::new();
     for at in 0..order.len() {
         let Some(hollow) = order.get(at).copied().filter(|part| is_hollow(parts, *part)) else { continue };
@@ -212,7 +215,17 @@ fn direction(parts: &[FilePart], axis: usize) -> Option<bool> {
     (0..parts.len()).find_map(ends)
 }
 
-fn coordinates(parts: &[FilePart], part: usize, axis: usize) -> Option<&[f64]> {
+/// Equal for equal numbers only.
+fn key_of(number: ExactNumber) -> (bool, i128) {
+    match number.to_integer() {
+        Some(integer) => (false, integer),
+        None => (true, number.to_f64().to_bits().into()),
+    }
+}
+
+const ZERO: ExactNumber = ExactNumber::Integer(0);
+
+fn coordinates(parts: &[FilePart], part: usize, axis: usize) -> Option<&[ExactNumber]> {
     parts.get(part)?.coordinates.get(axis)?.as_deref()
 }
 

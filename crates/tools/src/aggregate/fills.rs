@@ -1,25 +1,21 @@
 //! Missing values that differ between files: the missing value of one file may be data in another.
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Atomic, Attributes, Dataset, Error, Result, Selection, Values};
-use ncirrus_engine::convert;
-use ncirrus_model::{Attribute, Fill, Storage, TypeRef, VarId, Variable, default_fill};
-use ncirrus_units::UnitConversion;
+use ncirrus_model::{Attribute, ExactNumber, Fill, Storage, TypeRef, VarId, Variable, default_fill};
+use ncirrus_units::NumberConversion;
+
+/// The least and the greatest number.
+pub(super) type NumberRange = (ExactNumber, ExactNumber);
 
 /// Number of elements that are checked together.
 const WINDOW: u64 = 4 << 20;
 
 /// The missing values of a variable, as it is read: its `_FillValue` (the type's own if it has none, but not for
 /// bytes), and its `missing_value`.
-pub(super) fn missing_numbers(ty: Atomic, attributes: &Attributes) -> Vec<f64> {
-    let numbers =
-        |values: &Values| (0..values.len()).filter_map(|at| values.number(at)).collect::<Vec<f64>>();
-    let of = |name: &str| attributes.find(name).map(|attribute| numbers(&attribute.values));
-    let default = || if ty.byte_len() == Some(1) { Vec::new() } else { numbers(&default_fill(ty)) };
+pub(super) fn missing_numbers(ty: Atomic, attributes: &Attributes) -> Vec<ExactNumber> {
+    let of = |name: &str| attributes.find(name).map(|attribute| ExactNumber::all(&attribute.values));
+    let default = || if ty.byte_len() == Some(1) { Vec::new() } else { ExactNumber::all(&default_fill(ty)) };
     [of("_FillValue").unwrap_or_else(default), of("missing_value").unwrap_or_default()].concat()
-}
-
-pub(super) fn same_number(one: f64, other: f64) -> bool {
-    one == other || (one.is_nan() && other.is_nan())
 }
 
 /// Numbers of a variable, a part at a time, without its missing values.
@@ -27,9 +23,9 @@ pub(super) struct VariableNumbers<'a> {
     pub(super) dataset: &'a Dataset,
     pub(super) var: VarId,
     /// Its missing values.
-    pub(super) missing: &'a [f64],
+    pub(super) missing: &'a [ExactNumber],
     /// How they are converted to numbers of the aggregation.
-    pub(super) conversion: Option<&'a UnitConversion>,
+    pub(super) conversion: Option<&'a NumberConversion>,
 }
 
 impl VariableNumbers<'_> {
@@ -37,12 +33,9 @@ impl VariableNumbers<'_> {
     ///
     /// # Errors
     /// If the variable cannot be read.
-    pub(super) fn clash(&self, missing: &[f64]) -> Result<Option<f64>> {
-        let lacking: Vec<f64> = missing
-            .iter()
-            .copied()
-            .filter(|one| !self.missing.iter().any(|own| same_number(*own, *one)))
-            .collect();
+    pub(super) fn clash(&self, missing: &[ExactNumber]) -> Result<Option<ExactNumber>> {
+        let lacking: Vec<ExactNumber> =
+            missing.iter().copied().filter(|one| !self.missing.iter().any(|own| own.is_same(*one))).collect();
         // NaN is not data.
         if lacking.iter().all(|one| one.is_nan()) {
             return Ok(None);
@@ -61,18 +54,18 @@ impl VariableNumbers<'_> {
     ///
     /// # Errors
     /// If the variable cannot be read.
-    pub(super) fn range(&self) -> Result<Option<(f64, f64)>> {
-        let mut range = None::<(f64, f64)>;
+    pub(super) fn range(&self) -> Result<Option<NumberRange>> {
+        let mut range = None::<NumberRange>;
         self.each(|number| {
             let (least, most) = range.unwrap_or((number, number));
-            range = Some((least.min(number), most.max(number)));
+            range = Some((least.least(number), most.greatest(number)));
             true
         })?;
         Ok(range)
     }
 
     /// Calls `look` with each number until it returns `false`.
-    fn each(&self, mut look: impl FnMut(f64) -> bool) -> Result<()> {
+    fn each(&self, mut look: impl FnMut(ExactNumber) -> bool) -> Result<()> {
         let model = self.dataset.model()?;
         let grain = match model.variable(self.var).map(|variable| &variable.storage) {
             Some(Storage::Chunked(chunks)) => chunks.clone(),
@@ -86,7 +79,7 @@ impl VariableNumbers<'_> {
                 continue;
             }
             let values = self.dataset.read_values(self.var, &part)?;
-            for number in (0..values.len()).filter_map(|at| values.number(at)) {
+            for number in (0..values.len()).filter_map(|at| ExactNumber::of(&values, at)) {
                 if number.is_nan() || self.missing.contains(&number) {
                     continue;
                 }
@@ -104,7 +97,7 @@ impl VariableNumbers<'_> {
 ///
 /// # Errors
 /// `Invalid` if the type has no value left.
-pub(super) fn give_free_fill(variable: &mut Variable, range: Option<(f64, f64)>) -> Result<()> {
+pub(super) fn give_free_fill(variable: &mut Variable, range: Option<NumberRange>) -> Result<()> {
     let TypeRef::Atomic(ty) = variable.ty else { return Ok(()) };
     let fill = free_fill(ty, range).ok_or_else(|| {
         let message =
@@ -120,7 +113,7 @@ pub(super) fn give_free_fill(variable: &mut Variable, range: Option<(f64, f64)>)
     Ok(())
 }
 
-fn free_fill(ty: Atomic, range: Option<(f64, f64)>) -> Option<Values> {
+fn free_fill(ty: Atomic, range: Option<NumberRange>) -> Option<Values> {
     match ty {
         Atomic::Float => return Some(Values::Float(vec![f32::NAN])),
         Atomic::Double => return Some(Values::Double(vec![f64::NAN])),
@@ -128,16 +121,22 @@ fn free_fill(ty: Atomic, range: Option<(f64, f64)>) -> Option<Values> {
     }
     let own = default_fill(ty);
     let Some((least, most)) = range else { return Some(own) };
-    // Outside the range by more than the precision of doubles.
-    let beyond = |number: f64| number.abs() / 2f64.powi(50) + 1.0;
-    let candidates = [own.number(0), Some(most + beyond(most)), Some(least - beyond(least))];
+    let beside = |number: ExactNumber, step: i128| {
+        let number = number.to_f64();
+        let whole = ExactNumber::Real(if step > 0 { number.floor() } else { number.ceil() });
+        whole.to_integer()?.checked_add(step)
+    };
+    let beside = |number: ExactNumber, step: i128| match number {
+        ExactNumber::Integer(number) => number.checked_add(step),
+        ExactNumber::Real(_) => beside(number, step),
+    };
+    let candidates = [own.integer(0), beside(most, 1), beside(least, -1)];
     candidates.into_iter().flatten().find_map(|number| {
-        let number = number.round();
-        if (least..=most).contains(&number) {
+        let number = ExactNumber::Integer(number);
+        if least <= number && number <= most {
             return None;
         }
-        let (value, report) = convert::cast(&Values::Double(vec![number]), ty).ok()?;
-        (report.count == 0 && value.number(0) == Some(number)).then_some(value)
+        ExactNumber::all_as(&[number], ty)
     })
 }
 
@@ -147,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_free_value_is_beside_the_data() {
-        let free = |ty, least, most| free_fill(ty, Some((least, most)));
+        let free = |ty, least, most| free_fill(ty, Some((ExactNumber::Real(least), ExactNumber::Real(most))));
         assert_eq!(free(Atomic::Short, -5.0, 9.0), Some(default_fill(Atomic::Short)));
         assert_eq!(free(Atomic::Short, -32767.0, 9.0), Some(Values::Short(vec![10])));
         assert_eq!(free(Atomic::Short, -32767.0, 32767.0), Some(Values::Short(vec![-32768])));
@@ -156,5 +155,8 @@ mod tests {
         assert_eq!(free(Atomic::UByte, 3.0, 255.0), Some(Values::UByte(vec![2])));
         assert!(matches!(free(Atomic::Float, 0.0, 1.0), Some(Values::Float(nan)) if nan[0].is_nan()));
         assert_eq!(free_fill(Atomic::Int, None), Some(default_fill(Atomic::Int)));
+        let default = default_fill(Atomic::Int64).integer(0).unwrap();
+        let range = (ExactNumber::Integer(default), ExactNumber::Integer((1 << 53) + 1));
+        assert_eq!(free_fill(Atomic::Int64, Some(range)), Some(Values::Int64(vec![(1 << 53) + 2])));
     }
 }

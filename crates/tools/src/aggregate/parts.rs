@@ -1,15 +1,14 @@
 //! Files that become an aggregation: what each of them contributes, and how it differs from the first.
-use super::fills::{VariableNumbers, missing_numbers, same_number};
+use super::fills::{NumberRange, VariableNumbers, missing_numbers};
 use super::shape::{FirstFile, FirstVariable, VariableRole, known, unpacked};
 use super::units::conversion;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, Session, TypeRef, Values};
 use ncirrus_aggregate::write::FragmentArray;
-use ncirrus_engine::convert;
-use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
+use ncirrus_model::{Attribute, DimId, ExactNumber, Field, Model, NodeId, UserKind, VarId};
 use ncirrus_netcdf_view::formats;
 use ncirrus_store::Url;
-use ncirrus_units::UnitConversion;
+use ncirrus_units::NumberConversion;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known about a file.
@@ -21,7 +20,7 @@ pub(super) struct FilePart {
     /// Lengths of the axes.
     pub(super) lens: Vec<u64>,
     /// Coordinates of the axes, in the first file's units.
-    pub(super) coordinates: Vec<Option<Vec<f64>>>,
+    pub(super) coordinates: Vec<Option<Vec<ExactNumber>>>,
     /// Values of the collected variables, in the first file's units.
     pub(super) collected: Vec<Values>,
     /// The attribute `Conventions`.
@@ -31,7 +30,7 @@ pub(super) struct FilePart {
     /// Indices of the variables whose packing differs from the first file's.
     pub(super) repacked: BTreeSet<usize>,
     /// Indices of the variables with a data value that is missing in the first file, and the value.
-    pub(super) clashes: BTreeMap<usize, f64>,
+    pub(super) clashes: BTreeMap<usize, ExactNumber>,
     /// Why it does not match the first file.
     pub(super) problems: Vec<String>,
     /// Paths of the variables that the first file does not have.
@@ -125,8 +124,7 @@ impl FilePart {
             self.lens.push(if template.is_new { 1 } else { self.axis_len(model, template, at) });
             let place = template.collected().position(|member| Some(member.var) == axis.coordinate);
             let values = place.and_then(|place| self.collected.get(place));
-            let numbers =
-                values.map(|values| (0..values.len()).filter_map(|i| values.number(i)).collect::<Vec<f64>>());
+            let numbers = values.map(ExactNumber::all);
             self.coordinates.push(numbers.filter(|numbers| !numbers.is_empty()));
         }
         if self.lens.contains(&0) {
@@ -270,7 +268,7 @@ impl FilePart {
         member: &FirstVariable,
         template: &FirstFile,
         session: &Session,
-    ) -> Result<Option<(f64, f64)>> {
+    ) -> Result<Option<NumberRange>> {
         let dataset = Dataset::open_with(&self.url, &OpenOptions::default(), session)?;
         let model = dataset.model()?;
         let Some(var) = model.variable_at(&member.path) else { return Ok(None) };
@@ -393,7 +391,7 @@ fn is_number(ty: TypeRef) -> bool {
 fn brought(
     values: Values,
     (own, first): (&Attributes, &Attributes),
-    conversion: Option<UnitConversion>,
+    conversion: Option<NumberConversion>,
     ty: Option<Atomic>,
 ) -> Result<Values> {
     let Some(ty) = ty.filter(|ty| ty.is_numeric() && values.atomic().is_some_and(Atomic::is_numeric)) else {
@@ -407,15 +405,19 @@ fn brought(
     }
     let missing = missing_values(own);
     let instead = missing_values(first).first().copied();
-    let is_missing = |number: f64| missing.iter().any(|missing| same_number(*missing, number));
-    let is_other = |number: f64| instead.is_none_or(|instead| !same_number(instead, number));
-    let numbers: Vec<f64> = (0..values.len()).filter_map(|at| values.number(at)).collect();
+    let is_missing = |number: ExactNumber| missing.iter().any(|missing| missing.is_same(number));
+    let is_other = |number: ExactNumber| instead.is_none_or(|instead| !instead.is_same(number));
+    let numbers = ExactNumber::all(&values);
     let has_other = numbers.iter().any(|number| is_missing(*number) && is_other(*number));
     let theirs = missing_values(first);
+    let converted = |number: ExactNumber| match &conversion {
+        Some(conversion) => conversion.apply(number),
+        None => number,
+    };
     // A valid value must not turn into the first file's missing value.
-    let becomes_missing = |number: &f64| {
-        let brought = conversion.as_ref().map_or(*number, |conversion| conversion.apply(*number));
-        !is_missing(*number) && theirs.iter().any(|missing| same_number(*missing, brought))
+    let becomes_missing = |number: &ExactNumber| {
+        let brought = converted(*number);
+        !is_missing(*number) && theirs.iter().any(|missing| missing.is_same(brought))
     };
     if let Some(clash) = numbers.iter().find(|number| becomes_missing(number)) {
         return Err(Error::invalid(format!("its value {clash} is the missing value of the first file")));
@@ -426,32 +428,25 @@ fn brought(
     if has_other && instead.is_none() {
         return Err(Error::invalid("it has missing values, for which the first file has no _FillValue"));
     }
-    let bring = |number: f64| match (&conversion, instead) {
-        (_, Some(instead)) if is_missing(number) => instead,
-        (Some(conversion), _) => conversion.apply(number),
-        (None, _) => number,
+    let bring =
+        |number: ExactNumber| instead.filter(|_| is_missing(number)).unwrap_or_else(|| converted(number));
+    let brought: Vec<ExactNumber> = numbers.into_iter().map(bring).collect();
+    if let Some(values) = ExactNumber::all_as(&brought, ty) {
+        return Ok(values);
+    }
+    // The missing value becomes a double with its attribute.
+    let double = |number: &ExactNumber| match instead {
+        Some(instead) if instead.is_same(*number) => Ok(number.to_f64()),
+        _ => number.exact_f64().ok_or_else(|| {
+            Error::invalid(format!("its value {number} is a number of neither type {} nor double", ty.name()))
+        }),
     };
-    let converted = Values::Double(numbers.into_iter().map(bring).collect());
-    Ok(match convert::cast(&converted, ty) {
-        // `report` counts values out of range; rounding shows only in the comparison.
-        Ok((cast, report)) if report.count == 0 && same_numbers(&cast, &converted) => cast,
-        _ => converted,
-    })
+    Ok(Values::Double(brought.iter().map(double).collect::<Result<_>>()?))
 }
 
 /// The missing values; the first is the one that is written.
-fn missing_values(attributes: &Attributes) -> Vec<f64> {
+fn missing_values(attributes: &Attributes) -> Vec<ExactNumber> {
     let of = |name: &&str| attributes.find(name);
-    let numbers = |attribute: &Attribute| -> Vec<f64> {
-        (0..attribute.values.len()).filter_map(|at| attribute.values.number(at)).collect()
-    };
+    let numbers = |attribute: &Attribute| ExactNumber::all(&attribute.values);
     ["_FillValue", "missing_value"].iter().filter_map(of).flat_map(numbers).collect()
-}
-
-fn same_numbers(one: &Values, other: &Values) -> bool {
-    let same = |at: usize| match (one.number(at), other.number(at)) {
-        (Some(one), Some(other)) => same_number(one, other),
-        (one, other) => one == other,
-    };
-    (0..other.len()).all(same) && one.atomic() != Some(Atomic::Char)
 }

@@ -6,7 +6,7 @@ use super::adding::take_apart;
 use super::arrange::FileArrangement;
 use super::each::each;
 use super::existing::ExistingFragments;
-use super::fills::give_free_fill;
+use super::fills::{NumberRange, give_free_fill};
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::identities;
 use super::parts::FilePart;
@@ -280,12 +280,12 @@ impl PreparedAggregation {
             return Err(Error::invalid(message));
         }
         let Some(variable) = model.variable_mut(member.var) else { return Ok(()) };
-        let mut range = None::<(f64, f64)>;
+        let mut range = None::<NumberRange>;
         if !matches!(variable.ty, TypeRef::Atomic(Atomic::Float | Atomic::Double)) {
             for part in &self.parts {
                 if let Some((least, most)) = part.range(member, &self.template, self.first.session())? {
                     let (first, last) = range.unwrap_or((least, most));
-                    range = Some((first.min(least), last.max(most)));
+                    range = Some((first.least(least), last.greatest(most)));
                 }
             }
         }

@@ -3,13 +3,13 @@ use super::recode::Recoding;
 use super::{AppendOptions, AppendReport};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, DimId, Error, Model, Result, Selection, VarId};
-use ncirrus_units::cf;
+use ncirrus_model::ExactNumber;
 
 /// The coordinates of the target, and of the sources that were checked so far.
 pub(super) struct KnownAxis {
     pub(super) coordinate: Option<VarId>,
     path: String,
-    values: Vec<f64>,
+    values: Vec<ExactNumber>,
     skips: bool,
 }
 
@@ -28,7 +28,7 @@ impl KnownAxis {
         let coordinate = model.coordinate_of(dim).filter(numeric);
         let path = coordinate.map(|var| model.variable_path(var)).unwrap_or_default();
         let values = match coordinate {
-            Some(var) => cf::doubles(&ours.read_values(var, &Selection::all(&model.shape(var)))?),
+            Some(var) => ExactNumber::all(&ours.read_values(var, &Selection::all(&model.shape(var)))?),
             None if options.skip_existing => {
                 let message = format!("{} has no coordinate that tells which records exist", report.axis);
                 return Err(Error::invalid(message).at_object(ours.url()));
@@ -55,7 +55,7 @@ impl KnownAxis {
         let (url, path) = (theirs.url(), &self.path);
         let all = Selection::all(&theirs.snapshot().shape(var));
         let added = match recoding.apply(theirs.read_values(var, &all)?) {
-            Ok(values) => cf::doubles(&values),
+            Ok(values) => ExactNumber::all(&values),
             // The check of values reports it.
             Err(_) => return Ok(0),
         };
@@ -64,10 +64,12 @@ impl KnownAxis {
             return Ok(0);
         }
         let falls = is_falling(&self.values).or_else(|| is_falling(&added)).unwrap_or(false);
-        let follows = |next: f64, before: f64| if falls { next < before } else { next > before };
+        let follows =
+            |next: ExactNumber, before: ExactNumber| if falls { next < before } else { next > before };
         let mut first = 0;
         if self.skips {
-            let is_old = |value: &&f64| self.values.last().is_some_and(|last| !follows(**value, *last));
+            let is_old =
+                |value: &&ExactNumber| self.values.last().is_some_and(|last| !follows(**value, *last));
             let old = added.iter().take_while(is_old).count();
             let strange = added.iter().take(old).find(|value| !self.values.contains(value));
             if let Some(value) = strange {
@@ -94,7 +96,7 @@ impl KnownAxis {
     }
 }
 
-fn is_falling(values: &[f64]) -> Option<bool> {
+fn is_falling(values: &[ExactNumber]) -> Option<bool> {
     match values {
         [first, .., last] => Some(last < first),
         _ => None,

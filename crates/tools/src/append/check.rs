@@ -8,7 +8,7 @@ use ncirrus::internals::DatasetInternals;
 use ncirrus::{
     Atomic, Attributes, AxisSelection, Dataset, DimId, Model, NodeId, Result, Selection, TypeRef, VarId,
 };
-use ncirrus_units::cf;
+use ncirrus_model::ExactNumber;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -199,16 +199,17 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
         if ours.is_identical(&theirs) {
             return Ok(());
         }
-        let (one, other) = (cf::doubles(&ours), cf::doubles(&theirs));
-        let mut sorted: Vec<(f64, u64)> = other.iter().copied().zip(0..).collect();
-        sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let place = |value: &f64| {
-            let at = sorted.binary_search_by(|probe| probe.0.total_cmp(value)).ok()?;
+        let (one, other) = (ExactNumber::all(&ours), ExactNumber::all(&theirs));
+        let mut sorted: Vec<(ExactNumber, u64)> = other.iter().copied().zip(0..).collect();
+        sorted.sort_by(|one, other| one.0.total_order(&other.0));
+        let place = |value: &ExactNumber| {
+            let at = sorted.binary_search_by(|probe| probe.0.total_order(value)).ok()?;
             sorted.get(at).map(|found| found.1)
         };
         let is_distinct = sorted.windows(2).all(|pair| matches!(pair, [a, b] if a.0 < b.0));
         let order: Option<Vec<u64>> = one.iter().map(place).collect();
-        // Doubles do not tell all integers apart, and no texts.
+        // Texts are no numbers.
+        let order = order.filter(|order| order.len() == ours.len());
         let is_same = |(at, from): (usize, &u64)| {
             let from = usize::try_from(*from).unwrap_or(usize::MAX);
             from < theirs.len()

@@ -1,6 +1,7 @@
 //! Values of a source as the target stores them: in its units, packing and type, exactly or not at all.
-use ncirrus::cf::{self, CfDecoding, UnitConversion};
+use ncirrus::cf::{self, CfDecoding, NumberConversion};
 use ncirrus::{Atomic, Attribute, Attributes, Values};
+use ncirrus_model::ExactNumber;
 
 /// Attributes that say what stored numbers mean, besides their units.
 const MEANING: [&str; 5] = ["scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned"];
@@ -17,7 +18,7 @@ pub(super) enum Recoding {
 pub(super) struct Meaning {
     from: CfDecoding,
     to: CfDecoding,
-    units: Option<(UnitConversion, UnitConversion)>,
+    units: Option<(NumberConversion, NumberConversion)>,
 }
 
 impl Recoding {
@@ -71,13 +72,16 @@ impl Recoding {
 
 impl Meaning {
     fn apply(&self, values: Values) -> Result<Values, String> {
+        if self.is_exact() {
+            return self.apply_exactly(values);
+        }
         if wide(&values) {
             return self.apply_wide(values);
         }
-        let decoded = self.from.decode(values);
+        let decoded = decoded(&self.from, values)?;
         let given = decoded.numbers();
         let encoded = self.encode(&given)?;
-        let back = self.to.decode(encoded.clone());
+        let back = self::decoded(&self.to, encoded.clone())?;
         let numbers = back.numbers();
         for (at, (given, number)) in given.iter().zip(&numbers).enumerate() {
             let is_missing = decoded.missing.get(at).copied().unwrap_or_default();
@@ -86,7 +90,7 @@ impl Meaning {
                 return Err(format!("{given} cannot be stored: the target has no way to store {what}"));
             }
             if !is_missing && !self.is_near(*given, *number) {
-                let came = self.units.as_ref().map_or(*number, |(_, back)| back.apply(*number));
+                let came = self.units.as_ref().map_or(*number, |(_, back)| back.reals().apply(*number));
                 return Err(format!(
                     "{given} cannot be stored exactly as {} with the target's packing and units: it would come back as {came}",
                     self.to.stored_type().name()
@@ -96,11 +100,83 @@ impl Meaning {
         Ok(encoded)
     }
 
+    /// Whether integers on one side have 64 bits, which doubles do not hold, and can be converted without them.
+    fn is_exact(&self) -> bool {
+        let is_wide = |side: &CfDecoding| is_wide(side.stored_type());
+        let units = self.units.as_ref().is_none_or(|(there, back)| there.is_exact() && back.is_exact());
+        let is_taken = self.to.is_of_integers() || self.to.packing().is_none();
+        self.from.is_of_integers() && units && is_taken && (is_wide(&self.from) || is_wide(&self.to))
+    }
+
+    /// Integers as the target stores them, without doubles in between.
+    fn apply_exactly(&self, values: Values) -> Result<Values, String> {
+        let decoded = decoded(&self.from, values)?;
+        let mut numbers = ExactNumber::all(&decoded.values).into_iter().zip(&decoded.missing);
+        if self.to.is_of_integers() {
+            let numbers = numbers.map(|(number, missing)| match missing {
+                true => Ok(None),
+                false => self.whole(number).map(Some),
+            });
+            let numbers = numbers.collect::<Result<Vec<_>, String>>()?;
+            return self.to.encode_integers(&numbers).map_err(|error| error.message().to_owned());
+        }
+        let reals: Vec<f64> = numbers
+            .clone()
+            .map(|(number, missing)| if *missing { f64::NAN } else { self.converted(number).to_f64() })
+            .collect();
+        let encoded = self.to.encode(&reals).map_err(|error| error.message().to_owned())?;
+        let back = self::decoded(&self.to, encoded.clone())?;
+        let stored = ExactNumber::all(&encoded).into_iter().zip(&back.missing);
+        let lost = stored.zip(numbers.by_ref()).find(|((stored, gone), (number, missing))| {
+            gone != missing || (!**missing && !self.comes_back(*stored, *number))
+        });
+        match lost {
+            None => Ok(encoded),
+            Some((_, (_, true))) => Err("the target has no way to store a missing value".to_owned()),
+            Some((_, (number, false))) => Err(self.inexact(number)),
+        }
+    }
+
+    fn converted(&self, number: ExactNumber) -> ExactNumber {
+        self.units.as_ref().map_or(number, |(there, _)| there.apply(number))
+    }
+
+    /// An integer in the target's units.
+    fn whole(&self, number: ExactNumber) -> Result<i128, String> {
+        match self.converted(number) {
+            ExactNumber::Integer(number) => Ok(number),
+            ExactNumber::Real(_) => Err(self.inexact(number)),
+        }
+    }
+
+    /// Whether a stored number is that integer in the target's units.
+    fn comes_back(&self, stored: ExactNumber, number: ExactNumber) -> bool {
+        match &self.units {
+            None => stored == number,
+            Some((_, back)) => back.nearest_integer(stored).map(ExactNumber::Integer) == Some(number),
+        }
+    }
+
+    fn inexact(&self, number: ExactNumber) -> String {
+        let ty = self.to.stored_type().name();
+        format!("{number} cannot be stored exactly as {ty} with the target's packing and units")
+    }
+
     /// Numbers in the source's units as the target stores them.
     fn encode(&self, numbers: &[f64]) -> Result<Values, String> {
         let encoded = match &self.units {
+            Some((there, _)) if self.to.is_of_integers() && is_wide(self.to.stored_type()) => {
+                let whole = |number: &f64| match number.is_nan() {
+                    true => Ok(None),
+                    false => there
+                        .nearest_integer(ExactNumber::Real(*number))
+                        .map(Some)
+                        .ok_or_else(|| self.inexact(ExactNumber::Real(*number))),
+                };
+                self.to.encode_integers(&numbers.iter().map(whole).collect::<Result<Vec<_>, _>>()?)
+            }
             Some((there, _)) => {
-                self.to.encode(&numbers.iter().map(|number| there.apply(*number)).collect::<Vec<_>>())
+                self.to.encode(&numbers.iter().map(|number| there.reals().apply(*number)).collect::<Vec<_>>())
             }
             None => self.to.encode(numbers),
         };
@@ -119,8 +195,7 @@ impl Meaning {
             let numbers: Vec<f64> = doubles.collect();
             if from.packing().is_none() && !missing.contains(&true) {
                 let encoded = self.encode(&numbers)?;
-                let back = to.decode(encoded.clone());
-                let came = back.numbers();
+                let came = decoded(to, encoded.clone())?.numbers();
                 let bad = numbers.iter().zip(&came).find(|(given, number)| !self.is_near(**given, **number));
                 return match bad {
                     Some((given, _)) => {
@@ -140,7 +215,7 @@ impl Meaning {
     /// Whether a number comes back as it was given, but for the rounding of the floats that hold it.
     fn is_near(&self, given: f64, came: f64) -> bool {
         let (back, reach) = match &self.units {
-            Some((_, back)) => (back.apply(came), back.apply(0.0).abs()),
+            Some((_, back)) => (back.reals().apply(came), back.reals().apply(0.0).abs()),
             None => (came, 0.0),
         };
         if given == back {
@@ -155,14 +230,22 @@ impl Meaning {
     }
 }
 
+fn decoded(decoding: &CfDecoding, values: Values) -> Result<cf::DecodedValues, String> {
+    decoding.decode(values).map_err(|error| error.message().to_owned())
+}
+
 fn wide(values: &Values) -> bool {
-    matches!(values.atomic(), Some(Atomic::Int64 | Atomic::UInt64))
+    values.atomic().is_some_and(is_wide)
+}
+
+fn is_wide(ty: Atomic) -> bool {
+    matches!(ty, Atomic::Int64 | Atomic::UInt64)
 }
 
 fn conversions(
     from: &Attributes,
     to: &Attributes,
-) -> Result<Option<(UnitConversion, UnitConversion)>, String> {
+) -> Result<Option<(NumberConversion, NumberConversion)>, String> {
     let text = |attributes: &Attributes, name: &str| attributes.find(name).and_then(Attribute::as_text);
     let (ours, theirs) = (text(to, "units"), text(from, "units"));
     let (our_calendar, their_calendar) = (text(to, "calendar"), text(from, "calendar"));
@@ -180,7 +263,7 @@ fn conversions(
         };
         format!("units {} cannot be converted to {}: {}", shown(theirs), shown(ours), error.message())
     };
-    let there = cf::conversion(theirs, ours).map_err(failed)?;
-    let back = cf::conversion(ours, theirs).map_err(failed)?;
+    let there = NumberConversion::between(theirs, ours).map_err(failed)?;
+    let back = NumberConversion::between(ours, theirs).map_err(failed)?;
     Ok(there.zip(back))
 }

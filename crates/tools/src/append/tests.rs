@@ -314,9 +314,38 @@ fn times_of_64_bits_beyond_what_doubles_tell_apart_stay_as_they_are_or_are_refus
     let [times, bounds, _] = target.after(&source).unwrap();
     assert_eq!(times, [1, late, late + 4096, i64::MAX - 4097]);
     assert_eq!(bounds[2..6], [late - 1, late + 1, late + 4095, late + 4097]);
-    let other = Bounded { units: "microseconds since 1970-01-01", times: vec![late], ..source };
-    let refused = target.after(&other).unwrap_err();
-    assert!(refused.contains("/time: integers of 64 bits that a double does not hold"), "{refused}");
+    // In other units, too, if both are whole numbers of nanoseconds.
+    let micros = "microseconds since 1970-01-01";
+    let other = Bounded { units: micros, calendar: "standard", times: vec![late], half: 0 };
+    assert_eq!(target.after(&other).unwrap()[0], [1, late * 1000]);
+    let target = Bounded { units: micros, calendar: "standard", times: vec![1], half: 0 };
+    let refused = target.after(&Bounded { half: 0, ..source }).unwrap_err();
+    assert!(refused.contains("/time: 9007199254740993 cannot be stored exactly as int64"), "{refused}");
+}
+
+#[test]
+fn times_of_64_bits_in_other_units_keep_all_their_digits() {
+    let of = |units, times: &[i64]| Bounded { units, calendar: "standard", times: times.to_vec(), half: 0 };
+    let ns = "nanoseconds since 1970-01-01";
+    for (units, given, stored) in [
+        ("seconds since 1970-01-01", 1_704_153_601, 1_704_153_601_000_000_000),
+        ("nanoseconds since 2024-01-02", 1, 1_704_153_600_000_000_001),
+        ("microseconds since 1970-01-01", 1_704_153_600_000_001, 1_704_153_600_000_001_000),
+        ("days since 2000-01-01", 8767, 1_704_153_600_000_000_000),
+    ] {
+        assert_eq!(of(ns, &[0]).after(&of(units, &[given])).unwrap()[0], [0, stored], "{units}");
+        let back = of(units, &[0]).after(&of(ns, &[stored]));
+        assert_eq!(back.unwrap()[0], [0, given], "back to {units}");
+    }
+    for units in ["seconds since 1970-01-01", "microseconds since 1970-01-01", "days since 2000-01-01"] {
+        let refused = of(units, &[0]).after(&of(ns, &[1_704_153_600_000_000_001])).unwrap_err();
+        assert!(refused.contains("cannot be stored exactly"), "{units}: {refused}");
+    }
+    let refused = of(ns, &[0]).after(&of("days since 1970-01-01", &[200_000])).unwrap_err();
+    assert!(refused.contains("has no place in the type int64"), "{refused}");
+    // One nanosecond apart on a growing axis.
+    let times = [1_704_153_600_000_000_000, 1_704_153_600_000_000_001, 1_704_153_600_000_000_002];
+    assert_eq!(of(ns, &times[..1]).after(&of(ns, &times[1..])).unwrap()[0], times);
 }
 
 #[test]

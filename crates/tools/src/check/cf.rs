@@ -4,6 +4,7 @@ use super::report::{FindingCode, Findings, Severity};
 use crate::copy::in_scope;
 use ncirrus::cf::{Calendar, TimeUnits, Unit, UnitErrorKind};
 use ncirrus::{Attributes, Dataset, GroupId, Model, Result, Selection, VarId, Variable};
+use ncirrus_model::ExactNumber;
 use ncirrus_units::cf;
 
 /// Attributes that list names of variables.
@@ -95,7 +96,8 @@ fn find(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
 }
 
 fn check_range(variable: &Variable, attributes: &Attributes, findings: &mut Findings) {
-    let number = |name: &str, at| attributes.find(name).and_then(|attribute| attribute.values.number(at));
+    let number =
+        |name: &str, at| attributes.find(name).and_then(|attribute| ExactNumber::of(&attribute.values, at));
     let (least, most, name) = match (number("valid_range", 0), number("valid_range", 1)) {
         (Some(least), Some(most)) => (Some(least), Some(most), "valid_range"),
         _ => (number("valid_min", 0), number("valid_max", 0), "valid_min"),
@@ -105,7 +107,9 @@ fn check_range(variable: &Variable, attributes: &Attributes, findings: &mut Find
     else {
         return;
     };
-    let (least, most) = (least.unwrap_or(lowest).max(lowest), most.unwrap_or(highest).min(highest));
+    let (least, most) = (least.unwrap_or(lowest), most.unwrap_or(highest));
+    let (least, most) =
+        (if least < lowest { lowest } else { least }, if most > highest { highest } else { most });
     // A range may be NaN, which holds nothing either.
     if least.partial_cmp(&most).is_none_or(std::cmp::Ordering::is_gt) {
         let message = "no value of the stored type is in the range".to_owned();
@@ -114,17 +118,15 @@ fn check_range(variable: &Variable, attributes: &Attributes, findings: &mut Find
 }
 
 /// The numbers that the stored type has.
-fn stored_range(variable: &Variable, attributes: &Attributes) -> Option<(f64, f64)> {
+fn stored_range(variable: &Variable, attributes: &Attributes) -> Option<(ExactNumber, ExactNumber)> {
     let model = variable.dataset().model().ok()?;
     let stored = model.base_atomic(variable.ty()?)?;
     let stored = if cf::is_unsigned(attributes) { cf::unsigned(stored) } else { stored };
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "the ends of a range need not be exact to tell that it is empty"
-    )]
     match stored.integer_range() {
-        Some((lowest, highest)) => Some((lowest as f64, highest as f64)),
-        None => stored.is_numeric().then_some((f64::NEG_INFINITY, f64::INFINITY)),
+        Some((lowest, highest)) => Some((ExactNumber::Integer(lowest), ExactNumber::Integer(highest))),
+        None => stored
+            .is_numeric()
+            .then_some((ExactNumber::Real(f64::NEG_INFINITY), ExactNumber::Real(f64::INFINITY))),
     }
 }
 
@@ -150,14 +152,15 @@ fn check_coordinate(variable: &Variable, findings: &mut Findings) -> Result<()> 
         Err(error) if is_of_data(&error) || error.kind() == ncirrus::ErrorKind::Invalid => return Ok(()),
         Err(error) => return Err(error),
     };
-    let numbers: Vec<Option<f64>> = (0..decoded.values.len()).map(|at| decoded.values.number(at)).collect();
-    if numbers.iter().any(Option::is_none) {
+    let numbers = ExactNumber::all(&decoded.values);
+    if numbers.len() != decoded.values.len() {
         return Ok(());
     }
-    let is_missing = |at: usize, number: f64| decoded.missing.get(at) == Some(&true) || number.is_nan();
+    let is_missing =
+        |at: usize, number: ExactNumber| decoded.missing.get(at) == Some(&true) || number.is_nan();
     let mut known = Vec::with_capacity(numbers.len());
     let mut missing = None;
-    for (at, number) in numbers.into_iter().flatten().enumerate() {
+    for (at, number) in numbers.into_iter().enumerate() {
         if is_missing(at, number) { _ = missing.get_or_insert(at) } else { known.push(number) }
     }
     if let Some(at) = missing {

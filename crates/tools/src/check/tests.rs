@@ -1,7 +1,7 @@
 //! Datasets that are sound, and each way in which they are not.
 use super::*;
 use ncirrus::{
-    Atomic, Attribute, CodecSpec, CreateOptions, DimensionLen, Kind, OpenOptions, Storage, Values,
+    Atomic, Attribute, CodecSpec, CreateOptions, DimensionLen, ErrorKind, Kind, OpenOptions, Storage, Values,
 };
 use std::path::{Path, PathBuf};
 
@@ -157,6 +157,72 @@ fn every_flipped_bit_of_a_zip_file_is_found() {
     }
     assert_eq!(ranges.len(), 12);
     find_flips(&url, &ranges);
+}
+
+/// A dataset of which one object is listed and cannot be had is not opened, or found not to be sound; chunks are never
+/// read as if they did not exist.
+fn is_found(url: &str, name: &str, what: &str) {
+    let report = match check(url, &CheckOptions::new(), &session()) {
+        Ok(report) => report,
+        Err(error) => return assert_ne!(error.kind(), ErrorKind::Internal, "{what}: {error}"),
+    };
+    assert!(report.findings.iter().any(|finding| finding.severity == Severity::Error), "{what}: {report:?}");
+    if name.ends_with(|letter: char| letter.is_ascii_digit()) {
+        let dataset = Dataset::open_with(url, &OpenOptions::default(), &session()).unwrap();
+        let variable = dataset.variable(if name.contains("v/") { "v" } else { "y" }).unwrap();
+        assert!(variable.read::<f64>().is_err(), "{what}");
+    }
+}
+
+#[cfg(feature = "zip")]
+#[test]
+fn every_entry_of_a_zip_file_that_cannot_be_read_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.zip");
+    let url = format!("file://{}#mode=zarr,zip", address(&file));
+    for kind in [Kind::Zarr2, Kind::Zarr3, Kind::NcZarr] {
+        create(&url, kind, &[], |_| {});
+        let bytes = std::fs::read(&file).unwrap();
+        let headers: Vec<usize> =
+            (0..bytes.len()).filter(|at| bytes[*at..].starts_with(b"PK\x01\x02")).collect();
+        assert!(headers.len() > 12, "{headers:?}");
+        for at in headers {
+            let len = usize::from(u16::from_le_bytes([bytes[at + 28], bytes[at + 29]]));
+            let name = String::from_utf8_lossy(&bytes[at + 46..at + 46 + len]).into_owned();
+            // Encrypted; a method without a name; a version that is not there yet.
+            for (field, value) in [(8, 1), (10, 98), (6, 70)] {
+                let mut damaged = bytes.clone();
+                damaged[at + field] = value;
+                std::fs::write(&file, damaged).unwrap();
+                if !name.ends_with('/') {
+                    is_found(&url, &name, &format!("{kind:?}: {value} at {field} of the header of {name}"));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn every_object_that_is_a_link_to_nothing_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, kind) in [("a", Kind::Zarr2), ("b", Kind::Zarr3), ("c", Kind::NcZarr)] {
+        let url = address(&folder.path().join(name));
+        create(&url, kind, &[], |_| {});
+        for path in walk(Path::new(&url)) {
+            let name = path.strip_prefix(&url).unwrap().to_str().unwrap().to_owned();
+            // With consolidated metadata the other documents are not needed.
+            if name.contains(".z") && !name.contains("zmetadata") || name.ends_with("/zarr.json") {
+                continue;
+            }
+            let aside = folder.path().join("aside");
+            std::fs::rename(&path, &aside).unwrap();
+            std::os::unix::fs::symlink("nowhere", &path).unwrap();
+            is_found(&url, &name, &name);
+            std::fs::remove_file(&path).unwrap();
+            std::fs::rename(&aside, &path).unwrap();
+        }
+    }
 }
 
 #[test]

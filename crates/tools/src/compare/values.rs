@@ -4,6 +4,7 @@ use super::elements::{element_text, type_text};
 use super::{CompareOptions, DifferentElement, VariableComparison};
 use ncirrus::cf::CfDecoding;
 use ncirrus::{Atomic, Error, Result, Selection, Values, Variable};
+use ncirrus_model::ExactNumber;
 
 /// Bytes of a block of one dataset; a sixteenth of the session's memory if that is less.
 const BLOCK: usize = 16 << 20;
@@ -187,7 +188,8 @@ impl<'a> ValueComparison<'a> {
 
     fn outcome(&self, ours: &SideBlock, theirs: &SideBlock, index: usize) -> Outcome {
         let [first, second] = self.sides;
-        let (Some(x), Some(y)) = (ours.values.number(index), theirs.values.number(index)) else {
+        let number = |block: &SideBlock| ExactNumber::of(&block.values, index);
+        let (Some(x), Some(y)) = (number(ours), number(theirs)) else {
             let same =
                 ours.values.slice(index..index + 1).is_identical(&theirs.values.slice(index..index + 1));
             return if same { Outcome::Same } else { Outcome::Different };
@@ -199,13 +201,11 @@ impl<'a> ValueComparison<'a> {
             ([true, false] | [false, true], _) => return Outcome::Missing,
             ([false, false], [false, false]) => {}
         }
-        let exact = ours.values.integer(index).zip(theirs.values.integer(index));
-        #[expect(clippy::cast_precision_loss, reason = "differences are reported as doubles")]
-        let difference = exact.map_or((x - y).abs(), |(x, y)| x.abs_diff(y) as f64);
-        if exact.map_or(x == y, |(x, y)| x == y) {
+        if x == y {
             return Outcome::Same;
         }
-        let relative = difference / x.abs().max(y.abs());
+        let difference = x.minus(y).abs();
+        let relative = difference / x.to_f64().abs().max(y.to_f64().abs());
         let is_same = self.options.tolerance.is_some_and(|most| difference <= most)
             || self.options.relative.is_some_and(|most| relative <= most)
             || self
@@ -229,7 +229,9 @@ impl<'a> Side<'a> {
         Ok(match &self.decoding {
             None => SideBlock { values, missing: None },
             Some(decoding) => {
-                let decoded = decoding.decode(values);
+                let decoded = decoding
+                    .decode(values)
+                    .map_err(|error| Error::invalid(error.message()).at_path(self.variable.path()))?;
                 SideBlock { values: decoded.values, missing: Some(decoded.missing) }
             }
         })
@@ -240,10 +242,7 @@ impl<'a> Side<'a> {
             return missing.get(index).copied().unwrap_or_default();
         }
         let Some(fill) = &self.fill else { return false };
-        match (fill.integer(0), block.values.integer(index)) {
-            (Some(fill), Some(value)) => fill == value,
-            _ => fill.number(0) == block.values.number(index),
-        }
+        ExactNumber::of(fill, 0) == ExactNumber::of(&block.values, index)
     }
 }
 

@@ -47,7 +47,7 @@ pub fn plan_copy(
     let memory = MemoryStore::new("memory://plan");
     let (writing, engine) = (resolved.writing(), session.engine());
     let writer = engine.wait(engine.create(memory.shared(), memory.root().child("copy"), writing))?;
-    if options.drop_filters {
+    if options.drops_filters() {
         drop_filters(&writer, &mut model, &mut losses)?;
     }
     engine.wait(writer.edit(|empty| {

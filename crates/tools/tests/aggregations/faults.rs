@@ -43,6 +43,26 @@ fn a_fragment_that_is_not_there_is_an_error_or_missing_values_that_are_reported(
     assert_eq!(warnings, [due]);
 }
 
+#[cfg(unix)]
+#[test]
+fn relative_fragments_are_beside_what_a_link_leads_to() {
+    let (_folder, root) = temp();
+    let (there, links) = (root.join("there"), root.join("links"));
+    std::fs::create_dir_all(&there).unwrap();
+    std::fs::create_dir_all(&links).unwrap();
+    let made = Made::new(&there, 2, 2, &session());
+    let link = links.join(made.path().file_name().unwrap());
+    std::os::unix::fs::symlink(made.path(), &link).unwrap();
+    let expected = [value(0), value(1), value(2), value(3)];
+    assert_eq!(v(&open(&link, &session()).unwrap()).unwrap(), expected);
+    // Files of the same name beside the link are others.
+    std::fs::write(links.join("f1.nc"), "this is no dataset").unwrap();
+    assert_eq!(v(&open(&link, &session()).unwrap()).unwrap(), expected);
+    // What is only beside the link is found as before.
+    std::fs::rename(made.fragment_path(1), links.join("f1.nc")).unwrap();
+    assert_eq!(v(&open(&link, &session()).unwrap()).unwrap(), expected);
+}
+
 #[test]
 fn the_others_are_read_all_the_same() {
     let (_folder, root) = temp();

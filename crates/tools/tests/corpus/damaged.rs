@@ -59,9 +59,18 @@ const ASKED: [Asked; 24] = [
         fault: None,
         warnings: &["/v: there is no dimension /nope"],
     },
-    // docs/spec/nczarr.md 4.3: surplus bytes of a chunk are ignored, a missing chunk is all fill, a short one is an
-    // error.
-    whole("long-chunk", ROWS),
+    // docs/spec/nczarr.md 4.3: a missing chunk is all fill, a short one and one with surplus bytes are errors.
+    Asked {
+        case: "long-chunk",
+        lines: &[" lat = -10.5, 0, 10.25 ;", " lon = 0, 90, 180, 270 ;"],
+        fault: Some((
+            "/v",
+            ErrorKind::Malformed,
+            "the chunk has more than the 48 bytes of its elements",
+            "v/0.0",
+        )),
+        warnings: &[],
+    },
     whole("missing-chunk", &["  _, _, _, _,", "  _, _, _, _ ;"]),
     Asked {
         case: "short-chunk",

@@ -2,7 +2,7 @@
 use super::LinearPacking;
 use crate::Result;
 use crate::nearest::cast_to_nearest;
-use ncirrus_model::{Atomic, Attributes, Values, default_fill};
+use ncirrus_model::{Atomic, Attributes, ExactNumber, Values, default_fill};
 
 /// Which values of a type are missing: those that equal one of several values, and those outside a range.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub struct MissingMask {
 /// An end of the valid range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct RangeLimit {
-    value: f64,
+    value: ExactNumber,
     /// How stored numbers are unpacked before the comparison, if the limit applies to unpacked ones.
     unpacking: Option<LinearPacking>,
 }
@@ -89,7 +89,7 @@ impl MissingMask {
         if self.least.is_some() || self.most.is_some() {
             masked.resize(values.len(), false);
             for (at, masked) in masked.iter_mut().enumerate() {
-                let value = values.number(at);
+                let value = ExactNumber::of(values, at);
                 let below = self.least.zip(value).is_some_and(|(least, value)| least.excess(value) < 0.0);
                 let above = self.most.zip(value).is_some_and(|(most, value)| most.excess(value) > 0.0);
                 *masked |= below || above;
@@ -107,16 +107,22 @@ impl RangeLimit {
         let is_rounded =
             ty == Atomic::Float && values.atomic() == Some(Atomic::Double) && unpacking.is_none();
         #[expect(clippy::cast_possible_truncation, reason = "rounded as the stored numbers are")]
-        let value = if is_rounded { f64::from(value as f32) } else { value };
+        let value = if is_rounded { ExactNumber::Real(f64::from(value.to_f64() as f32)) } else { value };
         Some(Self { value, unpacking })
     }
 
     /// How far a stored number is above the limit; negative if it is below.
-    fn excess(self, stored: f64) -> f64 {
-        let Some(LinearPacking { scale, offset }) = self.unpacking else { return stored - self.value };
-        let unpacked = stored * scale + offset;
-        let excess = unpacked - self.value;
-        let is_rounding = excess.abs() <= ROUNDING * unpacked.abs().max(self.value.abs()).max(offset.abs());
+    fn excess(self, stored: ExactNumber) -> f64 {
+        let Some(LinearPacking { scale, offset }) = self.unpacking else {
+            return match stored.partial_cmp(&self.value) {
+                Some(order) => f64::from(order as i8),
+                None => f64::NAN,
+            };
+        };
+        let unpacked = stored.to_f64() * scale + offset;
+        let limit = self.value.to_f64();
+        let excess = unpacked - limit;
+        let is_rounding = excess.abs() <= ROUNDING * unpacked.abs().max(limit.abs()).max(offset.abs());
         if is_rounding { 0.0 } else { excess }
     }
 }
@@ -174,7 +180,7 @@ fn add(equal: &mut Values, values: &Values, ty: Atomic) -> Result<()> {
     for at in (0..cast.len()).filter(|at| !outside.contains(at)) {
         let is_same = match ty {
             Atomic::Float | Atomic::Double => true,
-            _ => cast.number(at) == values.number(at),
+            _ => ExactNumber::of(&cast, at) == ExactNumber::of(values, at),
         };
         if is_same {
             _ = equal.extend_from(&cast, at..at + 1);
@@ -184,10 +190,10 @@ fn add(equal: &mut Values, values: &Values, ty: Atomic) -> Result<()> {
 }
 
 /// A bound of the valid range, interpreted as the type.
-fn number(values: &Values, at: usize, ty: Atomic) -> Option<f64> {
+fn number(values: &Values, at: usize, ty: Atomic) -> Option<ExactNumber> {
     let bits = values.atomic().filter(|own| *own != ty && super::unsigned(*own) == ty).and(values.as_bytes());
     match bits.and_then(|bytes| Values::from_native_bytes(ty, bytes)) {
-        Some(same) => same.number(at),
-        None => values.number(at),
+        Some(same) => ExactNumber::of(&same, at),
+        None => ExactNumber::of(values, at),
     }
 }

@@ -1,4 +1,6 @@
 //! Numbers that are stored in fewer bits (CF 8.1), and reinterpretation of types.
+use crate::nearest::cast_integers;
+use crate::{Result, UnitError};
 use ncirrus_model::{Atomic, Attributes, Values};
 
 /// A packed number is `(number - offset) / scale`.
@@ -38,6 +40,67 @@ impl LinearPacking {
             Atomic::Float => Values::Float(numbers.into_iter().map(|number| number as f32).collect()),
             _ => Values::Double(numbers),
         }
+    }
+}
+
+/// A packing of integers in their own type (CF 8.1): unpacked numbers are of that type, too, and exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct IntegerPacking {
+    scale: i128,
+    offset: i128,
+    ty: Atomic,
+}
+
+impl IntegerPacking {
+    /// The packing of integers of a type, if the attributes that define it are of the same type.
+    pub(super) fn of(attributes: &Attributes, ty: Atomic) -> Option<Self> {
+        ty.integer_range()?;
+        let number = |name, implied| match attributes.find(name) {
+            None => Some(implied),
+            Some(attribute)
+                if attribute.values.atomic().is_some_and(|own| own == ty || unsigned(own) == ty) =>
+            {
+                attribute.values.integer(0)
+            }
+            Some(_) => None,
+        };
+        let (scale, offset) = (number("scale_factor", 1)?, number("add_offset", 0)?);
+        let is_packed = ["scale_factor", "add_offset"].iter().any(|name| attributes.find(name).is_some());
+        is_packed.then_some(Self { scale, offset, ty })
+    }
+
+    pub(super) fn ty(self) -> Atomic {
+        self.ty
+    }
+
+    /// Unpacked numbers; those at the positions in `missing` stay as they are.
+    ///
+    /// # Errors
+    /// `Invalid` naming the first number that the type cannot hold.
+    pub(super) fn unpack(self, packed: &Values, missing: &[bool]) -> Result<Values> {
+        let one = |at: usize| {
+            let number = packed.integer(at)?;
+            if missing.get(at) == Some(&true) {
+                return Some(number);
+            }
+            number.checked_mul(self.scale)?.checked_add(self.offset)
+        };
+        let numbers: Vec<Option<i128>> = (0..packed.len()).map(one).collect();
+        let (values, outside) = cast_integers(&numbers, self.ty)?;
+        let Some(first) = outside.first() else { return Ok(values) };
+        let stored = packed.integer(*first).unwrap_or_default();
+        Err(UnitError::invalid(format!(
+            "the packed number {stored} unpacks to {stored} * {} + {}, which the type {} cannot hold",
+            self.scale,
+            self.offset,
+            self.ty.name()
+        )))
+    }
+
+    /// The packed number; `None` if there is none that unpacks to it.
+    pub(super) fn pack(self, number: i128) -> Option<i128> {
+        let scaled = number.checked_sub(self.offset)?;
+        (scaled.checked_rem(self.scale)? == 0).then_some(scaled / self.scale)
     }
 }
 

@@ -93,12 +93,9 @@ fn codec_configurations_become_plain_values() {
 }
 
 #[test]
-fn values_that_would_become_others_are_told_from_those_that_are_spelt_differently() {
-    for text in ["null", r#"{"a": [1,2.50,1e-05,18446744073709551615,-1,true,"é"]}"#, "[]", "{}"] {
+fn only_text_that_is_not_utf8_cannot_be_kept() {
+    for text in ["null", r#"{"a": [1,2.50,true,"é"]}"#, "[]", "{}", "NaN", "[-Infinity,1e999]"] {
         assert!(read(text).is_exact(), "{text}");
-    }
-    for text in ["NaN", r#"{"a": [-Infinity]}"#, "[123456789012345678901234567890]", "[1e999]"] {
-        assert!(!read(text).is_exact(), "{text}");
     }
     let latin = parse(&Bytes::from_static(b"[\"\xb5m\"]"), &Limits::default()).unwrap();
     assert!(!latin.is_exact());

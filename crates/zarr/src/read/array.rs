@@ -12,6 +12,7 @@ mod v3;
 mod tests;
 
 pub(super) use v2::rules;
+pub(super) use v3::{check_understood, dimension_names};
 
 /// The parsed metadata of an array.
 #[derive(Debug, Clone)]
@@ -30,8 +31,6 @@ pub(super) struct ArrayMetadata {
     pub(super) keys: ChunkKeys,
     /// How several chunks share an object.
     pub(super) shards: Option<ShardingLayout>,
-    /// Names of the dimensions, from Zarr v3's own member.
-    pub(super) dimension_names: Option<Vec<Option<String>>>,
 }
 
 /// How several chunks share an object (Zarr v3, `sharding_indexed`).
@@ -82,6 +81,14 @@ pub(super) fn describe(
     match json.member("zarr_format").and_then(JsonValue::as_u64) {
         Some(3) => v3::describe(json, shape, limits),
         _ => v2::describe(json, shape, rules),
+    }
+}
+
+/// The element type of an array whose other metadata cannot be interpreted, if that can be.
+pub(super) fn likely_type(json: &JsonValue, rules: crate::dtype::v2::TextRules) -> Option<DataType> {
+    match json.member("data_type") {
+        Some(data_type) => crate::dtype::v3::parse(data_type, ByteOrder::Little).ok(),
+        None => Some(crate::dtype::v2::parse(json.member("dtype")?, &[], rules).ok()?.0),
     }
 }
 

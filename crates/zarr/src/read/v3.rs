@@ -1,4 +1,5 @@
 //! The walk over the objects of Zarr v3 and of NCZarr's draft appendix to it (`docs/spec/nczarr.md` 6).
+use super::array::check_understood;
 use super::documents::{self, DocumentSource, ParsedDocument};
 use super::extension;
 use super::node::{
@@ -48,6 +49,9 @@ fn node_type(json: &JsonValue) -> Option<&str> {
     json.member("node_type").and_then(JsonValue::as_str)
 }
 
+/// The members of the document of a group (Zarr v3).
+const MEMBERS: [&str; 4] = ["zarr_format", "node_type", "attributes", "consolidated_metadata"];
+
 struct V3Walker<'a> {
     documents: DocumentSource<'a>,
 }
@@ -57,7 +61,13 @@ impl V3Walker<'_> {
     fn group(&self, json: &Arc<JsonValue>, path: &str, name: &str, depth: u32) -> Step<GroupNode> {
         let mut group =
             GroupNode { name: name.to_owned(), attributes: attributes(json), ..GroupNode::default() };
-        if let Err(error) = self.documents.view.limits().depth(depth, "group nesting") {
+        let understood = check_understood(json, &MEMBERS)
+            .map_err(|error| error.at_object(self.documents.object(path).child(ZARR_JSON)));
+        let sound = self.documents.view.limits().depth(depth, "group nesting").and(understood);
+        if let Err(error) = sound {
+            if name.is_empty() {
+                return Err(error.into());
+            }
             group.fault = Some(error);
             return Ok(group);
         }

@@ -45,8 +45,7 @@ impl DatasetAssembly<'_> {
         let described = shape.clone().and_then(|shape| self.describe(group, node, &shape));
         let dims = match &shape {
             Ok(shape) => {
-                let from_metadata =
-                    described.as_ref().ok().and_then(|known| known.metadata.dimension_names.clone());
+                let from_metadata = node.metadata.as_ref().ok().and_then(|json| array::dimension_names(json));
                 let names = from_metadata
                     .or_else(|| dimensions::array_dimensions(node.attributes.find(ARRAY_DIMENSIONS)));
                 let in_nczarr = self.dialect.is_nczarr();
@@ -58,7 +57,10 @@ impl DatasetAssembly<'_> {
         };
         let (variable, source) = match described {
             Ok(known) => self.sound(node, &path, known, shape.unwrap_or_default(), dims),
-            Err(error) => self.damaged(node, &path, error, dims),
+            Err(error) => {
+                let ty = self.likely_type(group, node);
+                self.damaged(node, &path, error, (ty, dims))
+            }
         };
         self.model.insert_variable(group, variable)?;
         self.sources.push(source);
@@ -123,7 +125,7 @@ impl DatasetAssembly<'_> {
         let damaged = extension::insert_attributes(&self.model, &node.attributes, &mut list);
         let fill = match self.fill(node, path, &known, &mut list) {
             Ok(fill) => fill,
-            Err(error) => return self.damaged(node, path, error, dims),
+            Err(error) => return self.damaged(node, path, error, (known.ty, dims)),
         };
         if let Some(time) = &known.metadata.data_type.time {
             synthesise_units(time, &mut list);
@@ -140,20 +142,28 @@ impl DatasetAssembly<'_> {
         (variable, Ok(source))
     }
 
+    /// The type of a variable that cannot be read, if its metadata have it: bytes otherwise.
+    fn likely_type(&mut self, group: GroupId, node: &ArrayNode) -> TypeRef {
+        let rules = node.text_rules(self.rules);
+        let shown = node.metadata.as_ref().ok().and_then(|json| array::likely_type(json, rules));
+        let ty = shown.and_then(|known| known.shown.define(&mut self.model, group, &node.name).ok());
+        ty.unwrap_or(Atomic::Byte.into())
+    }
+
     /// A variable that exists but cannot be read.
     fn damaged(
         &mut self,
         node: &ArrayNode,
         path: &str,
         error: Error,
-        dims: Vec<DimId>,
+        (ty, dims): (TypeRef, Vec<DimId>),
     ) -> (Variable, Result<Source>) {
         let place = match &node.metadata {
             Ok(json) if json.member("node_type").is_some() => crate::special::ZARR_JSON,
             _ => crate::special::ZARRAY,
         };
         let error = error.at_object(node.prefix.child(place)).at_path(path).by("zarr");
-        let mut variable = Variable::new(node.name.clone(), Atomic::Byte.into(), dims);
+        let mut variable = Variable::new(node.name.clone(), ty, dims);
         let list = attributes(&node.attributes, self.dialect, &mut self.warnings);
         variable.attributes = self.state(list, Vec::new(), node.attributes.fault.as_ref());
         variable.fault = Some(Fault::from(&error));
@@ -164,7 +174,7 @@ impl DatasetAssembly<'_> {
     /// The fill value: the attribute if there is one, otherwise that of the metadata, otherwise the default
     /// (docs/spec/nczarr.md 3.8.3, 3.11).
     fn fill(
-        &self,
+        &mut self,
         node: &ArrayNode,
         path: &str,
         known: &DescribedArray,
@@ -179,7 +189,11 @@ impl DatasetAssembly<'_> {
         let given = match parsed {
             Ok(given) => given,
             Err(_) if list.iter().any(|attribute| attribute.name == FILL_VALUE) => None,
-            Err(error) => return Err(error.at_path(path)),
+            // It costs the fill value, not the variable: the chunks are there.
+            Err(error) => {
+                self.warnings.push(format!("{path}: {}: the array is read without it", error.message()));
+                None
+            }
         };
         let given = given.map(|given| self.exact_default(known.ty, given));
         let own = self.own_fill(node, known, list);

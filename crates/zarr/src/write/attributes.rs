@@ -4,7 +4,7 @@ use super::stored::{char_dtype, kind_and_size};
 use super::{element, names};
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result, base64};
-use ncirrus_model::{Atomic, Attribute, Model, Strings, TypeRef, Values};
+use ncirrus_model::{Atomic, Attribute, ExactNumber, Model, Strings, TypeRef, Values};
 use serde_json::{Map, Value, json};
 
 /// The attributes of one group or variable, ready to be written.
@@ -19,7 +19,7 @@ pub(crate) struct WrittenAttributes {
 }
 
 impl WrittenAttributes {
-    /// Adds the attribute at `index` among all of its holder.
+    /// Adds the attribute at `index` among all of its holder; `array` is the type of an array of numbers.
     ///
     /// # Errors
     /// `Invalid` if the name is reserved or the values are not of the type.
@@ -29,14 +29,23 @@ impl WrittenAttributes {
         dialect: Dialect,
         index: usize,
         attribute: &Attribute,
+        array: Option<Atomic>,
     ) -> Result<()> {
         names::check_attribute(&attribute.name)?;
         let is_fill = attribute.name == special::FILL_VALUE;
+        if is_fill && dialect.zarr_format() == 3 {
+            match v3_fill(&attribute.values, array) {
+                Some((value, values)) => {
+                    self.add_plain(dialect, &Attribute::atomic(&*attribute.name, values), value, 0);
+                }
+                None => self.extension.push(entry(model, index, attribute)?),
+            }
+            return Ok(());
+        }
         let plain = match (&attribute.ty, &attribute.values) {
             (TypeRef::User(_), _) => None,
             // xarray would decode data that are not bytes in Zarr v3, and refuses the dataset.
             _ if attribute.name == special::ENCODING && dialect.zarr_format() == 3 => None,
-            (_, values) if is_fill && dialect.zarr_format() == 3 => v3_fill(values),
             (_, Values::Char(bytes)) => return self.add_text(dialect, index, &attribute.name, bytes),
             (_, Values::String(strings)) => plain_strings(dialect, strings),
             (_, numbers) if !dialect.is_nczarr() && is_not_finite(numbers) && !is_fill => {
@@ -101,16 +110,22 @@ fn is_not_finite(values: &Values) -> bool {
         && (0..values.len()).any(|at| values.number(at).is_some_and(|number| !number.is_finite()))
 }
 
-/// `_FillValue` as xarray writes it in Zarr v3: floats as the base64 of a little-endian double. It refuses whole
-/// datasets in which text is a fill value.
-fn v3_fill(values: &Values) -> Option<(Value, usize)> {
-    match values {
-        Values::Char(_) | Values::String(_) => None,
-        Values::Float(_) | Values::Double(_) if values.len() == 1 => {
-            let double = values.number(0)?;
-            Some((json!(base64::encode(&double.to_le_bytes())), 0))
+/// `_FillValue` as xarray writes it in Zarr v3, by the type of the array whatever the attribute's was: floats as the
+/// base64 of a little-endian double, integers as they are. `None` where the array's type does not have the value: xarray
+/// refuses whole datasets with a fill value that is not of the array's type, or of text.
+fn v3_fill(values: &Values, array: Option<Atomic>) -> Option<(Value, Values)> {
+    let [number] = ExactNumber::all(values)[..] else { return None };
+    match array? {
+        ty @ (Atomic::Float | Atomic::Double) => {
+            let double = number.exact_f64()?;
+            let encoded = json!(base64::encode(&double.to_le_bytes()));
+            let values = ExactNumber::all_as(&[number], ty).unwrap_or(Values::Double(vec![double]));
+            Some((encoded, values))
         }
-        integers => plain_numbers(integers),
+        ty => {
+            let values = ExactNumber::all_as(&[number], ty)?;
+            Some((plain_numbers(&values)?.0, values))
+        }
     }
 }
 

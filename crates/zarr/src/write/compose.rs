@@ -111,6 +111,12 @@ impl DocumentComposer<'_> {
     fn attributes(&self, node: NodeId) -> Result<WrittenAttributes> {
         let kept = self.present.and_then(|present| present.attributes(node));
         let mut written = WrittenAttributes::default();
+        let array = match node {
+            NodeId::Variable(id) => {
+                self.model.variable(id).and_then(|array| self.model.base_atomic(array.ty))
+            }
+            NodeId::Group(_) => None,
+        };
         match self.model.attributes(node) {
             Some(AttributeState::Known(list)) => {
                 for (index, attribute) in list.iter().enumerate() {
@@ -119,7 +125,7 @@ impl DocumentComposer<'_> {
                             kept.copy(&attribute.name, index, &mut written);
                         }
                         _ => {
-                            let added = written.add(self.model, self.dialect(), index, attribute);
+                            let added = written.add(self.model, self.dialect(), index, attribute, array);
                             added.map_err(|error| error.at_path(self.path(node)))?;
                         }
                     }

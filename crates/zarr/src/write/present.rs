@@ -263,7 +263,7 @@ fn substance(body: &Value) -> Value {
 fn read_value(view: &dyn View, object: &ObjectId) -> Step<Option<Value>> {
     let read = settle(view.read(object, Want::All)).map_err(Stall::Need)?;
     let Some(blob) = read? else { return Ok(None) };
-    Ok(crate::json::parse(&blob.bytes, view.limits()).ok().map(|json| json.to_value()))
+    Ok(crate::json::parse(&blob.bytes, view.limits()).ok().map(|json| json.to_kept()))
 }
 
 /// The model with all attributes read.
@@ -455,7 +455,10 @@ impl KeptAttributes<'_> {
     /// Whether an attribute can be kept as it is written. Text that another program stored as a number loses its form
     /// when it is parsed (docs/spec/nczarr.md 3.10): it is rewritten, as text.
     pub(crate) fn can_keep(&self, attribute: &Attribute) -> bool {
-        let same = self.known.find(&attribute.name) == Some(attribute);
+        let known = self.known.find(&attribute.name);
+        // NaN is the same as itself here.
+        let same = known
+            .is_some_and(|known| known.ty == attribute.ty && known.values.is_identical(&attribute.values));
         let spelt = self.plain.and_then(|plain| plain.get(&attribute.name));
         match (&attribute.values, spelt) {
             (Values::Char(text), Some(value)) if !value.is_string() => {

@@ -9,6 +9,7 @@ use ncirrus_testkit::{MemoryView, ObjectView};
 mod bytes_of_dialects;
 mod corpus;
 mod fixtures;
+mod foreign;
 mod laws;
 mod peers;
 mod positions;

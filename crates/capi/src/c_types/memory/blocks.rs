@@ -1,7 +1,7 @@
 //! Blocks of `malloc`, which programs free with `free`. They are passed on as addresses: numbers in the images of structures
 //! that are copied to the caller.
 use super::Bytes;
-use crate::c_types::codes::{Code, NC_EINVAL, NC_ENOMEM, Outcome};
+use crate::c_types::codes::{Code, NC_EINVAL, NC_ENOMEM, NC_ERANGE, Outcome};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -35,10 +35,13 @@ pub(crate) fn allocated(bytes: &[u8]) -> Outcome<usize> {
 /// The address of a new block with a text and its NUL.
 ///
 /// # Errors
-/// `NC_ENOMEM`.
+/// `NC_ENOMEM`; `NC_ERANGE` for a text that holds NUL, which C would take for its end.
 pub(crate) fn allocated_text(text: &[u8]) -> Outcome<usize> {
-    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    let end = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let mut bytes = text.get(..end).unwrap_or_default().to_vec();
+    if bytes.contains(&0) {
+        return Err(Code(NC_ERANGE));
+    }
     bytes.push(0);
     allocated(&bytes)
 }

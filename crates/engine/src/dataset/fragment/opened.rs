@@ -51,8 +51,21 @@ impl Dataset {
             return Ok(FragmentPlaces::Here);
         }
         let (mut urls, mut failure) = (Vec::new(), None);
+        let may_be_local = self.session().shared.local_fragments;
+        // Names are relative to what a link leads to, as in HDF5; beside the link they are looked for after that.
+        let target = self.address().and_then(Url::link_target);
         for (number, name) in fragment.names.iter().enumerate() {
-            match candidates(name, self.address(), self.session().shared.local_fragments) {
+            let beside_link = candidates(name, self.address(), may_be_local);
+            let found = match &target {
+                Some(target) => candidates(name, Some(target), may_be_local).and_then(|mut found| {
+                    let more =
+                        beside_link?.into_iter().filter(|url| !found.contains(url)).collect::<Vec<_>>();
+                    found.extend(more);
+                    Ok(found)
+                }),
+                None => beside_link,
+            };
+            match found {
                 Ok(found) => urls.extend(found.into_iter().map(|url| (number, url))),
                 Err(error) => _ = failure.get_or_insert(error),
             }

@@ -5,10 +5,10 @@ mod tests;
 
 use crate::convert::cast_to_nearest;
 use ncirrus_layout::{Error, Fragment, FragmentPacking, FragmentRules, Result};
-use ncirrus_model::{Atomic, Attributes, Values};
+use ncirrus_model::{Atomic, Attributes, ExactNumber, Values};
 pub(crate) use ncirrus_units::cf::text;
 use ncirrus_units::cf::{LinearPacking, MissingMask, doubles, is_unsigned, taken_for, unsigned};
-use ncirrus_units::{self as units, UnitConversion};
+use ncirrus_units::{NumberConversion, cast_integers};
 
 /// How the values of a fragment are processed.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub(crate) struct ValueRecipe {
     from: Atomic,
     mask: MissingMask,
     unpacking: Option<LinearPacking>,
-    units: Option<UnitConversion>,
+    units: Option<NumberConversion>,
     packing: Option<LinearPacking>,
     /// The type that they are cast to, which differs from the variable's at most in signedness.
     to: Atomic,
@@ -81,12 +81,11 @@ impl ValueRecipe {
         }
         let stored = taken_for(stored, self.from);
         let masked = self.mask.of(&stored);
-        let numbers = self.computed(stored);
-        let (mut values, outside) = cast_to_nearest(&numbers, self.to)?;
+        let (mut values, outside, shown) = self.computed(stored)?;
         let is_masked = |at: usize| masked.get(at).copied().unwrap_or(false);
         let mut lost = outside.into_iter().filter(|at| !is_masked(*at)).peekable();
         if let Some(first) = lost.peek().filter(|_| self.is_strict) {
-            let value = numbers.number(*first).unwrap_or(f64::NAN);
+            let value = shown(*first);
             return Err(Error::malformed(format!(
                 "the value {value} cannot be represented in type {}",
                 ty.name()
@@ -97,8 +96,34 @@ impl ValueRecipe {
         Ok(taken_for(values, ty))
     }
 
-    /// The numbers after unpacking and conversion of units.
-    fn computed(&self, stored: Values) -> Values {
+    /// The numbers after unpacking and conversion of units, cast to the type; where they are outside its range; and
+    /// the text of a number before the cast.
+    fn computed(&self, stored: Values) -> Result<(Values, Vec<usize>, ShownNumber)> {
+        let shown = |numbers: Values| -> ShownNumber {
+            Box::new(move |at| {
+                ExactNumber::of(&numbers, at).map(|number| number.to_string()).unwrap_or_default()
+            })
+        };
+        if let Some(units) = self.units.filter(|units| self.is_of_integers(units, &stored)) {
+            let integers: Vec<Option<i128>> =
+                ExactNumber::all(&stored).into_iter().map(|number| units.nearest_integer(number)).collect();
+            let (values, outside) =
+                cast_integers(&integers, self.to).map_err(|error| Error::invalid(error.message()))?;
+            return Ok((values, outside, shown(stored)));
+        }
+        let numbers = self.unpacked(stored);
+        let (values, outside) = cast_to_nearest(&numbers, self.to)?;
+        Ok((values, outside, shown(numbers)))
+    }
+
+    /// Whether integers become integers without doubles in between, which do not hold all of 64 bits.
+    fn is_of_integers(&self, units: &NumberConversion, stored: &Values) -> bool {
+        let is_integer = |ty: Option<Atomic>| ty.is_some_and(|ty| ty.integer_range().is_some());
+        let is_packed = self.unpacking.is_some() || self.packing.is_some();
+        !is_packed && units.is_exact() && is_integer(stored.atomic()) && is_integer(Some(self.to))
+    }
+
+    fn unpacked(&self, stored: Values) -> Values {
         if self.unpacking.is_none() && self.units.is_none() {
             return stored;
         }
@@ -107,7 +132,7 @@ impl ValueRecipe {
             numbers.iter_mut().for_each(|number| *number = packing.unpacked(*number));
         }
         if let Some(units) = &self.units {
-            numbers.iter_mut().for_each(|number| *number = units.apply(*number));
+            numbers.iter_mut().for_each(|number| *number = units.reals().apply(*number));
         }
         if let Some(packing) = self.packing {
             numbers.iter_mut().for_each(|number| *number = packing.pack(*number));
@@ -118,7 +143,7 @@ impl ValueRecipe {
 
 /// How the units of a fragment are converted to those of the aggregated variable, if they differ. A fragment without
 /// units has the same ones; a time without a calendar has the same calendar.
-fn conversion(attributes: &Attributes, fragment: &Fragment) -> Result<Option<UnitConversion>> {
+fn conversion(attributes: &Attributes, fragment: &Fragment) -> Result<Option<NumberConversion>> {
     let FragmentRules { attributes: wanted, .. } = fragment.rules.as_ref();
     let Some(to) = text(wanted, "units") else { return Ok(None) };
     let (own_units, own_calendar) = (text(attributes, "units"), text(attributes, "calendar"));
@@ -129,10 +154,13 @@ fn conversion(attributes: &Attributes, fragment: &Fragment) -> Result<Option<Uni
     let calendar = said.and_then(|said| said.calendar.as_deref().map(str::to_owned));
     let calendar = calendar.or(own_calendar).or_else(|| to_calendar.clone());
     let to_calendar = to_calendar.or_else(|| calendar.clone());
-    units::conversion((&from, calendar.as_deref()), (&to, to_calendar.as_deref())).map_err(|error| {
+    NumberConversion::between((&from, calendar.as_deref()), (&to, to_calendar.as_deref())).map_err(|error| {
         Error::malformed(format!("units {from:?} cannot be converted to {to:?}: {}", error.message()))
     })
 }
+
+/// The text of a number at an index.
+type ShownNumber = Box<dyn Fn(usize) -> String>;
 
 /// Puts one value at several positions.
 fn put(values: &mut Values, at: impl Iterator<Item = usize>, value: &Values) -> Result<()> {

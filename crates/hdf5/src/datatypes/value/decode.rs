@@ -80,7 +80,8 @@ impl<'a> ValueDecoder<'a> {
     fn texts(&self, datatype: &Datatype, raw: &[u8]) -> Step<Strings> {
         let mut strings = Strings::new();
         for text in heaped::texts(self.view, self.file, datatype, raw)? {
-            let text = text.as_deref().map(before_nul);
+            // The length is that of the text, or of the text with its NUL.
+            let text = text.as_deref().map(|text| without(text, 0));
             self.hold(text.map_or(0, <[u8]>::len))?;
             strings.push(text);
         }

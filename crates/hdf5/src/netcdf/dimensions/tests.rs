@@ -128,7 +128,9 @@ fn an_unlimited_dimension_is_as_long_as_its_longest_user_in_scope() {
     let user = |group, len| VariableAxes { coordinates: Some(vec![0]), ..variable(group, &[len]) };
     let outside = VariableAxes { coordinates: Some(vec![1]), ..variable(0, &[50]) };
     let dims = assign(&[None, Some(0)], &scales, &[user(0, 1), user(1, 4), user(1, 3), outside]);
-    assert_eq!(dims.list.iter().map(|dim| dim.len).collect::<Vec<_>>(), [4, 2]);
+    // The one outside of the dimension's scope is shown whole, too.
+    assert_eq!(dims.list.iter().map(|dim| dim.len).collect::<Vec<_>>(), [4, 2, 50]);
+    assert_eq!((dims.axes[3].as_slice(), dims.contradicted.len()), (&[2][..], 1));
 }
 
 proptest! {
@@ -162,4 +164,36 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn axes_that_are_not_as_long_as_their_dimension_have_one_of_their_own() {
+    let scales = [scale(0, "x", 5, 10), scale(0, "y", 7, 20), scale(1, "z", 4, 30)];
+    let unlimited = DimensionScale { unlimited: true, ..scale(0, "t", 5, 40) };
+    let scales: Vec<DimensionScale> = scales.into_iter().chain([unlimited]).collect();
+    let by_id = VariableAxes { coordinates: Some(vec![0, 1]), ..variable(0, &[5, 8]) };
+    let variables = [
+        attached(0, &[5], &[Some(10)]),
+        attached(0, &[7], &[Some(10)]),
+        attached(0, &[3], &[Some(10)]),
+        attached(0, &[7, 5], &[Some(10), Some(10)]),
+        by_id,
+        // Unlimited dimensions grow with the variables in their scope, and may be longer.
+        attached(0, &[9], &[Some(40)]),
+        attached(1, &[2], &[Some(40)]),
+    ];
+    let dims = assign(&[None, Some(0)], &scales, &variables);
+    let lens = |axes: &Vec<usize>| axes.iter().map(|dim| dims.list[*dim].len).collect::<Vec<_>>();
+    assert_eq!(names(&dims)[0], ["0:x"]);
+    assert_eq!(
+        dims.axes[..5].iter().map(lens).collect::<Vec<_>>(),
+        [vec![5], vec![7], vec![3], vec![7, 5], vec![5, 8]]
+    );
+    for (variable, axis) in [(1, 0), (2, 0), (3, 0), (4, 1)] {
+        assert!(names(&dims)[variable][axis].starts_with("0:phony_dim_"), "{:?}", names(&dims));
+    }
+    assert_eq!(names(&dims)[5..], [["0:t"], ["0:t"]]);
+    let found: Vec<_> =
+        dims.contradicted.iter().map(|found| (found.variable, found.axis, found.len)).collect();
+    assert_eq!(found, [(1, 0, 7), (2, 0, 3), (3, 0, 7), (4, 1, 8)]);
 }

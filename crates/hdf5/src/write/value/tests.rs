@@ -45,6 +45,31 @@ fn text_of_fixed_length_is_padded_and_never_cut() {
 }
 
 #[test]
+fn strings_that_hold_nul_are_refused() {
+    let strings = |text: &str| Values::String([Some("ok"), Some(text)].into_iter().collect::<Strings>());
+    let vlen = || of(16, DatatypeClass::VlenText(StringPadding::NulTerminated));
+    let fixed = |padding| of(4, DatatypeClass::Text(padding));
+    let member = CompoundMember { name: "s".into(), offset: 0, datatype: vlen() };
+    let compound = of(16, DatatypeClass::Compound([member].into()));
+    for text in ["a\0b", "\0", "a\0", "\0a"] {
+        let in_compound = Values::Compound { len: 2, fields: vec![strings(text)] };
+        let sequence = Values::Vlen { ends: vec![2], elements: Box::new(strings(text)) };
+        let many = of(16, DatatypeClass::Vlen(Box::new(vlen())));
+        for refused in [
+            encode(&vlen(), &strings(text)),
+            encode(&fixed(StringPadding::NulTerminated), &strings(text)),
+            encode(&fixed(StringPadding::NulPadded), &strings(text)),
+            encode(&compound, &in_compound),
+            encode(&many, &sequence),
+        ] {
+            let error = refused.expect_err("NUL");
+            assert!(error.message().ends_with("holds NUL, which ends strings in HDF5"), "{error}");
+        }
+        assert!(encode(&fixed(StringPadding::SpacePadded), &strings(text)).is_ok(), "padded with blanks");
+    }
+}
+
+#[test]
 fn null_strings_are_null_references_and_empty_ones_are_not() {
     let values = Values::String([None, Some("")].into_iter().collect::<Strings>());
     let bytes =

@@ -60,6 +60,11 @@ fn parts_have_the_bytes_that_were_asked_for() {
     assert_eq!(len("bytes 2-4/10", "3"), Err("answer has 3 of 4 bytes".to_owned()));
     assert_eq!(len("bytes 2-5/10", "3"), Err("the answer declares 3 bytes for a range of 4".to_owned()));
     assert_eq!(len("bytes 2-5/*", "4"), Ok(Some(4)), "the size need not be told");
+    for form in
+        ["Bytes 2-5/10", "BYTES 2-5/10", "bytes  2-5/10", "bytes\t2-5/10", " bytes 2-5/10 ", "bytes 2-5/ 10"]
+    {
+        assert_eq!(len(form, "3"), Err("the answer declares 3 bytes for a range of 4".to_owned()), "{form}");
+    }
     assert_eq!(len("bytes 2-3/*", "2"), Ok(Some(2)), "it may be cut at the end of the object");
     let zipped =
         headers(&[(CONTENT_RANGE, "bytes 2-5/10"), (CONTENT_LENGTH, "3"), (CONTENT_ENCODING, "gzip")]);

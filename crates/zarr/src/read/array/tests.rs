@@ -141,6 +141,12 @@ fn rectilinear_grids_have_runs_and_single_lengths() {
     };
     let expected = ChunkGrid::rectilinear(&[vec![2, 2, 8], vec![4, 4]]).unwrap();
     assert_eq!(grid("[[[2, 2], 8], 4]").unwrap(), expected);
+    assert!(grid("[[[2, 2], 9], [8, 3]]").is_ok(), "chunks may reach beyond the end");
+    for short in ["[[[2, 2], 7], 4]", "[[11], 4]", "[12, [4, 3]]", "[12, [[1, 7]]]"] {
+        let error = grid(short).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Malformed, "{short}");
+        assert!(error.message().starts_with("chunk lengths add up to"), "{error}");
+    }
     for bad in ["[[2, 10]]", "[[0, 12], 4]", "[\"x\", 4]", "[[[2]], 4]", "[[[1, 99999999999]], 4]"] {
         assert!(grid(bad).is_err(), "{bad}");
     }

@@ -44,7 +44,6 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], rules: TextRules) -> Res
         filters,
         keys: ChunkKeys::v2(separator(json)?),
         shards: None,
-        dimension_names: None,
     })
 }
 

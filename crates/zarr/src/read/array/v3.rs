@@ -8,8 +8,12 @@ use ncirrus_model::CodecSpec;
 use serde_json::Map;
 
 pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Result<ArrayMetadata> {
-    if json.member("storage_transformers").and_then(JsonValue::as_array).is_some_and(|list| !list.is_empty())
-    {
+    check_understood(json, &MEMBERS)?;
+    for name in ["data_type", "chunk_grid", "chunk_key_encoding"] {
+        json.member(name).map_or(Ok(()), check_extension)?;
+    }
+    let transformers = json.member("storage_transformers").and_then(JsonValue::as_array);
+    if transformers.is_some_and(|list| list.iter().any(|entry| !may_be_ignored(entry))) {
         return Err(Error::unsupported(format!(
             "storage transformers {}",
             shown(json, "storage_transformers")
@@ -47,8 +51,49 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
     );
     codecs.extend(filters.iter().cloned());
     let fill = json.member("fill_value").cloned().unwrap_or(JsonValue::Null);
-    let dimension_names = dimension_names(json);
-    Ok(ArrayMetadata { grid, data_type, fill, codecs, filters, keys, shards, dimension_names })
+    Ok(ArrayMetadata { grid, data_type, fill, codecs, filters, keys, shards })
+}
+
+/// The members of the document of an array (Zarr v3).
+const MEMBERS: [&str; 11] = [
+    "zarr_format",
+    "node_type",
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "codecs",
+    "fill_value",
+    "attributes",
+    "dimension_names",
+    "storage_transformers",
+];
+
+/// Checks that a document has no members but those, and others that may be ignored: what is not known must be understood
+/// unless it says otherwise (Zarr v3, "Extension points").
+///
+/// # Errors
+/// `Unsupported` naming the first other member.
+pub(in crate::read) fn check_understood(json: &JsonValue, known: &[&str]) -> Result<()> {
+    let members = json.as_object().into_iter().flat_map(crate::json::JsonObject::iter);
+    for (name, value) in members {
+        if !known.contains(&name) && !may_be_ignored(value) {
+            return Err(Error::unsupported(format!(
+                "the member {name:?} is not known, and must be understood to read the data"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a part says that programs that do not know it may ignore it.
+fn may_be_ignored(json: &JsonValue) -> bool {
+    matches!(json.member("must_understand"), Some(JsonValue::Bool(false)))
+}
+
+/// Checks the members of an extension: its name and configuration.
+fn check_extension(json: &JsonValue) -> Result<()> {
+    check_understood(json, &["name", "configuration", "must_understand"])
 }
 
 /// One entry of `codecs`.
@@ -77,6 +122,7 @@ impl CodecEntry {
             let source = String::from_utf8_lossy(json.source());
             return Err(Error::malformed(format!("{source:?} is not a codec")));
         };
+        check_extension(json)?;
         let configuration = json.member("configuration").cloned().unwrap_or(JsonValue::Null);
         Ok(Self { name: name.to_owned(), configuration })
     }
@@ -247,6 +293,8 @@ fn grid(json: &JsonValue, shape: &[u64], limits: &Limits) -> Result<ChunkGrid> {
 }
 
 /// Chunk lengths along one axis: one for all, or a list of lengths and `[length, count]` runs.
+///
+/// The chunks reach to the end of the array: elements behind them would have no place.
 fn axis_lens(axis: &JsonValue, len: u64, limits: &Limits) -> Result<Vec<u64>> {
     let bad = || Error::malformed(format!("chunk lengths {:?}", String::from_utf8_lossy(axis.source())));
     if let Some(each) = axis.as_u64() {
@@ -262,6 +310,10 @@ fn axis_lens(axis: &JsonValue, len: u64, limits: &Limits) -> Result<Vec<u64>> {
         };
         let total = (lens.len() as u64).saturating_add(count);
         lens.resize(limits.count(total, "chunk grid")?, each);
+    }
+    let end = lens.iter().try_fold(0u64, |end, each| end.checked_add(*each)).ok_or_else(bad)?;
+    if end < len {
+        return Err(Error::malformed(format!("chunk lengths add up to {end}, the axis has {len}")));
     }
     Ok(lens)
 }
@@ -286,7 +338,8 @@ fn keys(json: &JsonValue) -> Result<ChunkKeys> {
     Ok(ChunkKeys { encoding: form, separator })
 }
 
-fn dimension_names(json: &JsonValue) -> Option<Vec<Option<String>>> {
+/// Names of the dimensions, from Zarr v3's own member.
+pub(in crate::read) fn dimension_names(json: &JsonValue) -> Option<Vec<Option<String>>> {
     let names = json.member("dimension_names")?.as_array()?;
     Some(names.iter().map(|name| name.as_str().map(str::to_owned)).collect())
 }

@@ -3,7 +3,7 @@ use super::*;
 fn written(dialect: Dialect, attributes: &[Attribute]) -> WrittenAttributes {
     let mut written = WrittenAttributes::default();
     for (index, attribute) in attributes.iter().enumerate() {
-        written.add(&Model::new(), dialect, index, attribute).unwrap();
+        written.add(&Model::new(), dialect, index, attribute, Some(Atomic::Float)).unwrap();
     }
     written
 }
@@ -65,7 +65,7 @@ fn null_strings_and_strings_of_old_dialects_go_into_the_extension() {
 #[test]
 fn reserved_names_are_refused() {
     let mut written = WrittenAttributes::default();
-    let refused = written.add(&Model::new(), Dialect::Plain, 0, &Attribute::text("_nczarr_attr", "x"));
+    let refused = written.add(&Model::new(), Dialect::Plain, 0, &Attribute::text("_nczarr_attr", "x"), None);
     assert!(refused.unwrap_err().message().contains("_nczarr_attr"));
 }
 
@@ -80,4 +80,66 @@ fn numbers_without_digits_stay_numbers_where_nothing_tells_types() {
         json!({"name": "range", "index": 1, "type": "float", "value": ["-Infinity", 1.0]}),
     ];
     assert_eq!(written.extension, entries);
+}
+
+#[test]
+fn the_fill_value_of_zarr_v3_is_of_the_type_of_its_array() {
+    let model = Model::new();
+    let base64 = |number: f64| json!(base64::encode(&number.to_le_bytes()));
+    let whole = |number: i8| {
+        let one = [ExactNumber::Integer(number.into())];
+        let types = Atomic::ALL
+            .into_iter()
+            .filter(move |ty| ty.is_numeric() && (number >= 0 || !ty.name().starts_with('u')));
+        types.filter_map(move |ty| ExactNumber::all_as(&one, ty))
+    };
+    for dialect in [Dialect::V3, Dialect::Nczarr3] {
+        for ty in Atomic::ALL.into_iter().filter(|ty| ty.is_numeric()) {
+            let is_float = matches!(ty, Atomic::Float | Atomic::Double);
+            let added = |values: &Values| {
+                let mut written = WrittenAttributes::default();
+                let attribute = Attribute::atomic("_FillValue", values.clone());
+                written.add(&model, dialect, 0, &attribute, Some(ty)).unwrap();
+                written
+            };
+            for number in [99_i8, -99] {
+                for values in whole(number) {
+                    let written = added(&values);
+                    let has = is_float || number >= 0 || !ty.name().starts_with('u');
+                    let expected = if is_float { base64(number.into()) } else { json!(number) };
+                    let found = written.plain.get("_FillValue");
+                    assert_eq!(found, has.then_some(&expected), "{values:?} of {}", ty.name());
+                    assert_eq!(written.extension.len(), usize::from(!has));
+                }
+            }
+            // What the type does not have is kept for ncirrus, and hidden from programs that would fail.
+            for values in [
+                Values::Double(vec![0.5]),
+                Values::Double(vec![f64::NAN]),
+                Values::Float(vec![f32::INFINITY]),
+                Values::Double(vec![1e300]),
+            ] {
+                let written = added(&values);
+                assert_eq!(written.plain.contains_key("_FillValue"), is_float, "{values:?} of {}", ty.name());
+                assert_eq!(written.extension.len(), usize::from(!is_float));
+            }
+            for values in [
+                Values::Int(vec![1, 2]),
+                Values::Int(vec![]),
+                Values::Char(b"1".to_vec()),
+                strings(&[Some("1")]),
+            ] {
+                let written = added(&values);
+                assert!(
+                    written.plain.is_empty() && written.extension.len() == 1,
+                    "{values:?} of {}",
+                    ty.name()
+                );
+            }
+        }
+        let mut text = WrittenAttributes::default();
+        let attribute = Attribute::atomic("_FillValue", Values::Int(vec![1]));
+        text.add(&model, dialect, 0, &attribute, None).unwrap();
+        assert!(text.plain.is_empty(), "an array of strings has no number");
+    }
 }

@@ -1,5 +1,5 @@
 //! JSON that another program stored as an attribute, and that is shown as text (docs/spec/nczarr.md 3.10, 5.4).
-use crate::json::parse;
+use crate::json::{parse, verbatim_source};
 use crate::write::text::render;
 use bytes::Bytes;
 use ncirrus_layout::Limits;
@@ -10,7 +10,9 @@ use serde_json::Value;
 /// other programs, and only its numbers may be spelt differently.
 pub(super) fn keeps(text: &[u8], value: &Value, is_declared: bool) -> bool {
     let is_shown_whole = matches!(value, Value::Object(_) | Value::Array(_) | Value::Null);
-    is_shown_whole && (render(value) == text || (!is_declared && is_all_of(text, value)))
+    is_shown_whole
+        && verbatim_source(value).is_none()
+        && (render(value) == text || (!is_declared && is_all_of(text, value)))
 }
 
 /// Whether a value is all of the JSON that is shown as `text` where no type is declared.
@@ -20,12 +22,13 @@ fn is_all_of(text: &[u8], value: &Value) -> bool {
         return value.as_array().is_some_and(Vec::is_empty);
     }
     let json = parse(&Bytes::copy_from_slice(text), &Limits::default());
-    json.is_ok_and(|json| json.is_exact() && json.to_value() == *value)
+    json.is_ok_and(|json| json.is_exact() && json.to_kept() == *value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::verbatim;
     use serde_json::json;
 
     #[test]
@@ -37,9 +40,13 @@ mod tests {
             ("", json!([]), [false, true]),
             // Spelt differently when it is written.
             (r#"{"a":1}"#, json!({"a": 1}), [false, true]),
-            (r#"{"a": 1.50}"#, json!({"a": 1.5}), [false, true]),
+            (r#"{"a": 1.50}"#, json!({"a": verbatim("1.50")}), [true, true]),
+            (r#"{"a":1.50}"#, json!({"a": verbatim("1.50")}), [false, true]),
+            (r#"{"a": NaN}"#, json!({"a": verbatim("NaN")}), [true, true]),
+            (r#"[[NaN, 1]]"#, json!([[verbatim("NaN"), 1]]), [false, true]),
             // Other values when they are written.
             (r#"{"a": NaN}"#, json!({"a": "NaN"}), [false, false]),
+            ("NaN", verbatim("NaN"), [false, false]),
             (r#"{"a": 1}"#, json!({"a": 2}), [false, false]),
             // The reference cuts numbers that are declared to be text.
             ("12", json!(12), [false, false]),

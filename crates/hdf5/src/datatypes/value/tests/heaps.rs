@@ -14,9 +14,9 @@ fn text() -> Datatype {
 }
 
 #[test]
-fn null_strings_differ_from_empty_ones_and_text_ends_at_its_nul() {
+fn null_strings_differ_from_empty_ones_and_text_has_no_nul_at_its_end() {
     let elements = [handle(3, 1), at(0, 0, 0), at(3, u64::MAX, 1), handle(0, 9), handle(4, 2), handle(2, 1)];
-    let wanted = [Some("abc"), None, None, Some(""), Some("x"), Some("ab")];
+    let wanted = [Some("abc"), None, None, Some(""), Some("x\0y"), Some("ab")];
     let values = read(&[b"abc", b"x\0y\0"], &text(), &elements.concat(), 6).unwrap();
     assert_eq!(values, strings(&wanted));
 }

@@ -1,0 +1,92 @@
+//! The compression methods of zip files besides deflate (APPNOTE 6.3, 4.4.5).
+use super::format::{BZIP2, DEFLATE64, EntryHeader, LZMA, XZ, ZSTD, ZSTD_DRAFT};
+use bzip2::bufread::MultiBzDecoder;
+use deflate64::Deflate64Decoder;
+use lzma_rust2::{LzmaReader, XzReader};
+use ncirrus_layout::{Error, Result};
+use std::io::Read;
+use zstd_safe::{DCtx, InBuffer, OutBuffer};
+
+/// Decompresses an entry of `len` bytes; a result that is longer than `len` ends one byte behind it.
+pub(super) fn decompress(header: &EntryHeader, bytes: &[u8], len: usize) -> Result<Vec<u8>> {
+    match header.method {
+        BZIP2 => collect(MultiBzDecoder::new(bytes), len),
+        DEFLATE64 => collect(Deflate64Decoder::with_buffer(bytes), len),
+        LZMA => collect(lzma(header, bytes)?, len),
+        XZ => collect(XzReader::new_mem_limit(bytes, true, DICTIONARY_KIB), len),
+        ZSTD | ZSTD_DRAFT => zstd(bytes, len),
+        other => Err(unknown(other)),
+    }
+}
+
+/// Whether [`decompress`] has the method.
+pub(super) fn is_known(method: u16) -> bool {
+    matches!(method, BZIP2 | DEFLATE64 | LZMA | XZ | ZSTD | ZSTD_DRAFT)
+}
+
+/// The error for a method that cannot be decompressed, by the name that APPNOTE gives it.
+pub(super) fn unknown(method: u16) -> Error {
+    let name = match method {
+        1 => " (shrunk)",
+        2..=5 => " (reduced)",
+        6 => " (imploded)",
+        10 => " (PKWARE DCL implode)",
+        16 => " (IBM z/OS CMPSC)",
+        18 => " (IBM TERSE)",
+        19 => " (IBM LZ77)",
+        94 => " (MP3)",
+        96 => " (JPEG)",
+        97 => " (WavPack)",
+        98 => " (PPMd)",
+        _ => "",
+    };
+    Error::unsupported(format!("zip entry is compressed by the unsupported method {method}{name}"))
+}
+
+/// Memory grows with what is decompressed, not with what is declared.
+fn collect(stream: impl Read, len: usize) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let most = u64::try_from(len).unwrap_or(u64::MAX).saturating_add(1);
+    stream.take(most).read_to_end(&mut out).map_err(|error| damaged().because(error))?;
+    Ok(out)
+}
+
+/// LZMA in zip files has a header of its own: version, length of the properties, properties (APPNOTE 5.8.8).
+fn lzma<'a>(header: &EntryHeader, bytes: &'a [u8]) -> Result<LzmaReader<&'a [u8]>> {
+    let Some(([_, _, 5, 0, properties, d0, d1, d2, d3], stream)) = bytes.split_first_chunk() else {
+        return Err(damaged());
+    };
+    let dictionary = u32::from_le_bytes([*d0, *d1, *d2, *d3]);
+    LzmaReader::new_with_props(stream, header.size, *properties, dictionary, None)
+        .map_err(|error| damaged().because(error))
+}
+
+fn zstd(bytes: &[u8], len: usize) -> Result<Vec<u8>> {
+    let mut decoder = DCtx::create();
+    let mut input = InBuffer::around(bytes);
+    let (mut out, mut block) = (Vec::new(), vec![0; DCtx::out_size()]);
+    let mut is_complete = false;
+    while out.len() <= len {
+        let mut output = OutBuffer::around(block.as_mut_slice());
+        let before = input.pos();
+        let hint = decoder
+            .decompress_stream(&mut output, &mut input)
+            .map_err(|code| damaged().because(std::io::Error::other(zstd_safe::get_error_name(code))))?;
+        if before == input.pos() && output.pos() == 0 {
+            break;
+        }
+        is_complete = hint == 0;
+        let decoded = output.as_slice();
+        out.try_reserve(decoded.len()).map_err(|_| Error::limit("no memory for a zip entry"))?;
+        out.extend_from_slice(decoded);
+    }
+    out.truncate(len.saturating_add(1));
+    if is_complete || out.len() > len { Ok(out) } else { Err(damaged()) }
+}
+
+pub(super) fn damaged() -> Error {
+    Error::malformed("compressed zip entry is damaged")
+}
+
+/// Dictionaries of the highest preset of xz have 64 MiB.
+const DICTIONARY_KIB: u32 = 128 << 10;
