@@ -108,6 +108,12 @@ impl Dataset {
         self.known().caches.insert(variable, Arc::new(ChunkCache::of_variable(bytes)));
     }
 
+    /// Whether a decoded chunk of a variable, of so many bytes, is kept when it is requested again.
+    pub fn keeps_chunk(&self, variable: VarId, byte_len: usize) -> bool {
+        let own = self.known().caches.get(&variable).cloned();
+        own.as_deref().unwrap_or(&self.inner.session.shared.chunks).keeps(byte_len)
+    }
+
     /// What was repaired or ignored on opening.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.inner.catalog.warnings();

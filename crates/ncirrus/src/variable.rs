@@ -203,6 +203,7 @@ impl Variable {
     /// `Unsupported` if the dataset is open for writing: chunks are held until they are encoded then.
     pub fn set_chunk_cache(&self, bytes: usize) -> Result<()> {
         self.dataset.reader()?.set_chunk_cache(self.id, bytes);
+        self.dataset.pace().forget_blocks();
         Ok(())
     }
 

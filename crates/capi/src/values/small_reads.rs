@@ -77,9 +77,10 @@ pub(crate) fn remember(
         let Some(mut block) = blocks.note(key, stamp, &variable, &at) else { return };
         let may_hold =
             access.at.file.is_classic() || block.byte_len() <= chunk_caches::most_held(ncid, varid);
-        if !may_hold || fill(&mut block, access).is_ok() {
-            blocks.keep(key, block);
+        if may_hold && fill(&mut block, access).is_err() {
+            block.forget();
         }
+        blocks.keep(key, block);
     });
 }
 

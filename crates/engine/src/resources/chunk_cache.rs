@@ -64,6 +64,11 @@ impl ChunkCache {
         bytes <= (self.budget / 2).max(self.largest) as u64
     }
 
+    /// Whether a chunk of so many decoded bytes is kept when it is requested again.
+    pub(crate) fn keeps(&self, byte_len: usize) -> bool {
+        byte_len <= self.largest
+    }
+
     /// Looks up a chunk of `byte_len` decoded bytes, and remembers that it was requested.
     pub(crate) fn look_up(&self, key: &ChunkKey, byte_len: usize) -> CachedChunk {
         if byte_len > self.largest {

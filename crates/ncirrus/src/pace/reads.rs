@@ -10,9 +10,11 @@
 //! are copied out of a block instead ([`super::single_values`]).
 use super::followed::{FollowedRead, ReadAhead};
 use super::single_values::ReadBlocks;
+use super::value_blocks::ValueBlocks;
 use crate::dataset::{Dataset, DatasetState};
 use crate::session::is_local;
 use crate::{Region, Result, Selection, Storage, TypeRef, Values, Variable};
+use ncirrus_layout::LockExt;
 use std::sync::OnceLock;
 
 /// Reads of at most as many values of a local dataset are served by the cache of decoded chunks.
@@ -39,6 +41,11 @@ pub(super) struct DatasetPlace {
 }
 
 impl DatasetPace {
+    /// Other chunks may be kept from now on.
+    pub(crate) fn forget_blocks(&self) {
+        *self.blocks.guard() = ValueBlocks::new();
+    }
+
     pub(super) fn place(&self, dataset: &Dataset) -> DatasetPlace {
         *self.place.get_or_init(|| DatasetPlace::of(dataset))
     }

@@ -1,7 +1,7 @@
 //! A few values of a local dataset: from the second read on that is near the one before, they are copied out of a block that is kept with
 //! the dataset, for each thread and variable ([`super::value_blocks`]).
 //!
-//! Blocks hold memory of the session as windows do. A file that was changed since it was opened is not read from them: the read reports
+//! Blocks hold memory of the session as windows do; chunks that no cache would keep are not kept here either. A file that was changed since it was opened is not read from them: the read reports
 //! the change.
 use super::value_blocks::{BlockedVariable, ValueBlocks};
 use crate::dataset::DatasetState;
@@ -116,13 +116,17 @@ impl SmallRead<'_> {
         let key = (self.variable.id(), thread::current().id());
         let wanted = blocks.guard().note(key, (), &self.blocked, self.slab.start());
         let (Some(mut block), Some(budget)) = (wanted, &session.windows) else { return };
-        let Some(share) = budget.take(block.byte_len(), session.memory() / 4) else { return };
+        let len = block.byte_len();
+        let may_hold = !self.blocked.is_chunked() || self.reader.keeps_chunk(key.0, len);
+        let share = if may_hold { budget.take(len, session.memory() / 4) } else { None };
+        let Some(share) = share else { return blocks.guard().keep(key, block) };
         let read = |selection: &Selection, out: &mut [u8]| dataset.read_native(key.0, selection, out);
-        // What cannot be read as a block is read as it is asked for.
-        if block.fill(read).is_ok() {
-            block.hold(share);
-            blocks.guard().keep(key, block);
+        match block.fill(read) {
+            Ok(()) => block.hold(share),
+            // What cannot be read as a block is read as it is asked for.
+            Err(_) => block.forget(),
         }
+        blocks.guard().keep(key, block);
     }
 }
 
@@ -144,7 +148,7 @@ impl Variable {
         if model.variable(self.id())?.storage == Storage::Virtual {
             return None;
         }
-        let blocked = BlockedVariable::of(&model, self.id(), false)?;
+        let blocked = BlockedVariable::of(&model, self.id(), false)?.chunk_by_chunk();
         let is_small = blocked.is_small(slab.element_count()?, true);
         is_small.then_some(SmallRead { variable: self, reader, blocked, slab })
     }

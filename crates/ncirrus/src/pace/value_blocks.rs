@@ -61,6 +61,8 @@ pub struct BlockedVariable {
     chunks: Option<Vec<usize>>,
     /// Whether it is written, too: then a chunk is decoded for each value that is not in a block.
     is_written: bool,
+    /// Whether it is read whole, if it is not large and is read here and there.
+    may_be_whole: bool,
 }
 
 impl BlockedVariable {
@@ -77,7 +79,15 @@ impl BlockedVariable {
         };
         let shape = lens(&model.shape(id))?;
         let element = ty.byte_len().filter(|_| !shape.is_empty())?;
-        Some(Self { ty, element, shape, chunks, is_written })
+        Some(Self { ty, element, shape, chunks, is_written, may_be_whole: true })
+    }
+
+    /// The same, of which no chunk is read but those that have a value that is asked for: whoever is told of chunks that are missing is
+    /// not told of others.
+    #[must_use]
+    pub fn chunk_by_chunk(mut self) -> Self {
+        self.may_be_whole = self.chunks.is_none();
+        self
     }
 
     /// Whether a read of so many values is small. Whole rows are, as far as `has_rows` says that several of them may be in a block.
@@ -91,6 +101,11 @@ impl BlockedVariable {
         self.ty
     }
 
+    /// Whether its blocks are chunks.
+    pub(super) fn is_chunked(&self) -> bool {
+        self.chunks.is_some()
+    }
+
     /// The block to keep after a read, and whether it is to be read now: the whole variable, if it is not large and was read here and
     /// there, or what is around the element.
     fn block_at<S>(
@@ -102,7 +117,8 @@ impl BlockedVariable {
         let len_of =
             |counts: &[usize]| counts.iter().fold(self.element, |len, count| len.saturating_mul(*count));
         let whole = len_of(&self.shape);
-        let is_wanted_whole = whole <= LARGEST_WHOLE && far_reads > whole / BYTES_PER_FAR_READ;
+        let is_wanted_whole =
+            self.may_be_whole && whole <= LARGEST_WHOLE && far_reads > whole / BYTES_PER_FAR_READ;
         let (start, counts, is_wanted) = match self.place_around(at) {
             _ if is_wanted_whole => (vec![0; self.shape.len()], self.shape.clone(), true),
             Some((start, counts)) => {
@@ -257,9 +273,9 @@ impl<S> ValueBlock<S> {
         self.share = Some(share);
     }
 
-    /// Gives its memory up. It is not read whole again before as many far reads as the first time: two variables that are read by
+    /// Gives its memory up, or the attempt to read it. It is not read whole again before as many far reads as the first time: two variables that are read by
     /// turns would be read whole for every value.
-    fn forget(&mut self) {
+    pub fn forget(&mut self) {
         (self.bytes, self.share, self.far_reads, self.near_reads) = (Vec::new(), None, 0, 0);
         self.counts.fill(1);
     }
