@@ -28,6 +28,7 @@
 //! | quantization | | `quantize` | `numcodecs.quantize` | yes | yes |
 //! | bit rounding | | `bitround` | `numcodecs.bitround` | yes | yes |
 //! | packed bits | | `packbits` | `numcodecs.packbits` | yes | yes |
+//! | packed bits of the registry of Zarr v3 | | | `packbits` | yes | no |
 //! | type conversion | | `astype` | `numcodecs.astype` | yes | yes |
 //! | CRC-32 | | `crc32` | `numcodecs.crc32` | yes | yes |
 //! | CRC-32C | | `crc32c` | `crc32c` | yes | yes |

@@ -204,3 +204,90 @@ fn an_update_changes_no_value_but_those_that_are_written() {
     assert_eq!(answer["faults"], json!([]), "{answer:#}");
     assert!(answer["checked"].as_u64().unwrap() > 400, "{answer}");
 }
+
+#[test]
+fn codecs_that_only_the_source_has_are_dropped_where_the_target_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = session();
+    let path = folder.path().join("source.zarr");
+    let create = CreateOptions::new().kind(Kind::Zarr2);
+    let dataset = Dataset::create_with(path.to_str().unwrap(), &create, &session).unwrap();
+    dataset.root().add_dimension("x", ncirrus::DimensionLen::Fixed(100)).unwrap();
+    let numbers: Vec<i32> = (0..100).map(|at| at * at).collect();
+    for (name, codec) in
+        [("plain", None), ("lzma", Some(json!({"id": "lzma"}))), ("crc", Some(json!({"id": "crc32"})))]
+    {
+        let variable = dataset.root().add_variable(name, ncirrus::Atomic::Int, &["x"]).unwrap();
+        let codecs = codec.map(|codec| ncirrus::CodecSpec::V2(codec.as_object().unwrap().clone()));
+        variable.set_storage(ncirrus::Storage::Chunked(vec![30]), codecs.into_iter().collect()).unwrap();
+        variable.write_all(&numbers).unwrap();
+    }
+    dataset.close().unwrap();
+    let source = open(&path, &session).unwrap();
+    let to = folder.path().join("copy.nc");
+    let options = CopyOptions::new().create(CreateOptions::new().kind(Kind::Nc4));
+    let report = copied(&source, &to, &options, &session);
+    assert_eq!(report.losses.len(), 2, "{:?}", report.losses);
+    assert!(
+        report.losses.iter().all(|loss| loss.contains("is copied without filter")),
+        "{:?}",
+        report.losses
+    );
+    assert_eq!(differing(&source, &open(&to, &session).unwrap()), [""; 0]);
+    // What was requested is an error.
+    let rule = FilterRule::parse("plain,lzma").unwrap();
+    let asked = options.filter_rules(vec![rule]);
+    let refused = copy(&source, folder.path().join("other.nc").to_str().unwrap(), &asked, &session);
+    assert!(refused.is_err());
+}
+
+/// Writes an HDF5 file with fill values of other types than their variables; then opens a copy with xarray.
+const FILLS: &str = r#"
+import sys, numpy as np
+if sys.argv[1] == "make":
+    import h5py
+    with h5py.File(sys.argv[2], "w") as file:
+        for dtype in ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]:
+            for fill in ["i2", "i8", "u1", "f4", "f8"]:
+                v = file.create_dataset(f"{dtype}_{fill}", data=np.arange(4, dtype=dtype))
+                v.attrs["_FillValue"] = np.array([2], fill)
+            v = file.create_dataset(f"{dtype}_half", data=np.arange(4, dtype=dtype))
+            v.attrs["_FillValue"] = np.array([2.5])
+else:
+    import xarray
+    data = xarray.open_zarr(sys.argv[2], consolidated=False)
+    for name, v in data.variables.items():
+        values = v.values.astype("f8")
+        masked = [at for at in range(4) if np.isnan(values[at])]
+        assert masked == ([] if name.endswith("half") else [2]), (name, values)
+    print(len(data.variables))
+"#;
+
+#[test]
+fn xarray_opens_zarr_with_fill_values_that_had_another_type() {
+    let Some(python) = peers_python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fills.h5");
+    let run = |arguments: [&str; 2]| {
+        let output = Command::new(&python).args(["-c", FILLS]).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    run(["make", path.to_str().unwrap()]);
+    let session = session();
+    let source = open(&path, &session).unwrap();
+    for (name, kind, dialect) in [
+        ("nczarr.zarr3", Kind::Zarr3, None),
+        ("plain.zarr3", Kind::Zarr3, Some(Dialect::Plain)),
+        ("plain.zarr2", Kind::Zarr2, None),
+    ] {
+        let to = folder.path().join(name);
+        copied(
+            &source,
+            &to,
+            &CopyOptions::new().create(CreateOptions::new().kind(kind).dialect(dialect)),
+            &session,
+        );
+        assert_eq!(run(["read", to.to_str().unwrap()]), "60", "{name}");
+    }
+}

@@ -107,7 +107,8 @@ fn infinities_stay_in_copies_and_in_parts_that_are_written() {
     let source = folder.join("a.zarr");
     let data = Dataset::create(source.to_str().unwrap()).unwrap();
     data.root().add_dimension("x", DimensionLen::Fixed(6)).unwrap();
-    let numbers = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY, 1.0, 1.0];
+    let numbers = [f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY, 1.0, 1.0];
+    let expected = numbers.map(f64::from);
     for (name, ty) in [("f", Atomic::Float), ("d", Atomic::Double)] {
         data.root().add_variable(name, ty, &["x"]).unwrap().write_all(&numbers).unwrap();
     }
@@ -123,8 +124,8 @@ fn infinities_stay_in_copies_and_in_parts_that_are_written() {
         let update = Dataset::update(target.to_str().unwrap()).unwrap();
         for name in ["f", "d"] {
             let variable = update.variable(name).unwrap();
-            assert_eq!(variable.read::<f64>().unwrap()[..4], numbers[..4], "{mode} {kind} {name}");
-            variable.write(&Selection::slab(&[1], &[2]), &[f64::NEG_INFINITY, f64::INFINITY]).unwrap();
+            assert_eq!(variable.read::<f64>().unwrap()[..4], expected[..4], "{mode} {kind} {name}");
+            variable.write(&Selection::slab(&[1], &[2]), &[f32::NEG_INFINITY, f32::INFINITY]).unwrap();
             assert_eq!(
                 variable.read::<f64>().unwrap()[1..3],
                 [f64::NEG_INFINITY, f64::INFINITY],

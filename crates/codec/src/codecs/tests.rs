@@ -112,3 +112,34 @@ fn bitround_keeps_what_is_not_finite() {
         assert_eq!(encoded, &data[..4 * size], "{dtype}");
     }
 }
+
+#[test]
+fn packbits_of_the_registry_and_of_numcodecs_differ() {
+    let values: Vec<u8> = (0..11).map(|at| u8::from(at % 3 == 0)).collect();
+    let chunk = ChunkInfo { shape: vec![11], element: DecodedElement::sized(Some(1)) };
+    let decoded = |name: &str, configuration: &str, bytes: &[u8], len: usize| {
+        let configuration = serde_json::from_str(configuration).unwrap();
+        let spec = CodecSpec::V3 { name: name.to_owned(), configuration };
+        let chain = CodecRegistry::builtin().bind(&[spec], &chunk)?;
+        let mut out = vec![9; len];
+        chain.decode_into(bytes, 0, &mut out, &mut CodecScratch::default()).map(|surplus| (out, surplus))
+    };
+    // Values 0, 3, 6 and 9 of 11 are set.
+    let all = Ok((values.clone(), 0));
+    assert_eq!(decoded("numcodecs.packbits", "{}", &[5, 0b1001_0010, 0b0100_0000], 11), all);
+    for (configuration, bytes) in [
+        ("{}", vec![0b0100_1001, 0b010]),
+        (r#"{"padding_encoding": "none", "first_bit": null, "last_bit": 0}"#, vec![0b0100_1001, 0b010]),
+        (r#"{"padding_encoding": "first_byte"}"#, vec![5, 0b0100_1001, 0b010]),
+        (r#"{"padding_encoding": "last_byte"}"#, vec![0b0100_1001, 0b010, 5]),
+    ] {
+        assert_eq!(decoded("packbits", configuration, &bytes, 11), all, "{configuration}");
+        let cut = &bytes[..bytes.len() - 1];
+        assert!(decoded("packbits", configuration, cut, 11).is_err(), "{configuration}");
+    }
+    let longer = decoded("packbits", "{}", &[0; 3], 11).unwrap();
+    assert!(longer.1 > 0, "a byte too many");
+    assert!(decoded("packbits", r#"{"padding_encoding": "first_byte"}"#, &[9, 0, 0], 11).is_err());
+    assert!(decoded("packbits", r#"{"padding_encoding": "other"}"#, &[0, 0], 11).is_err());
+    assert!(decoded("packbits", r#"{"last_bit": 3}"#, &[0, 0], 11).is_err());
+}

@@ -26,6 +26,8 @@ pub(crate) enum CodecKind {
     Quantize,
     BitRound,
     PackBits,
+    /// The codec of the registry of Zarr v3, which is not that of numcodecs.
+    BitPack,
     AsType,
     Crc32,
     Crc32c,
@@ -112,6 +114,7 @@ impl CodecName {
 
 /// Whether a codec only decodes, or also encodes.
 const BOTH: u8 = 2;
+const READ: u8 = 1;
 const NONE: u8 = 0;
 
 const fn row(
@@ -148,7 +151,8 @@ pub(crate) static TABLE: &[CodecName] = &[
     row(CodecKind::FixedScaleOffset, None, &["fixedscaleoffset"], &["numcodecs.fixedscaleoffset"], BOTH),
     row(CodecKind::Quantize, None, &["quantize"], &["numcodecs.quantize"], BOTH),
     row(CodecKind::BitRound, None, &["bitround"], &["numcodecs.bitround", "bitround"], BOTH),
-    row(CodecKind::PackBits, None, &["packbits"], &["numcodecs.packbits", "packbits"], BOTH),
+    row(CodecKind::PackBits, None, &["packbits"], &["numcodecs.packbits"], BOTH),
+    row(CodecKind::BitPack, None, &[], &["packbits"], READ),
     row(CodecKind::AsType, None, &["astype"], &["numcodecs.astype"], BOTH),
     row(CodecKind::Crc32, None, &["crc32"], &["numcodecs.crc32"], BOTH),
     row(CodecKind::Crc32c, None, &["crc32c"], &["crc32c", "numcodecs.crc32c"], BOTH),

@@ -12,7 +12,7 @@ use crate::codecs::lz4::Lz4;
 use crate::codecs::lzf::Lzf;
 use crate::codecs::lzma::Lzma;
 use crate::codecs::nbit::Nbit;
-use crate::codecs::packbits::PackBits;
+use crate::codecs::packbits::{BitPack, PackBits};
 use crate::codecs::scaleoffset::ScaleOffset;
 use crate::codecs::shuffle::Shuffle;
 use crate::codecs::szip::Szip;
@@ -99,6 +99,10 @@ pub(super) fn build(
             }
             chunk.element = DecodedElement::sized(Some(1));
             bound(PackBits)
+        }
+        CodecKind::BitPack => {
+            chunk.element = DecodedElement::sized(Some(1));
+            bound(BitPack::new(&parameters)?)
         }
         CodecKind::Identity => Ok(None),
         _ => Err(CodecError::unsupported(label, "it is not implemented")),

@@ -29,6 +29,13 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
     // Elements are encoded by the codecs inside the shards; those outside see shards only.
     let data_type = parse(data_type, inner.order()?)?;
     inner.check_fits(&data_type)?;
+    let is_bool = json.member("data_type").and_then(JsonValue::as_str) == Some("bool");
+    if inner.serializer.name == "packbits" && !is_bool {
+        let ty = shown(json, "data_type");
+        return Err(Error::unsupported(format!(
+            "the codec packbits of data type {ty}: only booleans are supported"
+        )));
+    }
     let keys = keys(json)?;
     let mut filters = Vec::new();
     // The other serializers only state a byte order, which is part of the type.
