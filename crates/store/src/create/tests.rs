@@ -52,7 +52,7 @@ fn a_tree_appears_on_commit_and_is_replaced_whole() {
     put(&staged, ".zgroup", b"{}");
     assert!(!path.exists());
     assert_eq!(staged.name, "x");
-    let store = std::sync::Arc::clone(&staged.store);
+    let store = Arc::clone(&staged.store);
     let document = staged.root.child(".zgroup");
     let exclusion = || store.local().unwrap().exclusion(&document).unwrap();
     assert_eq!(exclusion(), crate::Exclusion::Alone);
