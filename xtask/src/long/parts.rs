@@ -70,6 +70,11 @@ pub(super) const PARTS: &[Part] = &[
             ("NCIRRUS_NETCDF4_SECONDS", "1200"),
         ],
     ),
+    full(
+        "races",
+        &["unit", "--package", "ncirrus-capi", "threads::of_processes_that_change_one_directory"],
+        &[("NCIRRUS_RACES", "1000")],
+    ),
     recipe("stress", &["stress"]),
     recipe("capi-stress", &["capi-stress"]),
     recipe("programs", &["programs"]),

@@ -58,6 +58,16 @@ fn a_child_closes_what_threads_of_its_parent_write() {
     assert_eq!(said, "closed 10\nclose 0\n");
 }
 
+/// 1,000 rounds in a full run: `NCIRRUS_RACES`.
+#[test]
+fn of_processes_that_change_one_directory_one_succeeds_and_each_other_gets_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with(folder.path(), "races", &[]);
+    let rounds = std::env::var("NCIRRUS_RACES").unwrap_or_else(|_| "6".to_owned());
+    let said = printed(Library::Own, folder.path(), &program, &[&rounds]);
+    assert_eq!(said, "lost 0, all failed 0, broken 0\n");
+}
+
 /// Opens of the test that counts memory and handles: `NCIRRUS_CAPI_OPENS`.
 fn opens() -> String {
     std::env::var("NCIRRUS_CAPI_OPENS").unwrap_or_else(|_| "20000".to_owned())
