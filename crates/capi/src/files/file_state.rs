@@ -10,13 +10,15 @@ use crate::process::faults::{self, FaultPlace};
 use crate::process::last_error;
 use crate::process::local_place::{LocalPlace, address_of, anchored};
 use crate::process::{self, open_options, session};
-use crate::values::late_puts::RunKey;
 use ncirrus::pace::LatePuts;
 use ncirrus::{Dataset, Endianness, Model, TypeId, UserKind, VarId};
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+/// The group by which a program refers to the variable of a run of puts, and the number by which it does.
+pub(crate) type RunKey = (usize, std::ffi::c_int);
 
 /// A file that one or several handles refer to.
 #[derive(Debug)]

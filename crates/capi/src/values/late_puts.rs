@@ -7,15 +7,13 @@ use crate::c_types::memory::Bytes;
 use crate::c_types::modes::SHARE;
 use crate::files::broken::PanicMark;
 use crate::files::file_state::FileCore;
+use crate::files::file_state::RunKey;
 use crate::files::{self, CallHandle, OpenFile};
 use crate::process::faults::{self, FaultPlace};
 use crate::rules::slabs::{CSlab, SlabAccess};
 use ncirrus::Atomic;
 use ncirrus::pace::{PutBehind, PutRun, RunPlace, is_small_put};
 use std::ffi::c_int;
-
-/// The group by which a program refers to the variable of a run, and the number by which it does.
-pub(crate) type RunKey = (usize, c_int);
 
 /// Whether there is a run in a file that the values of a slab may continue.
 fn has_run(file: &OpenFile, slab: &CSlab, data: &Bytes) -> bool {

@@ -26,6 +26,13 @@ pub(super) struct RunPlace {
     pub(super) most: Option<usize>,
 }
 
+impl RunPlace {
+    /// The number of bytes of the chunk's elements if the chunk has more; `size` is that of the object that it is in.
+    pub(super) fn surplus(&self, size: Option<u64>) -> Option<usize> {
+        self.most.filter(|most| size.is_some_and(|size| self.must_exist || size > *most as u64))
+    }
+}
+
 /// A chunk is not read in more runs than this.
 pub(super) const UNITS_PER_CELL: usize = 1 << 14;
 

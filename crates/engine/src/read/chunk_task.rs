@@ -1,6 +1,5 @@
 //! The work for one chunk, and for one run of bytes.
 use super::VariableRead;
-use super::byte_run::RunPlace;
 use crate::bound_source::ElementDecoding;
 use crate::convert::RowCopier;
 use crate::resources::{CachedChunk, ChunkKey};
@@ -152,14 +151,6 @@ impl VariableRead<'_> {
         }
         self.note_surplus();
         Ok(())
-    }
-
-    /// Checks that a chunk has no more bytes than its elements; `size` is that of the object that it is in.
-    pub(super) fn check_size(&self, place: &RunPlace, size: Option<u64>) -> Result<()> {
-        match (place.most, size) {
-            (Some(most), Some(size)) if place.must_exist || size > most as u64 => self.accept_surplus(most),
-            _ => Ok(()),
-        }
     }
 
     /// Decodes a whole chunk into `decoded`, which has its length.

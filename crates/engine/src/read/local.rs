@@ -214,7 +214,10 @@ impl VariableRead<'_> {
                 (LocalSource::Opened(reader), size)
             }
         };
-        self.check_size(place, size).map_err(|error| error.at_object(&place.object))?;
+        place
+            .surplus(size)
+            .map_or(Ok(()), |len| self.accept_surplus(len))
+            .map_err(|error| error.at_object(&place.object))?;
         Ok(source)
     }
 

@@ -213,7 +213,8 @@ impl VariableRead<'_> {
             RemoteTask::Run { mut unit, place, cell, first, .. } => {
                 let done = match bytes {
                     Some(bytes) => {
-                        let checked = if first { self.check_size(&place, size) } else { Ok(()) };
+                        let surplus = place.surplus(size).filter(|_| first);
+                        let checked = surplus.map_or(Ok(()), |len| self.accept_surplus(len));
                         checked.and_then(|()| self.copy_run(&mut unit, &bytes, worker))
                     }
                     None if place.must_exist => Err(absent_object(&place.object)),
