@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Rows and columns of a step.
 const SIDE: u64 = 16;
 /// Maximum number of fragments that are created.
-const MOST: u64 = 100_000;
+const MAX_STEPS: u64 = 100_000;
 
 pub(crate) fn run(case: &str, folder: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
     let master = format!("{folder}/m.nca");
@@ -43,7 +43,7 @@ pub(crate) fn make(folder: &str, count: u64) -> Result<(), Failure> {
     let session = Session::builder().durable(false).build()?;
     let fragments = Path::new(folder).join("f");
     std::fs::create_dir_all(&fragments)?;
-    let steps = if count > MOST { count / 2..count / 2 + 1 } else { 0..count };
+    let steps = if count > MAX_STEPS { count / 2..count / 2 + 1 } else { 0..count };
     for step in steps {
         fragment(&format!("{folder}/{}", name(step)), step, &session)?;
     }

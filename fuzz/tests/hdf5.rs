@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// The limits of the targets, plus a margin for what they keep.
-const MOST_BYTES: usize = 128 << 20;
+const MAX_BYTES: usize = 128 << 20;
 /// Files above this size are skipped: a run must be quick.
 const SMALL: u64 = 20 << 10;
 const ROUNDS: u64 = 200;
@@ -68,7 +68,7 @@ fn run(targets: &[Target], bytes: &[u8], what: &dyn std::fmt::Display) {
         let outcome = std::panic::catch_unwind(|| target(bytes));
         assert!(outcome.is_ok(), "{name} of {what} panicked");
         let peak = MEMORY.peak_usage().saturating_sub(before);
-        assert!(peak <= MOST_BYTES, "{name} of {what} took {peak} bytes");
+        assert!(peak <= MAX_BYTES, "{name} of {what} took {peak} bytes");
     }
 }
 

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 /// The percentage of one-word names above which the check fails: a type's name says what it is without its module.
-const MOST_SINGLE_WORDS: usize = 45;
+const MAX_SINGLE_WORDS: usize = 45;
 /// Maximum number of names that are used for three types or more.
-const MOST_REPEATED: usize = 25;
+const MAX_REPEATED: usize = 25;
 
 const GLOSSARY: &str = "docs/STYLE.md";
 
@@ -33,9 +33,9 @@ pub(crate) fn check() -> Outcome {
     for (name, places) in &repeated {
         println!("  {name}: {}", places.join(" "));
     }
-    if percent >= MOST_SINGLE_WORDS || repeated.len() >= MOST_REPEATED {
+    if percent >= MAX_SINGLE_WORDS || repeated.len() >= MAX_REPEATED {
         return Err(format!(
-            "at most {MOST_SINGLE_WORDS} % of the types may be single words and {MOST_REPEATED} names repeated"
+            "at most {MAX_SINGLE_WORDS} % of the types may be single words and {MAX_REPEATED} names repeated"
         ));
     }
     let style = project().join(GLOSSARY);

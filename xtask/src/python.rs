@@ -41,7 +41,7 @@ fn size_of_package() -> Outcome {
                   bytes = sum(len(zlib.compress(path.read_bytes(), 9)) for path in kept)\n\
                   print(f'the package, compressed: {bytes / 2**20:.1f} MiB')\n\
                   sys.exit(f'at most {sys.argv[2]} bytes are allowed, not {bytes}' if bytes > int(sys.argv[2]) else 0)";
-    python(&["-c", script, &folder.to_string_lossy(), &MOST_BYTES.to_string()])
+    python(&["-c", script, &folder.to_string_lossy(), &MAX_BYTES.to_string()])
 }
 
 /// Builds the extension module as it ships and installs the package, editable, in the project's environment.
@@ -101,8 +101,8 @@ pub(crate) fn wheel(_: &[String]) -> Outcome {
     python(&["-m", "auditwheel", "show", &shown])?;
     let bytes = std::fs::metadata(&wheel).map_err(|error| format!("{shown}: {error}"))?.len();
     println!("{shown}: {:.1} MiB", bytes as f64 / f64::from(1 << 20));
-    if bytes > MOST_BYTES {
-        return Err(format!("the wheel has {bytes} bytes, at most {MOST_BYTES} are allowed"));
+    if bytes > MAX_BYTES {
+        return Err(format!("the wheel has {bytes} bytes, at most {MAX_BYTES} are allowed"));
     }
     try_out(&wheel)
 }
@@ -110,7 +110,7 @@ pub(crate) fn wheel(_: &[String]) -> Outcome {
 /// The oldest Linux that the wheel runs on.
 const OLDEST: &str = "manylinux_2_28";
 /// Maximum number of bytes of a wheel.
-const MOST_BYTES: u64 = 15 << 20;
+const MAX_BYTES: u64 = 15 << 20;
 
 fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());

@@ -86,7 +86,7 @@ fn with_waits(context: &CloudContext, transfer: &TransferSettings) -> CloudConte
     let mut context = context.clone();
     let options = &mut context.network.options;
     options.timeout = transfer.timeout.unwrap_or(options.timeout);
-    options.patience.connect = transfer.connect_timeout.unwrap_or(options.patience.connect);
+    options.retry_policy.connect = transfer.connect_timeout.unwrap_or(options.retry_policy.connect);
     context
 }
 

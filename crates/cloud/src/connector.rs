@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Maximum number of bytes read from an error answer.
-const TOLD: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// Gives the providers' clients the connections of all stores.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ async fn with_reason(answer: ResponseHead) -> Result<ResponseHead, RequestFailur
         return Ok(answer);
     }
     let (parts, mut body) = answer.into_parts();
-    let told = body.collect(TOLD).await?;
+    let told = body.collect(MAX_ERROR_BYTES).await?;
     Ok(http::Response::from_parts(parts, MonitoredBody::ready(told)))
 }
 

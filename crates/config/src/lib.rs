@@ -294,7 +294,7 @@ impl ConfigSettings {
     }
 
     fn warn(&mut self, warning: String) {
-        if self.warnings.len() < MOST_WARNINGS {
+        if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(warning);
         }
     }
@@ -328,7 +328,7 @@ pub enum ConfigFormat {
 }
 
 /// Maximum number of warnings that are kept: a file may consist of nothing but mistakes.
-const MOST_WARNINGS: usize = 100;
+const MAX_WARNINGS: usize = 100;
 
 /// Only names.
 impl fmt::Debug for ConfigSettings {

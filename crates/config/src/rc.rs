@@ -22,7 +22,7 @@ type RcPlace = (String, Option<String>);
 
 const FILES: [&str; 3] = [".ncrc", ".daprc", ".dodsrc"];
 /// Maximum number of entries that are kept.
-const MOST: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// Reads the files: those in the home folder, then those in the current one, unless a variable names one or none.
 pub(super) fn read(settings: &mut ConfigSettings) {
@@ -50,7 +50,7 @@ pub(super) fn read(settings: &mut ConfigSettings) {
 pub(super) fn set(settings: &mut ConfigSettings, keys: &[(String, String)]) {
     // The last value of each key.
     let last: BTreeMap<_, _> = keys.iter().map(|(key, value)| (key, value)).collect();
-    let made = last.into_iter().take(MOST).map(|(key, value)| RcEntry {
+    let made = last.into_iter().take(MAX_ENTRIES).map(|(key, value)| RcEntry {
         place: None,
         key: key.clone(),
         value: value.clone(),
@@ -170,7 +170,7 @@ impl RcFiles {
                 continue;
             }
             self.0.retain(|other| !is_same(other));
-            if self.0.len() < MOST {
+            if self.0.len() < MAX_ENTRIES {
                 self.0.push(entry);
             }
         }

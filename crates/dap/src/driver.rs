@@ -69,7 +69,7 @@ impl DapDriver {
             return Arc::clone(known);
         }
         // They are forgotten rather than many.
-        if hosts.len() >= MOST_HOSTS {
+        if hosts.len() >= MAX_HOSTS {
             hosts.clear();
         }
         Arc::clone(hosts.entry(host.to_owned()).or_default())
@@ -77,7 +77,7 @@ impl DapDriver {
 }
 
 /// Hosts that are remembered.
-const MOST_HOSTS: usize = 4096;
+const MAX_HOSTS: usize = 4096;
 
 fn opened(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Vec<ArrivedAnswer>)> {
     match place.protocol {

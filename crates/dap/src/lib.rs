@@ -64,9 +64,9 @@ pub use xdr::XdrPeculiarities;
 
 /// The beginning of a text from outside, for messages.
 fn shortened(text: &str) -> String {
-    const MOST: usize = 200;
-    let mut short: String = text.chars().take(MOST).collect();
-    if text.chars().nth(MOST).is_some() {
+    const MAX_BYTES: usize = 200;
+    let mut short: String = text.chars().take(MAX_BYTES).collect();
+    if text.chars().nth(MAX_BYTES).is_some() {
         short.push_str("..");
     }
     short

@@ -24,7 +24,7 @@ pub(crate) struct BoundSource {
     /// As [`elements`](Self::elements), for elements that go to the caller's memory: compounds of fixed size are copied
     /// one by one as well.
     pub(crate) packed: ElementDecoding,
-    pub(crate) ground: StorageLayout,
+    pub(crate) layout: StorageLayout,
     /// The fill value as it would be stored, for the elements that a short chunk lacks; `None` if it has no stored
     /// form.
     pub(crate) stored_fill: Option<Vec<u8>>,
@@ -99,7 +99,7 @@ impl BoundSource {
                 .map_or_else(|| elements.clone(), ElementDecoding::Copied),
             _ => elements.clone(),
         };
-        let ground = match &source.layout {
+        let layout = match &source.layout {
             Layout::Grid { grid, edge, index, codecs } => {
                 // netcdf-c codes szip by the lines of the variable, not of the chunk (docs/spec/nczarr.md 11.5).
                 let codecs = names::with_shape(codecs, &source.extent).into();
@@ -127,7 +127,7 @@ impl BoundSource {
             Layout::Mosaic { tiles } => StorageLayout::Mosaic(Arc::clone(tiles)),
             Layout::Query { source, variable } => StorageLayout::Query(Arc::clone(source), *variable),
         };
-        let rank = match &ground {
+        let rank = match &layout {
             StorageLayout::Chunks(chunks) => chunks.grid.rank(),
             StorageLayout::Rows(rows) => rows.strides.len(),
             StorageLayout::Mosaic(_) | StorageLayout::Query(..) => source.extent.len(),
@@ -143,7 +143,7 @@ impl BoundSource {
         }
         let stored_fill = convert::encode(model, ty, &source.stored, &source.fill, 0..1).ok();
         let swapped_fill = source.swapped_fill.then(|| swapped(stored_fill.as_deref())).flatten();
-        Ok(Self { source: Arc::new(source), ty, elements, packed, ground, stored_fill, swapped_fill })
+        Ok(Self { source: Arc::new(source), ty, elements, packed, layout, stored_fill, swapped_fill })
     }
 
     /// The picked elements, cut along the grid.
@@ -165,7 +165,7 @@ impl BoundSource {
     /// The grid by which the work on the array is divided.
     fn grid(&self) -> Cow<'_, ChunkGrid> {
         let one = ChunkGrid::Regular(self.source.extent.iter().map(|len| (*len).max(1)).collect());
-        match &self.ground {
+        match &self.layout {
             StorageLayout::Chunks(chunks) => Cow::Borrowed(&chunks.grid),
             StorageLayout::Rows(rows) => Cow::Borrowed(&rows.grid),
             StorageLayout::Mosaic(_) | StorageLayout::Query(..) => Cow::Owned(one),
@@ -174,7 +174,7 @@ impl BoundSource {
 
     /// The error for a chunk that a codec cannot decode.
     pub(crate) fn codec_error(&self, error: CodecError) -> Error {
-        match &self.ground {
+        match &self.layout {
             StorageLayout::Chunks(chunks) => chunks.codec_error(error),
             StorageLayout::Rows(_) | StorageLayout::Mosaic(_) | StorageLayout::Query(..) => {
                 codec_error(error)

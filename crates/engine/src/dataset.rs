@@ -245,7 +245,7 @@ impl Dataset {
         let bound = self.bound(variable, &ReadDepth::default()).await?;
         let picked = Picked::Selection(selection);
         let reading = self.reading(variable, &bound, picked, ReadDepth::default(), missing)?.packed();
-        let read = match &bound.ground {
+        let read = match &bound.layout {
             StorageLayout::Mosaic(index) => {
                 MosaicRead::new(self, &reading, index).read_into(selection, out).await
             }
@@ -277,7 +277,7 @@ impl Dataset {
         Box::pin(async move {
             let bound = self.bound(variable, &nesting).await?;
             let reading = self.reading(variable, &bound, picked, nesting, missing)?;
-            let values = match (&bound.ground, picked) {
+            let values = match (&bound.layout, picked) {
                 (StorageLayout::Mosaic(index), Picked::Selection(selection)) => {
                     MosaicRead::new(self, &reading, index).read(selection).await
                 }
@@ -310,7 +310,7 @@ impl Dataset {
             let bound = self.bound(variable, &nesting).await?;
             let picked = Picked::Selection(selection);
             let reading = self.reading(variable, &bound, picked, nesting, self.default_missing())?;
-            let plan = match &bound.ground {
+            let plan = match &bound.layout {
                 StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).plan(selection).await,
                 StorageLayout::Query(source, number) => {
                     QueryRead::new(&reading, (source, *number)).plan(selection)
@@ -331,7 +331,7 @@ impl Dataset {
     ) -> Result<VariableRead<'a>> {
         let shape = self.inner.model.shape(variable);
         picked.check(&shape).map_err(|error| self.located(error.into(), variable))?;
-        let context = match bound.ground {
+        let context = match bound.layout {
             StorageLayout::Mosaic(_) => {
                 let path = self.inner.model.variable_path(variable);
                 let limits = &self.inner.session.shared.limits;

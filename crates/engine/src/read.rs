@@ -156,7 +156,7 @@ impl<'a> VariableRead<'a> {
     pub(crate) fn parts(&self, selection: &Selection) -> Result<Vec<Selection>> {
         let element = convert::packed_len(self.model, self.bound.ty)?.max(1);
         let most = (self.context.shared.memory.bytes() / 8).clamp(64 << 10, 64 << 20) / element;
-        let grain = match &self.bound.ground {
+        let grain = match &self.bound.layout {
             StorageLayout::Chunks(chunks) => chunks.grid.cell_shape(&vec![0; chunks.grid.rank()]),
             StorageLayout::Rows(_) | StorageLayout::Mosaic(_) | StorageLayout::Query(..) => None,
         };
@@ -209,7 +209,7 @@ impl<'a> VariableRead<'a> {
 
     /// Whether all chunks of a selection fit in the cache.
     fn is_small_read(&self, cuts: &OutputCuts<'_>) -> bool {
-        let StorageLayout::Chunks(chunks) = &self.bound.ground else { return false };
+        let StorageLayout::Chunks(chunks) = &self.bound.layout else { return false };
         let bytes = cuts.cell_count().and_then(|cells| cells.checked_mul(chunks.usual_byte_len()));
         bytes.is_some_and(|bytes| self.chunk_cache().takes(bytes))
     }

@@ -7,7 +7,7 @@ use ncirrus_model::CodecSpec;
 mod tests;
 
 /// Maximum number of filters of one dataset: a chunk's mask has a bit for each.
-const MOST: u8 = 32;
+const MAX_FILTERS: u8 = 32;
 /// Filters below this number are HDF5's own and have no name in messages of version 2.
 const FIRST_NAMED: u16 = 256;
 const SHUFFLE: u32 = 2;
@@ -20,8 +20,10 @@ pub(crate) fn parse(body: &[u8], element_len: u64) -> Result<Vec<NamedFilter>> {
     let mut cursor = ByteCursor::new(body, "a filter pipeline");
     let version = cursor.version(&[1, 2])?;
     let count = cursor.u8()?;
-    if count > MOST {
-        return Err(Error::malformed(format!("a filter pipeline of {count} filters, more than {MOST}")));
+    if count > MAX_FILTERS {
+        return Err(Error::malformed(format!(
+            "a filter pipeline of {count} filters, more than {MAX_FILTERS}"
+        )));
     }
     if version == 1 {
         cursor.skip(6)?;

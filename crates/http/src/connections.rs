@@ -79,7 +79,7 @@ impl ConnectionPool {
 
     /// A client, created on first use.
     fn client(&self, options: &StoreOptions, config: &ConfigSettings, follows: bool) -> Result<Client> {
-        let connect = options.patience.connect.min(options.timeout);
+        let connect = options.retry_policy.connect.min(options.timeout);
         let mut clients = self.0.clients.guard();
         let guard = guard_rules(options, config);
         let kind = (connect, follows, config.http(), guard.clone());

@@ -26,8 +26,8 @@ impl NetworkContext {
         let is_own = |key: &ConfigKey| config.origin(*key) != self.config.origin(*key);
         let wait = |key: ConfigKey| Some(key).filter(is_own).and_then(|key| config.duration(key));
         own.options.timeout = wait(ConfigKey::Timeout).unwrap_or(own.options.timeout);
-        own.options.patience.connect =
-            wait(ConfigKey::ConnectTimeout).unwrap_or(own.options.patience.connect);
+        own.options.retry_policy.connect =
+            wait(ConfigKey::ConnectTimeout).unwrap_or(own.options.retry_policy.connect);
         own.config = Arc::new(config);
         Cow::Owned(own)
     }

@@ -151,7 +151,7 @@ impl HttpStore {
 
     fn note_size(&self, object: &ObjectId, size: Option<u64>) {
         let mut sizes = self.sizes.guard();
-        if let Some(size) = size.filter(|_| sizes.len() < MOST_SIZES) {
+        if let Some(size) = size.filter(|_| sizes.len() < MAX_SIZES) {
             sizes.insert(object.clone(), size);
         }
     }
@@ -170,7 +170,7 @@ impl HttpStore {
         );
         *self.whole.guard() = Some((object.clone(), whole));
         let mut warnings = self.warnings.guard();
-        if warnings.len() < MOST_WARNINGS && !warnings.contains(&told) {
+        if warnings.len() < MAX_WARNINGS && !warnings.contains(&told) {
             warnings.push(told);
         }
     }
@@ -223,9 +223,9 @@ impl HttpStore {
 /// Concurrent requests to one web server.
 const AT_ONCE: usize = 16;
 /// Maximum number of objects whose sizes are remembered.
-const MOST_SIZES: usize = 1 << 16;
+const MAX_SIZES: usize = 1 << 16;
 /// Maximum number of objects with warnings.
-const MOST_WARNINGS: usize = 8;
+const MAX_WARNINGS: usize = 8;
 
 /// A path up to its last segment, that segment, and a trailing slash. The path before is kept unchanged.
 fn split(path: &str) -> (&str, String, &'static str) {

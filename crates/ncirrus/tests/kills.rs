@@ -120,14 +120,16 @@ fn empty() -> MemoryStore {
 }
 
 /// More changes than any of these writers makes.
-const MOST: usize = 400;
+const MAX_CHANGES: usize = 400;
 
 #[test]
 fn a_creation_that_is_killed_is_absent_or_whole() {
     for bench in Bench::all() {
         let name = &bench.format.name;
         let whole = empty();
-        bench.create(&whole, bench.dying(&whole, MOST)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        bench
+            .create(&whole, bench.dying(&whole, MAX_CHANGES))
+            .unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let whole = bench.state(&whole).unwrap();
         let mut killed = 0;
         loop {
@@ -143,7 +145,7 @@ fn a_creation_that_is_killed_is_absent_or_whole() {
             }
             killed += 1;
         }
-        assert!((3..MOST).contains(&killed), "{name}: {killed} changes");
+        assert!((3..MAX_CHANGES).contains(&killed), "{name}: {killed} changes");
     }
 }
 
@@ -198,7 +200,7 @@ fn kill_everywhere(bench: &Bench, changes: &[Change]) {
     let old = bench.state(&base).unwrap();
     let done = copy_of(&base);
     bench
-        .update(&done, bench.dying(&done, MOST), changes)
+        .update(&done, bench.dying(&done, MAX_CHANGES), changes)
         .unwrap_or_else(|error| panic!("{name}: {error:?}"));
     let new = bench.state(&done).unwrap();
     let mut killed = 0;
@@ -218,7 +220,7 @@ fn kill_everywhere(bench: &Bench, changes: &[Change]) {
         recovers(bench, &memory, changes, &new, &at);
         killed += 1;
     }
-    assert!((1..MOST).contains(&killed), "{name}: {killed} changes");
+    assert!((1..MAX_CHANGES).contains(&killed), "{name}: {killed} changes");
 }
 
 /// What a killed writer left does not stop the next writer.
@@ -226,7 +228,7 @@ fn recovers(bench: &Bench, memory: &MemoryStore, changes: &[Change], new: &State
     if bench.state(memory).is_ok_and(|state| state.definitions == new.definitions) {
         return;
     }
-    let again = bench.update(memory, bench.dying(memory, MOST), changes);
+    let again = bench.update(memory, bench.dying(memory, MAX_CHANGES), changes);
     again.unwrap_or_else(|error| panic!("{at}: the next writer fails: {error:?}"));
     let state = bench.state(memory).unwrap_or_else(|error| panic!("{at}: after the next writer: {error:?}"));
     assert_eq!(&state, new, "{at}: the next writer's work");
@@ -239,7 +241,7 @@ fn the_next_change_leaves_no_object_ahead_of_the_others() {
     for bench in Bench::all().into_iter().filter(|bench| bench.format.grows && !bench.format.far) {
         let base = empty();
         bench.create(&base, base.shared()).unwrap();
-        for killed in 0..MOST {
+        for killed in 0..MAX_CHANGES {
             let memory = copy_of(&base);
             let outcome = bench.update(&memory, bench.dying(&memory, killed), &changes);
             let before = bench.state(&memory).unwrap();

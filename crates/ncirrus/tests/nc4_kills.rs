@@ -20,7 +20,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// More writes than any of these changes takes.
-const MOST: usize = 1000;
+const MAX_WRITES: usize = 1000;
 /// h5py checks one in this many of the states that killed writers leave.
 const SAMPLE: usize = 3;
 
@@ -185,7 +185,7 @@ fn a_creation_that_is_killed_is_absent_or_whole() {
                 (Err(_), Err(_)) => {}
             }
             if outcome.is_ok() {
-                assert!((3..MOST).contains(&killed), "{what}");
+                assert!((3..MAX_WRITES).contains(&killed), "{what}");
                 break;
             }
         }
@@ -216,7 +216,7 @@ fn what_its_maker_changes_is_old_or_new() {
         let (old, new) = (state(&session, &made).unwrap(), state(&session, &done).unwrap());
         let mut samples = Samples::new();
         let mut opened = false;
-        for killed in 0..MOST {
+        for killed in 0..MAX_WRITES {
             let (memory, at) = (empty(), format!("{structures:?} after {killed} writes"));
             let outcome = go_on(&memory, dying(&memory, killed));
             match state(&session, &memory) {
@@ -304,12 +304,12 @@ fn kill_everywhere(
     };
     let old = state(session, base).map_err(told(name))?;
     let done = copy_of(base);
-    update(session, &done, dying(&done, MOST), changes).map_err(told(name))?;
+    update(session, &done, dying(&done, MAX_WRITES), changes).map_err(told(name))?;
     let new = state(session, &done).map_err(told(name))?;
     if new == old {
         return Err(format!("{name}: nothing was changed"));
     }
-    for killed in 0..MOST {
+    for killed in 0..MAX_WRITES {
         let (memory, at) = (copy_of(base), format!("{name} after {killed} writes"));
         let outcome = update(session, &memory, dying(&memory, killed), changes);
         let found = state(session, &memory).map_err(told(&at))?;
@@ -329,5 +329,5 @@ fn kill_everywhere(
             }
         }
     }
-    Err(format!("{name}: no end after {MOST} writes"))
+    Err(format!("{name}: no end after {MAX_WRITES} writes"))
 }

@@ -17,7 +17,7 @@ pub const BLOSC: u32 = 32001;
 pub const ZSTD: u32 = 32015;
 
 /// The largest number of a filter.
-const MOST_ID: u32 = 0xffff;
+const MAX_ID: u32 = 0xffff;
 /// Flags of szip that programs choose.
 const ENTROPY: u32 = 4;
 const NEAREST: u32 = 32;
@@ -33,7 +33,7 @@ pub enum FilterRefusal {
 
 /// Whether filters have such numbers (`NC_EHDFERR`).
 pub fn is_number(id: u32) -> bool {
-    id <= MOST_ID
+    id <= MAX_ID
 }
 
 /// Whether a variable with other filters, whose chunks have so many elements, may get a filter. `None` for the elements of a variable

@@ -19,7 +19,7 @@ static LINES: Mutex<VecDeque<RequestEvent>> = Mutex::new(VecDeque::new());
 static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Lines that wait, at most; the oldest go first.
-const MOST: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 /// The level of the lines, that of `logging.DEBUG`.
 const LEVEL: u8 = 10;
 /// How often a lock is tried that is held for an instant, or for ever by a thread that a fork left behind.
@@ -147,7 +147,7 @@ impl Subscriber for RequestLines {
         let mut line = RequestEvent::default();
         event.record(&mut line);
         let Some(mut lines) = locked() else { return };
-        if lines.len() >= MOST {
+        if lines.len() >= MAX_LINES {
             lines.pop_front();
         }
         lines.push_back(line);

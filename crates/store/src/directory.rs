@@ -504,14 +504,14 @@ pub(crate) fn tag_of(metadata: &Metadata) -> Tag {
 }
 
 /// How often directories are recreated that another program removes.
-const MOST_TRIES: usize = 64;
+const MAX_TRIES: usize = 64;
 
 /// A new file, and its name. Parent directories may vanish while they are created, when another program removes empty
 /// ones.
 fn create_new(path: PathBuf) -> io::Result<(File, PathBuf)> {
     let open = || OpenOptions::new().write(true).create_new(true).open(&path);
     let mut opened = open();
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         match &opened {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 opened = match create_parents(&path) {

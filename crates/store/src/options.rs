@@ -41,7 +41,7 @@ pub struct StoreOptions {
     /// How often a request is retried that may succeed later.
     pub retries: u32,
     /// How slow a network may be, and how long requests are retried.
-    pub patience: RetryPolicy,
+    pub retry_policy: RetryPolicy,
     /// Maximum size of an object that is read whole because its server does not support ranges.
     pub whole_bytes: u64,
     /// Which credentials are used with object stores.
@@ -69,7 +69,7 @@ impl fmt::Debug for StoreOptions {
             .field("allowed_hosts", &self.allowed_hosts)
             .field("timeout", &self.timeout)
             .field("retries", &self.retries)
-            .field("patience", &self.patience)
+            .field("retry_policy", &self.retry_policy)
             .field("whole_bytes", &self.whole_bytes)
             .field("credentials", &self.credentials)
             .field("settings", &settings)
@@ -102,7 +102,7 @@ impl Default for StoreOptions {
             scratch: None,
             timeout: Duration::from_secs(60),
             retries: 8,
-            patience: RetryPolicy::default(),
+            retry_policy: RetryPolicy::default(),
             whole_bytes: 1 << 30,
             credentials: Credentials::default(),
             settings: BTreeMap::new(),

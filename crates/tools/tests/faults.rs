@@ -19,14 +19,15 @@ fn session(change: impl FnOnce(&mut StoreOptions)) -> Session {
 
 /// The same, before it is built.
 fn builder(change: impl FnOnce(&mut StoreOptions)) -> SessionBuilder {
-    let patience = RetryPolicy {
+    let retry_policy = RetryPolicy {
         first_wait: Duration::from_millis(1),
         slowest: 10,
         window: Duration::from_millis(500),
         reserve: 100_000,
         ..RetryPolicy::default()
     };
-    let mut options = StoreOptions { patience, timeout: Duration::from_secs(10), ..StoreOptions::default() };
+    let mut options =
+        StoreOptions { retry_policy, timeout: Duration::from_secs(10), ..StoreOptions::default() };
     change(&mut options);
     Session::builder().threads(2).durable(false).stores(options)
 }

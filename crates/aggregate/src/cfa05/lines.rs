@@ -13,7 +13,7 @@ const PROBES: u64 = 32;
 /// Matrices up to this number of partitions are read completely if a rule leaves doubts.
 const SMALL: u64 = 1 << 16;
 /// A rule for more blocks is accepted without checking every one.
-const MOST_CHECKED: u64 = 1 << 24;
+const MAX_CHECKED: u64 = 1 << 24;
 
 /// The places of partitions.
 pub(super) struct PartitionLocations<'a> {
@@ -125,7 +125,7 @@ fn cut(line: &LocationLine, count: u64, len: Option<u64>) -> Option<AxisCells> {
         line.iter().all(|(cell, span)| span.as_ref().is_none_or(|span| *span == cuts.span(*cell)))
     };
     // An inferred rule is accepted only if it leaves no element out.
-    let covers = |cuts: &AxisCells| count > MOST_CHECKED || len.is_none_or(|len| cuts.covers(len));
+    let covers = |cuts: &AxisCells| count > MAX_CHECKED || len.is_none_or(|len| cuts.covers(len));
     let rules = even(line, count, len).into_iter().chain(len.map(|len| AxisCells::Scaled { len, count }));
     rules.filter(explains).find(covers)
 }

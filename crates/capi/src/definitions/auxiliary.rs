@@ -51,7 +51,7 @@ fn owned(text: &CText) -> Outcome<CString> {
 }
 
 /// `NC_MAX_VAR_DIMS`.
-const MOST_DIMS: usize = 1024;
+const MAX_DIMS: usize = 1024;
 
 /// `ncaux_begin_compound`.
 pub(crate) fn begin(ncid: c_int, name: CText, mode: c_int, tag: AddressOut) -> Outcome<()> {
@@ -72,7 +72,7 @@ pub(crate) fn add(
         return Ok(());
     }
     let draft = tag.draft()?;
-    let rank = usize::try_from(rank).ok().filter(|rank| *rank <= MOST_DIMS).ok_or(Code(NC_EINVAL))?;
+    let rank = usize::try_from(rank).ok().filter(|rank| *rank <= MAX_DIMS).ok_or(Code(NC_EINVAL))?;
     let dims = lens.read(rank)?.to_vec();
     if dims.iter().any(|len| *len <= 0) {
         return Err(Code(NC_EINVAL));

@@ -16,9 +16,9 @@ use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, Fill, Model, Storage, 
 use std::ffi::c_int;
 
 /// Dimensions of a variable of netCDF-4.
-const MOST_DIMS: c_int = 32;
+const MAX_DIMS: c_int = 32;
 /// `NC_MAX_VAR_DIMS`.
-const MOST_CLASSIC_DIMS: usize = 1024;
+const MAX_CLASSIC_DIMS: usize = 1024;
 /// `NC_NOFILL`.
 const NOFILL: c_int = 0x100;
 
@@ -178,7 +178,7 @@ pub(crate) fn def_var(
 ) -> Outcome<()> {
     edit(ncid, |edit| {
         let is_classic = edit.is_classic();
-        if !is_classic && rank > MOST_DIMS {
+        if !is_classic && rank > MAX_DIMS {
             return Err(Code(NC_EMAXDIMS));
         }
         edit.enter_define_mode()?;
@@ -191,7 +191,7 @@ pub(crate) fn def_var(
             return Err(Code(NC_ESTRICTNC3));
         }
         let rank = usize::try_from(rank).map_err(|_| Code(NC_EINVAL))?;
-        if rank > MOST_CLASSIC_DIMS {
+        if rank > MAX_CLASSIC_DIMS {
             return Err(Code(NC_EMAXDIMS));
         }
         check_free(edit, &name)?;

@@ -264,7 +264,7 @@ pub(crate) fn filter(
     if filters == 0 {
         return Err(Code(NC_ENOFILTER));
     }
-    let mut ids = vec![0; filters.min(MOST_FILTERS)];
+    let mut ids = vec![0; filters.min(MAX_FILTERS)];
     table.inq_var_filter_ids(ncid, varid, Out::of(&mut filters), Out::of_all(&mut ids))?;
     let first = ids.first().copied().unwrap_or(0);
     id.set(first);
@@ -272,7 +272,7 @@ pub(crate) fn filter(
 }
 
 /// More filters than a variable has.
-const MOST_FILTERS: usize = 1 << 16;
+const MAX_FILTERS: usize = 1 << 16;
 
 /// `nc_def_var_filter`: the variable is asked for first.
 pub(crate) fn def_filter(
@@ -318,7 +318,7 @@ pub(crate) fn dims(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<Vec<
 pub(crate) fn unlimited(table: &UserTable, ncid: c_int) -> Outcome<Vec<c_int>> {
     let mut count = 0;
     table.inq_unlimdims(ncid, Out::of(&mut count), Out::none())?;
-    let mut dims = vec![0; size(u64::try_from(count).unwrap_or(0))?.min(MOST_DIMS)];
+    let mut dims = vec![0; size(u64::try_from(count).unwrap_or(0))?.min(MAX_DIMS)];
     if !dims.is_empty() {
         table.inq_unlimdims(ncid, Out::of(&mut count), Out::of_all(&mut dims))?;
     }
@@ -337,7 +337,7 @@ fn shape(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<Vec<usize>> {
 fn rank(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<usize> {
     let mut rank = 0;
     VariableQuestion { rank: Out::of(&mut rank), ..nothing() }.ask(table, ncid, varid)?;
-    size(u64::try_from(rank).unwrap_or(0)).map(|rank| rank.min(MOST_DIMS))
+    size(u64::try_from(rank).unwrap_or(0)).map(|rank| rank.min(MAX_DIMS))
 }
 
 /// The rank of a variable, and the bytes of an element in memory.
@@ -349,11 +349,11 @@ pub(crate) fn rank_and_element(table: &UserTable, ncid: c_int, varid: c_int) -> 
 }
 
 /// `NC_MAX_VAR_DIMS`.
-const MOST_DIMS: usize = 1024;
+const MAX_DIMS: usize = 1024;
 /// Counts of one value.
-const ONES: &[usize] = &[1; MOST_DIMS];
+const ONES: &[usize] = &[1; MAX_DIMS];
 /// Strides of a box.
-const STEPS: &[isize] = &[1; MOST_DIMS];
+const STEPS: &[isize] = &[1; MAX_DIMS];
 
 /// A box of a variable as a table is asked for it.
 #[derive(Debug)]

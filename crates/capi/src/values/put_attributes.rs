@@ -17,7 +17,7 @@ use ncirrus::{Atomic, Attribute, Attributes, Fill, Format, NodeId, TypeRef, Valu
 use std::ffi::c_int;
 
 /// The most values.
-const MOST: usize = 0x7fff_ffff;
+const MAX_VALUES: usize = 0x7fff_ffff;
 
 /// What has attributes.
 fn node_of(edit: &FileEdit<'_>, varid: c_int) -> Outcome<NodeId> {
@@ -80,7 +80,7 @@ impl NewAttribute<'_> {
             crate::files::members::atomic_of(self.ty).filter(|ty| edit.file.core.format.netcdf().holds(*ty));
         let ty = ty.ok_or(Code(NC_EBADTYPE))?;
         self.check_text(ty)?;
-        if self.len > MOST {
+        if self.len > MAX_VALUES {
             return Err(Code(NC_EINVAL));
         }
         let known = known_name(self.name);
@@ -101,7 +101,7 @@ impl NewAttribute<'_> {
     }
 
     fn put(&self, edit: &mut FileEdit<'_>, node: NodeId) -> Outcome<()> {
-        if self.len > MOST {
+        if self.len > MAX_VALUES {
             return Err(Code(NC_EINVAL));
         }
         if self.name.is_null() || self.name.bytes()?.len() > NAME_MAX_BYTES {
@@ -393,7 +393,7 @@ fn copy_by_calls(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c
     }
     let ty = crate::files::members::atomic_of(number).ok_or(Code(NC_EBADTYPE))?;
     let each = ty.byte_len().unwrap_or(size_of::<usize>());
-    let mut image = vec![0; len.checked_mul(each).filter(|len| *len <= MOST).ok_or(Code(NC_EINVAL))?];
+    let mut image = vec![0; len.checked_mul(each).filter(|len| *len <= MAX_VALUES).ok_or(Code(NC_EINVAL))?];
     let memory = BytesOut::of(&mut image);
     match crate::programs::user_formats::table_of(from) {
         Some(table) => crate::programs::user_calls::get_own_att(&table, from, from_var, name, memory)?,

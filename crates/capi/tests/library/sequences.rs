@@ -21,10 +21,10 @@ const DEFAULT_SEEDS: Range<u64> = 0..2000;
 const BLOCK: u64 = 500;
 
 /// How many sequences that differ are shortened and told.
-const TOLD: usize = 5;
+const MAX_REPORTED: usize = 5;
 
 /// The most calls of a sequence.
-const MOST_CALLS: usize = 60;
+const MAX_CALLS: usize = 60;
 
 #[test]
 fn sequences_of_calls_answer_and_leave_the_same() {
@@ -55,7 +55,7 @@ fn sequences_of_calls_answer_and_leave_the_same() {
     for (seed, kind, difference) in &wrong {
         let _ = writeln!(said, "seed {seed} ({kind}): {difference}");
     }
-    for (seed, ..) in wrong.iter().take(TOLD) {
+    for (seed, ..) in wrong.iter().take(MAX_REPORTED) {
         said.push_str(&comparison.shortened(*seed));
     }
     assert!(wrong.is_empty(), "{} of {many} sequences differ:\n{said}", wrong.len());
@@ -189,7 +189,7 @@ impl Comparison<'_> {
             let found = self.differences(seed..seed + 1, Some(chosen)).pop();
             found.filter(|(_, _, difference)| difference.is_like(&whole))
         };
-        let Some(count) = (0..=MOST_CALLS).find(|count| differs(&"1".repeat(*count)).is_some()) else {
+        let Some(count) = (0..=MAX_CALLS).find(|count| differs(&"1".repeat(*count)).is_some()) else {
             return format!("seed {seed} differs only as a whole\n");
         };
         let mut chosen = "1".repeat(count);

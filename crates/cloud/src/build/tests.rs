@@ -22,14 +22,14 @@ fn a_server_has_settings_of_its_own_by_alias_and_by_address() {
         assert_eq!((transfer.part_bytes(), transfer.at_once()), (Some(20 << 20), Some(2)), "{address}");
         assert!(!transfer.sends_parts());
         let waits = with_waits(&context, &transfer).network.options;
-        assert_eq!(waits.patience.connect, Duration::from_secs(3));
+        assert_eq!(waits.retry_policy.connect, Duration::from_secs(3));
         assert_eq!(waits.timeout, Duration::from_secs(7));
     }
     assert_eq!(of("s3://bucket/x"), TransferSettings::default());
     let waits = with_waits(&context, &TransferSettings::default()).network.options;
     assert_eq!(
-        (waits.timeout, waits.patience),
-        (context.network.options.timeout, context.network.options.patience)
+        (waits.timeout, waits.retry_policy),
+        (context.network.options.timeout, context.network.options.retry_policy)
     );
 }
 

@@ -13,7 +13,7 @@ pub struct CredentialRegistry(Arc<Mutex<SharedIdentities>>);
 #[derive(Default)]
 struct SharedIdentities {
     buckets: BTreeMap<String, Arc<BucketFacts>>,
-    purses: BTreeMap<(CredentialSource, String), Arc<CredentialCache>>,
+    caches: BTreeMap<(CredentialSource, String), Arc<CredentialCache>>,
     notes: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct BucketFactsMap {
 }
 
 /// Maximum number of notes that are kept.
-const MOST: usize = 100;
+const MAX_NOTES: usize = 100;
 
 impl CredentialRegistry {
     /// Notes for the user about the credentials used, in order of occurrence.
@@ -49,7 +49,7 @@ impl CredentialRegistry {
 
     pub(crate) fn note(&self, note: String) {
         let mut known = self.lock();
-        if known.notes.len() < MOST && !known.notes.contains(&note) {
+        if known.notes.len() < MAX_NOTES && !known.notes.contains(&note) {
             known.notes.push(note);
         }
     }
@@ -59,14 +59,14 @@ impl CredentialRegistry {
     }
 
     /// Credentials from a source; `region` is used for services without a region of their own.
-    pub(super) fn purse(
+    pub(super) fn cache(
         &self,
         source: &CredentialSource,
         region: &str,
         new: impl FnOnce() -> CredentialCache,
     ) -> Arc<CredentialCache> {
         let key = (source.clone(), region.to_owned());
-        Arc::clone(self.lock().purses.entry(key).or_insert_with(|| Arc::new(new())))
+        Arc::clone(self.lock().caches.entry(key).or_insert_with(|| Arc::new(new())))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, SharedIdentities> {

@@ -29,7 +29,7 @@ pub(crate) struct BucketSigner(Arc<SigningService>);
 
 struct SigningService {
     inner: HttpClient,
-    purse: Arc<CredentialCache>,
+    cache: Arc<CredentialCache>,
     region: String,
     learnt: Arc<BucketFacts>,
     known: CredentialRegistry,
@@ -65,10 +65,10 @@ impl BucketSigner {
             codes: context.codes.clone(),
             region: region.clone(),
         };
-        let purse = known.purse(&identity.source, &region, || CredentialCache::new(&identity.source, asker));
+        let cache = known.cache(&identity.source, &region, || CredentialCache::new(&identity.source, asker));
         Self(Arc::new(SigningService {
             inner,
-            purse,
+            cache,
             learnt: known.bucket(address),
             is_own_server: identity.endpoint.value == format!("https://s3.{region}.amazonaws.com"),
             region,
@@ -99,7 +99,7 @@ impl CredentialProvider for BucketSigner {
             source,
         };
         let found =
-            self.0.purse.open().await.map_err(|error| failed(Box::new(RequestFailure::lasting(error))))?;
+            self.0.cache.open().await.map_err(|error| failed(Box::new(RequestFailure::lasting(error))))?;
         found.ok_or_else(|| failed("no credentials were found".into()))
     }
 }
@@ -120,7 +120,7 @@ impl SigningService {
             return self.send(&request, None).await;
         }
         let region = self.region();
-        let mut credential = self.purse.open().await.map_err(refused)?;
+        let mut credential = self.cache.open().await.map_err(refused)?;
         let mut answer = self.ask(&request, credential.as_deref()).await?;
         // Taken in any case: it belongs to this answer.
         let is_over = StoreOperation::take_expired()
@@ -166,9 +166,9 @@ impl SigningService {
 
     /// Credentials other than those that a server reported as expired, if there are any.
     async fn renewed(&self, old: Option<&AwsCredential>) -> Result<Option<Arc<AwsCredential>>, HttpError> {
-        let Some(old) = old.filter(|_| self.purse.can_renew()) else { return Ok(None) };
-        self.purse.refused(old).await;
-        let new = self.purse.open().await.map_err(refused)?;
+        let Some(old) = old.filter(|_| self.cache.can_renew()) else { return Ok(None) };
+        self.cache.refused(old).await;
+        let new = self.cache.open().await.map_err(refused)?;
         Ok(new.filter(|new| **new != *old))
     }
 

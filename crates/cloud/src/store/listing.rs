@@ -33,7 +33,7 @@ pub(super) struct ListedKey {
 pub(super) struct OddKeys(Mutex<Vec<String>>);
 
 /// Maximum number of keys that are reported.
-const MOST: usize = 20;
+const MAX_KEYS: usize = 20;
 
 impl OddKeys {
     /// What was left out.
@@ -44,7 +44,7 @@ impl OddKeys {
     fn note(&self, what: &str, key: &str) {
         let mut told = self.0.guard();
         let line = format!("{what} {key:?} left out: {WHY}");
-        if told.len() < MOST && !told.contains(&line) {
+        if told.len() < MAX_KEYS && !told.contains(&line) {
             told.push(line);
         }
     }

@@ -17,7 +17,7 @@ const ONE_PIECE: u64 = 32 << 20;
 /// Part size, unless there would be too many parts.
 const PART: u64 = 16 << 20;
 /// Maximum number of parts (Amazon allows 10,000).
-const MOST_PARTS: u64 = 9_000;
+const MAX_PARTS: u64 = 9_000;
 /// Parts in flight, unless the host has a number of its own.
 const AT_ONCE: usize = 4;
 
@@ -111,7 +111,7 @@ impl CloudStore {
 
     /// Part size for an object of `len` bytes: larger if there would be too many parts.
     fn part_len(&self, len: u64) -> u64 {
-        self.transfer.part_bytes().unwrap_or(PART).max(len.div_ceil(MOST_PARTS))
+        self.transfer.part_bytes().unwrap_or(PART).max(len.div_ceil(MAX_PARTS))
     }
 
     pub(super) async fn check(&self, object: &ObjectId, path: &Path, when: &PutCondition) -> Result<()> {

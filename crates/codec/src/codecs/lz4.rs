@@ -36,7 +36,7 @@ pub(crate) enum Lz4 {
 const DEFAULT_BLOCK_LEN: usize = 1 << 30;
 
 /// LZ4 cannot decode a byte to more than this many.
-const MOST_PER_BYTE: usize = 256;
+const MAX_PER_BYTE: usize = 256;
 
 impl Lz4 {
     /// The framing of the HDF5 filter; zero selects the default block length.
@@ -64,7 +64,7 @@ impl Codec for Lz4 {
             Self::Whole => input.first_chunk().map(|len| u64::from(u32::from_le_bytes(*len))),
             Self::Blocks { .. } => input.first_chunk().map(|len| u64::from_be_bytes(*len)),
         };
-        let most = input.len().saturating_mul(MOST_PER_BYTE);
+        let most = input.len().saturating_mul(MAX_PER_BYTE);
         match len.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= most) {
             Some(len) => Ok(Some(len)),
             None => Err(CodecError::malformed(NAME, format!("{} bytes cannot hold the chunk", input.len()))),

@@ -19,7 +19,7 @@ use crate::scratch::{LibraryContexts, ScratchBuffer};
 const NAME: &str = "nbit";
 
 /// Maximum nesting depth of types.
-const MOST_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// N-bit packing of elements of one type.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl Codec for Nbit {
 impl NbitField {
     fn parse(words: &mut impl Iterator<Item = u32>, depth: usize) -> Option<Self> {
         let (class, len) = (words.next()?, usize::try_from(words.next()?).ok().filter(|&len| len > 0)?);
-        if depth > MOST_DEPTH {
+        if depth > MAX_DEPTH {
             return None;
         }
         match class {

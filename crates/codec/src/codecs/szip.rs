@@ -33,8 +33,8 @@ const MOST_SIGNIFICANT_FIRST: i64 = 16;
 const NEAREST_NEIGHBOUR: i64 = 32;
 
 /// The limits of szlib (`SZ_MAX_BLOCKS_PER_SCANLINE`, `SZ_MAX_PIXELS_PER_SCANLINE`): it refuses longer scanlines.
-const MOST_BLOCKS_PER_SCANLINE: u64 = 128;
-const MOST_PIXELS_PER_SCANLINE: u64 = 4096;
+const MAX_BLOCKS_PER_SCANLINE: u64 = 128;
+const MAX_PIXELS_PER_SCANLINE: u64 = 4096;
 
 /// How the pixels of a chunk are coded.
 #[derive(Debug)]
@@ -244,11 +244,11 @@ pub(crate) fn usual_scanline(shape: &[u64], block: u64) -> Result<usize, CodecEr
     let fastest = shape.last().copied().unwrap_or(1);
     let total = shape.iter().try_fold(1u64, |product, &len| product.checked_mul(len));
     let scanline = if fastest < block {
-        total.unwrap_or(u64::MAX).min(block * MOST_BLOCKS_PER_SCANLINE)
-    } else if fastest <= MOST_PIXELS_PER_SCANLINE {
+        total.unwrap_or(u64::MAX).min(block * MAX_BLOCKS_PER_SCANLINE)
+    } else if fastest <= MAX_PIXELS_PER_SCANLINE {
         fastest
     } else {
-        block * MOST_BLOCKS_PER_SCANLINE
+        block * MAX_BLOCKS_PER_SCANLINE
     };
     let scanline = usize::try_from(scanline).ok().filter(|&pixels| pixels > 0);
     scanline.ok_or_else(|| CodecError::unsupported(NAME, format!("a chunk of shape {shape:?}")))

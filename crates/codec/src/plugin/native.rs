@@ -97,7 +97,7 @@ const CODEC_DEFAULTS: &CStr = c"NCZ_codec_info_defaults";
 /// The value of `H5PLget_plugin_type` for filters.
 const TYPE_FILTER: c_int = 0;
 /// Maximum number of default codecs that are examined.
-const MOST_DEFAULTS: usize = 1024;
+const MAX_DEFAULTS: usize = 1024;
 
 fn getter(library: &Library, name: &CStr) -> Option<RecordGetter> {
     // SAFETY: the symbols with these names are functions of that form (`docs/spec/nczarr.md` 11.9); the copied pointer
@@ -177,7 +177,7 @@ fn defaults(
     if records.is_null() {
         return Ok(codecs);
     }
-    for at in 0..MOST_DEFAULTS {
+    for at in 0..MAX_DEFAULTS {
         // SAFETY: the vector ends with a null pointer, and nothing after that is read.
         let record = unsafe { *records.add(at) };
         if record.is_null() {
@@ -185,7 +185,7 @@ fn defaults(
         }
         codecs.push(NativeCodec::new(record, shared, initialized)?);
     }
-    Err(format!("more than {MOST_DEFAULTS} default codecs"))
+    Err(format!("more than {MAX_DEFAULTS} default codecs"))
 }
 
 /// The text at a pointer from a plugin; none for null and for bytes that are not UTF-8.

@@ -53,6 +53,6 @@ proptest! {
     #[test]
     fn warnings_are_bounded(keys in proptest::collection::vec("[a-z]{5}", 150..200)) {
         let text: String = keys.iter().enumerate().map(|(at, key)| format!("{key}{at} = 1\n")).collect();
-        prop_assert!(read_all(&text).warnings().len() <= MOST_WARNINGS);
+        prop_assert!(read_all(&text).warnings().len() <= MAX_WARNINGS);
     }
 }

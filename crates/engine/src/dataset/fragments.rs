@@ -135,7 +135,7 @@ impl Dataset {
             ReadDepth::default(),
             MissingChunks::Fill,
         )?;
-        let StorageLayout::Mosaic(index) = &bound.ground else {
+        let StorageLayout::Mosaic(index) = &bound.layout else {
             let message = "the variable is not an aggregation of other variables";
             return Err(self.located(Error::invalid(message), variable));
         };

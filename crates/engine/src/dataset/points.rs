@@ -20,7 +20,7 @@ impl Dataset {
         let bound = self.bound(variable, &ReadDepth::default()).await?;
         let picked = Picked::Points(points);
         let reading = self.reading(variable, &bound, picked, ReadDepth::default(), self.default_missing())?;
-        let values = match &bound.ground {
+        let values = match &bound.layout {
             StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).read_points(points).await,
             StorageLayout::Query(source, number) => {
                 QueryRead::new(&reading, (source, *number)).read_points(points).await
@@ -45,7 +45,7 @@ impl Dataset {
         let picked = Picked::Points(points);
         let missing = self.default_missing();
         let reading = self.reading(variable, &bound, picked, ReadDepth::default(), missing)?.packed();
-        let read = match (&bound.ground, reading.check_output(points.count(), out)) {
+        let read = match (&bound.layout, reading.check_output(points.count(), out)) {
             (_, Err(error)) => Err(error),
             (StorageLayout::Mosaic(index), Ok(())) => {
                 let values = MosaicRead::new(self, &reading, index).read_points(points).await;

@@ -172,7 +172,7 @@ fn allowance(round: ReadRound, places: usize, facts: &StoreFacts) -> u64 {
     }
     let block = if round.scattered_before > 0 { FIRST_BLOCK << BLOCK_DOUBLINGS } else { block };
     let turns = places.div_ceil(facts.concurrency.max(1)) as u64;
-    block.saturating_mul(turns).min(MOST_WIDENED)
+    block.saturating_mul(turns).min(MAX_WIDENED)
 }
 
 /// Joins reads of unknown extent that are within one block, and widens each group by its share of the allowance. The
@@ -227,7 +227,7 @@ fn non_empty(range: &Range<u64>) -> Range<u64> {
 const FIRST_BLOCK: u64 = 256 << 10;
 const BLOCK_DOUBLINGS: u32 = 4;
 /// The maximum by which they are widened in total if there are many.
-const MOST_WIDENED: u64 = 16 << 20;
+const MAX_WIDENED: u64 = 16 << 20;
 /// Needs that are closer together count as one place.
 const PLACE: u64 = 64 << 10;
 /// Up to this many places count as few.

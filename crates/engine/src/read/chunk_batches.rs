@@ -78,7 +78,7 @@ impl VariableRead<'_> {
     /// Where the elements of chunks are stored, and their strides there in bytes. Chunks that were never written are
     /// noted.
     pub(super) async fn locate(&self, cells: &CellList) -> Result<Vec<(ChunkSource, Vec<u64>)>> {
-        let chunks = match &self.bound.ground {
+        let chunks = match &self.bound.layout {
             StorageLayout::Chunks(chunks) => chunks,
             StorageLayout::Rows(rows) => return cells.iter().map(|cell| of_rows(rows, cell)).collect(),
             StorageLayout::Mosaic(_) | StorageLayout::Query(..) => {

@@ -51,7 +51,7 @@ impl VariableRead<'_> {
             _ => self.model.packed_len(self.bound.ty),
         };
         let bytes = native.zip(selection.element_count()).and_then(|(one, count)| one.checked_mul(count));
-        let (layout, codecs) = match &self.bound.ground {
+        let (layout, codecs) = match &self.bound.layout {
             StorageLayout::Chunks(chunks) => {
                 let shape = chunks.grid.cell_shape(&vec![0; chunks.grid.rank()]).unwrap_or_default();
                 (format!("chunks of {shape:?}"), chunks.codec_names())

@@ -12,7 +12,7 @@ pub(crate) struct HostProtocols(Mutex<HashMap<Host, &'static str>>);
 type Host = (String, Option<u16>);
 
 /// Hosts that are remembered: they are forgotten rather than many.
-const MOST: usize = 4096;
+const MAX_HOSTS: usize = 4096;
 
 impl HostProtocols {
     /// The protocol of the host of an address, if it is known.
@@ -23,7 +23,7 @@ impl HostProtocols {
     /// Notes that a plain address is a dataset of that protocol.
     pub(crate) fn note(&self, url: &Url, protocol: &'static str) {
         let mut known = self.0.guard();
-        if known.len() >= MOST {
+        if known.len() >= MAX_HOSTS {
             known.clear();
         }
         known.insert(host(url), protocol);

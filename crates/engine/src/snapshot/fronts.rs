@@ -12,7 +12,7 @@ pub(crate) struct ObjectFronts(RwLock<Vec<(ObjectId, ObjectBytes)>>);
 /// Bytes that are read where a format begins: copying more takes longer than another call of the system does.
 pub(crate) const FRONT: u64 = 16 << 10;
 /// Objects whose fronts are kept: that of a dataset, and of the last ones that it refers to.
-const MOST: usize = 8;
+const MAX_OBJECTS: usize = 8;
 
 impl ObjectFronts {
     /// Keeps the first bytes of an object; of too many, the first one and the most recent ones stay.
@@ -21,7 +21,7 @@ impl ObjectFronts {
         if fronts.iter().any(|(known, _)| known == object) {
             return;
         }
-        if fronts.len() >= MOST {
+        if fronts.len() >= MAX_OBJECTS {
             fronts.remove(1);
         }
         fronts.push((object.clone(), blob.clone()));
@@ -97,8 +97,10 @@ mod tests {
         let (fronts, object) = front(10, 10);
         let other = |number: usize| ObjectId::new(object.store.clone(), format!("{number}"));
         let blob = fronts.find(&object, &Want::All).unwrap();
-        (0..MOST).for_each(|number| fronts.keep(&other(number), &blob));
+        (0..MAX_OBJECTS).for_each(|number| fronts.keep(&other(number), &blob));
         let is_kept = |object: &ObjectId| fronts.whole(object).is_some();
-        assert!(is_kept(&object) && !is_kept(&other(0)) && is_kept(&other(1)) && is_kept(&other(MOST - 1)));
+        assert!(
+            is_kept(&object) && !is_kept(&other(0)) && is_kept(&other(1)) && is_kept(&other(MAX_OBJECTS - 1))
+        );
     }
 }

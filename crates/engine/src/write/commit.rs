@@ -59,8 +59,8 @@ impl Committer {
             _ => vec![phases.remove(0)],
         };
         let check = writer.output.beside(check)?;
-        let (landed, done, checked) = join3(writer.drained(), self.run_phases(writer, unseen), check).await;
-        landed.and(done).and(checked)?;
+        let (finished, done, checked) = join3(writer.drained(), self.run_phases(writer, unseen), check).await;
+        finished.and(done).and(checked)?;
         // What was put before must be durable before anything refers to it.
         writer.uploads.keep_failure(writer.output.barrier())?;
         let begun = writer.uploads.begin();

@@ -44,8 +44,8 @@ impl DatasetWriter {
         self.definitions().mark_written(var);
         let mut queue = PutQueue::new(self, access);
         let written = self.write_encoded_windows(&target, chunks, &mut queue).await;
-        let landed = queue.drained().await;
-        written.and(landed)
+        let finished = queue.drained().await;
+        written.and(finished)
     }
 
     async fn write_encoded_windows<'a>(

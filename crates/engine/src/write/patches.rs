@@ -3,7 +3,7 @@ use ncirrus_layout::{ObjectId, StorePut};
 use ncirrus_store::LocalStore;
 
 /// Changes whose first and last byte are closer than this are written at once.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 
 /// The bytes of the part of an object in which all of `puts` lie, as they are afterwards. `None` if the puts concern
 /// more than one short part that is already there.
@@ -18,7 +18,7 @@ pub(super) fn whole_part(local: &dyn LocalStore, puts: &[StorePut]) -> Option<(O
         start = start.min(*offset);
         end = end.max(offset.checked_add(u64::try_from(body.len()).ok()?)?);
     }
-    let len = end.checked_sub(start).filter(|len| *len <= MOST_BYTES)?;
+    let len = end.checked_sub(start).filter(|len| *len <= MAX_BYTES)?;
     let mut part = vec![0; usize::try_from(len).ok()?];
     // Whatever prevents reading is left to the single writes, which report it.
     if local.read_into(object, start, &mut part).ok()?? < part.len() {

@@ -34,8 +34,8 @@ impl DatasetWriter {
         self.definitions().written.insert(var);
         let mut queue = PutQueue::new(self, access);
         let written = self.write_locked_cells(&target, cells, elements, &mut queue).await;
-        let landed = queue.drained().await;
-        written.and(landed)
+        let finished = queue.drained().await;
+        written.and(finished)
     }
 
     async fn write_locked_cells<'a>(

@@ -175,8 +175,8 @@ impl DatasetWriter {
             }
             Picked::Points(points) => self.write_points((&target, data), points, &mut queue).await,
         };
-        let landed = queue.drained().await;
-        written.and(landed)
+        let finished = queue.drained().await;
+        written.and(finished)
     }
 
     /// Before the first chunks of a new extent, so that the threads that encode them may put them in a local store.
@@ -403,8 +403,8 @@ impl DatasetWriter {
     async fn flush_cells(&self, access: ChunkAccess<'_>, keys: Vec<ChunkKey>) -> Result<()> {
         let mut queue = PutQueue::new(self, access);
         let flushed = self.flush_windows(keys, &mut queue).await;
-        let landed = queue.drained().await;
-        flushed.and(landed)
+        let finished = queue.drained().await;
+        flushed.and(finished)
     }
 
     async fn flush_windows<'a>(&'a self, keys: Vec<ChunkKey>, queue: &mut PutQueue<'a>) -> Result<()> {

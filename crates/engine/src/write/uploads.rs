@@ -222,19 +222,19 @@ impl<'a> PutQueue<'a> {
 
     /// Begins what was pushed, without waiting.
     async fn begin(&mut self) -> Result<()> {
-        let mut landed = 0;
+        let mut finished = 0;
         let in_flight = self.in_flight();
         let done = poll_fn(|context| {
             while let Poll::Ready(Some(put)) = in_flight.poll_next_unpin(context) {
                 match put {
-                    Ok(bytes) => landed += bytes,
+                    Ok(bytes) => finished += bytes,
                     Err(error) => return Poll::Ready(Err(error)),
                 }
             }
             Poll::Ready(Ok(()))
         });
         let done = done.await;
-        self.bytes -= landed;
+        self.bytes -= finished;
         self.writer.uploads.keep_failure(done)
     }
 
@@ -245,9 +245,9 @@ impl<'a> PutQueue<'a> {
     pub(super) async fn room(&mut self) -> Result<()> {
         let most = self.writer.window_budget();
         while self.bytes > most
-            && let Some(landed) = self.in_flight().next().await
+            && let Some(finished) = self.in_flight().next().await
         {
-            self.bytes -= self.writer.uploads.keep_failure(landed)?;
+            self.bytes -= self.writer.uploads.keep_failure(finished)?;
         }
         self.writer.uploads.detached.room(most).await;
         self.writer.check_usable()
@@ -259,8 +259,8 @@ impl<'a> PutQueue<'a> {
     /// The first failure.
     pub(super) async fn drained(mut self) -> Result<()> {
         let mut done = Ok(());
-        while let Some(landed) = self.in_flight().next().await {
-            done = done.and(landed.map(|_| ()));
+        while let Some(finished) = self.in_flight().next().await {
+            done = done.and(finished.map(|_| ()));
         }
         self.writer.uploads.keep_failure(done)
     }

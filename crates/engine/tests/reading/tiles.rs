@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const ROWS: u64 = 400;
 const COLUMNS: u64 = 500;
 /// Maximum number of tiles that are alive at once.
-const MOST: usize = 4096;
+const MAX_TILES: usize = 4096;
 
 /// Tiles of two elements below each other, each of one value, which remember the longest list requested.
 #[derive(Debug, Clone, Default)]
@@ -90,7 +90,7 @@ fn a_selection_of_very_many_tiles_is_read_some_at_a_time() {
         let read = session.block_on(dataset.read(var, &selection)).unwrap();
         let due = select(&selection, |index| value(index[0] / 2, index[1]));
         assert_eq!(read, Values::Int(due));
-        assert!(longest.load(Ordering::Relaxed) <= MOST, "{longest:?} tiles at once");
+        assert!(longest.load(Ordering::Relaxed) <= MAX_TILES, "{longest:?} tiles at once");
     }
 }
 
@@ -102,5 +102,5 @@ fn very_many_tiles_are_planned_and_listed_some_at_a_time() {
     let fragments = session.block_on(dataset.fragments(var, &all)).unwrap();
     assert_eq!(fragments.len() as u64, ROWS * COLUMNS);
     assert_eq!(session.block_on(dataset.check_fragments(var, &all)).unwrap().len(), fragments.len());
-    assert!(longest.load(Ordering::Relaxed) <= MOST, "{longest:?} tiles at once");
+    assert!(longest.load(Ordering::Relaxed) <= MAX_TILES, "{longest:?} tiles at once");
 }

@@ -10,7 +10,7 @@ use crate::write::{IndexGrid, index_len};
 use ncirrus_layout::View;
 
 /// Maximum size that is reported: what readers can reasonably fetch at once.
-const MOST: u64 = 64 << 20;
+const MAX_FRONT_BYTES: u64 = 64 << 20;
 /// Minimum size of a heap collection.
 const COLLECTION: u64 = 4096;
 
@@ -32,7 +32,7 @@ pub(super) fn metadata_end(view: &dyn View, objects: &FileObjects) -> Option<u64
             }
         }
     }
-    (end <= data && end <= MOST).then_some(end)
+    (end <= data && end <= MAX_FRONT_BYTES).then_some(end)
 }
 
 /// First address behind the chunk index.

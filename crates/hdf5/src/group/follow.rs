@@ -91,8 +91,9 @@ impl PathWalk {
             return Ok(());
         }
         self.passed += 1;
-        if self.passed > MOST {
-            let message = format!("more than {MOST} links lead from one to the next: they may form a cycle");
+        if self.passed > MAX_LINKS {
+            let message =
+                format!("more than {MAX_LINKS} links lead from one to the next: they may form a cycle");
             return Err(self.at.file.at(self.at.addr, Error::limit(message)).into());
         }
         match target {
@@ -123,7 +124,7 @@ fn open(view: &dyn View, from: &Hdf5File, name: &str) -> Step<Arc<Hdf5File>> {
 }
 
 /// Maximum number of links that are not hard on one walk, as in the HDF5 library.
-const MOST: usize = 16;
+const MAX_LINKS: usize = 16;
 
 #[cfg(test)]
 mod tests;

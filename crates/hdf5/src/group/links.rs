@@ -117,7 +117,7 @@ impl FoundLinks {
     fn take(&mut self, link: Result<FoundLink, Error>) {
         match link {
             Ok(link) if link.name.is_empty() => self.lose(Error::malformed("a link has no name")),
-            Ok(link) if self.byte_len > MOST_BYTES => {
+            Ok(link) if self.byte_len > MAX_BYTES => {
                 let name = escaped(&link.name);
                 self.lose(Error::limit(format!("link {name:?}: too many bytes of names in one group")));
             }
@@ -131,7 +131,7 @@ impl FoundLinks {
 
     /// Records that a link is missing.
     fn lose(&mut self, error: Error) {
-        if self.losses.len() < MOST_LOSSES {
+        if self.losses.len() < MAX_LOSSES {
             self.losses.push(error);
         } else {
             self.unsaid += 1;
@@ -197,9 +197,9 @@ impl LinkTarget {
 }
 
 /// More bytes than the links of any real group have; in a damaged file names may overlap.
-const MOST_BYTES: usize = 1 << 28;
+const MAX_BYTES: usize = 1 << 28;
 /// Maximum number of losses of one group that are reported individually.
-const MOST_LOSSES: usize = 100;
+const MAX_LOSSES: usize = 100;
 
 #[cfg(test)]
 mod tests;

@@ -118,13 +118,13 @@ fn is_damage(error: &Error) -> bool {
 /// One fault for all losses of a group.
 fn fault_of(losses: &[Error]) -> Option<Fault> {
     // A damaged group can have thousands: the output must stay readable.
-    const TOLD: usize = 20;
+    const MAX_REPORTED: usize = 20;
     if losses.is_empty() {
         return None;
     }
-    let mut texts: Vec<String> = losses.iter().take(TOLD).map(ToString::to_string).collect();
-    if losses.len() > TOLD {
-        texts.push(format!("and {} more", losses.len() - TOLD));
+    let mut texts: Vec<String> = losses.iter().take(MAX_REPORTED).map(ToString::to_string).collect();
+    if losses.len() > MAX_REPORTED {
+        texts.push(format!("and {} more", losses.len() - MAX_REPORTED));
     }
     Some(Fault::new(FaultKind::Malformed, texts.join("; ")))
 }

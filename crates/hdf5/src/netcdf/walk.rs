@@ -278,7 +278,7 @@ impl ObjectTree {
         }
         let met = self.met.entry(ObjectKey::from(object)).or_insert(0);
         *met += 1;
-        (*met > MOST_PATHS).then_some(WalkObstacle::Paths)
+        (*met > MAX_PATHS).then_some(WalkObstacle::Paths)
     }
 
     fn group(&mut self, name: String, path: String, parent: Option<usize>, object: ObjectRef) -> usize {
@@ -298,7 +298,7 @@ impl ObjectTree {
 }
 
 /// Groups reached by more paths than this are omitted: a net of groups can have exponentially many paths.
-const MOST_PATHS: u32 = 256;
+const MAX_PATHS: u32 = 256;
 
 fn losses_of(header: &ObjectHeader, object: &ObjectRef, path: &str) -> Vec<Error> {
     let of_header = |text: &String| object.file.at(object.addr, Error::malformed(format!("{path}: {text}")));

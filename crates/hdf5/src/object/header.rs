@@ -48,8 +48,8 @@ fn read(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Step<ObjectHeade
             return Err(Error::malformed(format!("the chunk at {} continues itself", again.0)).into());
         }
         level.iter().try_for_each(|(_, len)| budget.take(*len))?;
-        if seen.len() > MOST_CHUNKS {
-            return Err(Error::limit(format!("an object header of more than {MOST_CHUNKS} chunks")).into());
+        if seen.len() > MAX_CHUNKS {
+            return Err(Error::limit(format!("an object header of more than {MAX_CHUNKS} chunks")).into());
         }
         level.iter().for_each(|(addr, len)| reading.reaches(*addr, *len));
         let chunks = join(&level, |(addr, len)| reading.format.continuation(view, file, *addr, *len))?;
@@ -102,8 +102,8 @@ impl PartialHeader {
                         "an object with messages of type {unknown:#04x}, which readers must understand"
                     )));
                 }
-                _ if self.header.messages.len() < MOST_MESSAGES => self.header.messages.push(message),
-                _ => return Err(Error::limit(format!("an object of more than {MOST_MESSAGES} messages"))),
+                _ if self.header.messages.len() < MAX_MESSAGES => self.header.messages.push(message),
+                _ => return Err(Error::limit(format!("an object of more than {MAX_MESSAGES} messages"))),
             }
         }
         Ok(more)
@@ -132,9 +132,9 @@ const NIL: u16 = 0;
 /// The flag of messages that every reader must understand.
 const FAIL_ALWAYS: u8 = 0x80;
 /// More chunks than any valid header has.
-const MOST_CHUNKS: usize = 4096;
+const MAX_CHUNKS: usize = 4096;
 /// More messages than any valid object has.
-const MOST_MESSAGES: usize = 1 << 18;
+const MAX_MESSAGES: usize = 1 << 18;
 /// Messages that occur at most once in an object.
 const ONCE: [(u16, &str); 4] = [
     (kind::DATASPACE, "dataspace"),

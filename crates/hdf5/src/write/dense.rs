@@ -89,9 +89,9 @@ fn heap_id(key: u64, sizes: FieldSizes) -> [u8; 8] {
 /// A heap without managed objects, with the parameters that HDF5 uses for attributes.
 fn heap(objects: FileAddress, count: u64, total: u64, sizes: FieldSizes) -> Bytes {
     const CHECKED_BLOCKS: u8 = 2;
-    const MOST_MANAGED: u32 = 4096;
+    const MAX_MANAGED: u32 = 4096;
     let mut out = ByteSink::new();
-    out.bytes(b"FRHP\0").u16(8).u16(0).u8(CHECKED_BLOCKS).u32(MOST_MANAGED);
+    out.bytes(b"FRHP\0").u16(8).u16(0).u8(CHECKED_BLOCKS).u32(MAX_MANAGED);
     out.length(count, sizes).addr(Some(objects), sizes);
     // Free space of managed blocks, and its list.
     out.length(0, sizes).addr(None, sizes);

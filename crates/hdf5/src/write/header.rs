@@ -49,7 +49,7 @@ pub(crate) fn encode_room(out: &mut ByteSink, room: u64, tracked: bool) {
     let mut left = room;
     while left >= prefix_len {
         // The rest must be a message or nothing: HDF5 2 refuses a gap beside empty messages.
-        let whole = (left - prefix_len).min(MOST_BODY);
+        let whole = (left - prefix_len).min(MAX_BODY);
         let rest = left - prefix_len - whole;
         let body = if (1..prefix_len).contains(&rest) { whole - prefix_len } else { whole };
         prefix(out, (0, 0, 0), body, tracked);
@@ -90,7 +90,7 @@ const FIXED: u64 = 6;
 const CHECKSUM: u64 = 4;
 const TRACKED_AND_INDEXED: u8 = 0x0c;
 /// The length of a message is written in two bytes.
-const MOST_BODY: u64 = 65_535;
+const MAX_BODY: u64 = 65_535;
 
 #[cfg(test)]
 mod tests;

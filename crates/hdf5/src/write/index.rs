@@ -50,7 +50,7 @@ pub(crate) fn choose(grid: &IndexGrid, newer: bool) -> IndexKind {
     match grid.max.iter().filter(|max| max.is_none()).count() {
         0 if is_single => IndexKind::Single { filtered: None },
         // Every possible chunk has a fixed address there.
-        0 if grid.most_chunks().is_ok_and(|count| (1..=MOST_IN_ARRAY).contains(&count)) => {
+        0 if grid.most_chunks().is_ok_and(|count| (1..=MAX_IN_ARRAY).contains(&count)) => {
             IndexKind::FixedArray { page_bits: fixed::PAGE_BITS }
         }
         1 => extensible::KIND,
@@ -195,7 +195,7 @@ fn stays_implicit(first: FileAddress, grid: &IndexGrid, chunks: &ChunkMap) -> Re
 }
 
 /// Arrays with space for more chunks than this would be mostly empty.
-const MOST_IN_ARRAY: u64 = 1 << 20;
+const MAX_IN_ARRAY: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests;

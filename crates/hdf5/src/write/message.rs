@@ -14,7 +14,7 @@ use ncirrus_layout::{Error, Result};
 use ncirrus_model::CodecSpec;
 
 /// Maximum size of a message's body.
-pub(crate) const MOST: usize = 65_535;
+pub(crate) const MAX_BODY_BYTES: usize = 65_535;
 
 /// A dataspace of version 2.
 pub(crate) fn dataspace(space: &Dataspace, sizes: FieldSizes) -> Bytes {
@@ -67,13 +67,10 @@ pub(crate) fn fill(fill: &FillMessage, allocation: u8) -> Result<Bytes> {
 /// For codecs that are not HDF5 filters, and more filters or parameters than the message allows.
 pub(crate) fn pipeline(filters: &[CodecSpec]) -> Result<Bytes> {
     /// The mask of a chunk has a bit for each.
-    const MOST_FILTERS: usize = 32;
+    const MAX_FILTERS: usize = 32;
     const FIRST_NAMED: u16 = 256;
-    if filters.len() > MOST_FILTERS {
-        return Err(Error::unsupported(format!(
-            "{} filters: HDF5 has at most {MOST_FILTERS}",
-            filters.len()
-        )));
+    if filters.len() > MAX_FILTERS {
+        return Err(Error::unsupported(format!("{} filters: HDF5 has at most {MAX_FILTERS}", filters.len())));
     }
     let mut out = ByteSink::new();
     out.u8(2).uint(filters.len() as u64, 1);
@@ -124,7 +121,7 @@ pub(crate) fn attribute(
     for (len, what) in [(name.len() + 1, "name"), (datatype.len(), "type"), (space.len(), "shape")] {
         let len = u16::try_from(len);
         out.u16(len.map_err(|_| {
-            Error::unsupported(format!("the attribute's {what} is longer than {MOST} bytes"))
+            Error::unsupported(format!("the attribute's {what} is longer than {MAX_BODY_BYTES} bytes"))
         })?);
     }
     out.u8(charset(name)).bytes(name.as_bytes()).u8(0).bytes(&datatype).bytes(&space).bytes(data);
@@ -176,9 +173,9 @@ fn charset(name: &str) -> u8 {
 }
 
 fn fitting(body: Bytes, what: &str) -> Result<Bytes> {
-    if body.len() > MOST {
+    if body.len() > MAX_BODY_BYTES {
         return Err(Error::unsupported(format!(
-            "{what} of {} bytes, more than the {MOST} of a message",
+            "{what} of {} bytes, more than the {MAX_BODY_BYTES} of a message",
             body.len()
         )));
     }

@@ -253,7 +253,7 @@ impl ObjectDescriber<'_> {
             .with_detail(Detail::BeyondHeader)
         })?;
         let numbered = attributes.into_iter().zip(0..);
-        if numbered.clone().any(|(body, _)| body.len() > message::MOST) {
+        if numbered.clone().any(|(body, _)| body.len() > message::MAX_BODY_BYTES) {
             let loose: Vec<LooseAttribute> =
                 numbered.map(|(body, order)| LooseAttribute { flags: 0, order, body }).collect();
             let (dense, patches) = dense(&loose, true, self.sizes, self.space)?;

@@ -13,9 +13,9 @@ use ncirrus_model::{Atomic, Endianness, EnumMember, Field, Model, TypeRef, UserK
 /// Size of a variable-length element: a count, an address, an index.
 const VLEN_LEN: u64 = 16;
 /// Maximum nesting of types.
-const MOST_DEPTH: u32 = 64;
+const MAX_DEPTH: u32 = 64;
 /// Maximum number of members of a compound or enumeration.
-const MOST_MEMBERS: usize = 65_535;
+const MAX_MEMBERS: usize = 65_535;
 
 /// The datatype that stores values of a type: char as text of one byte, string as text of variable length, compounds
 /// with their fields at the offsets that a C compiler gives them. The byte order applies to numbers; user-defined
@@ -24,7 +24,7 @@ const MOST_MEMBERS: usize = 65_535;
 /// # Errors
 /// If the type is unknown, or HDF5 cannot describe it.
 pub(crate) fn datatype_of(model: &Model, ty: TypeRef, order: Endianness) -> Result<Datatype> {
-    Ok(laid_out(model, ty, order, MOST_DEPTH)?.datatype)
+    Ok(laid_out(model, ty, order, MAX_DEPTH)?.datatype)
 }
 
 /// A datatype, and its alignment in memory.
@@ -144,8 +144,8 @@ fn sized(byte_len: u64) -> Result<u64> {
 }
 
 fn check_members<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> Result<()> {
-    if names.len() == 0 || names.len() > MOST_MEMBERS {
-        return Err(Error::unsupported(format!("{} members: HDF5 has 1 to {MOST_MEMBERS}", names.len())));
+    if names.len() == 0 || names.len() > MAX_MEMBERS {
+        return Err(Error::unsupported(format!("{} members: HDF5 has 1 to {MAX_MEMBERS}", names.len())));
     }
     match names.into_iter().find(|name| name.contains('\0')) {
         Some(name) => Err(Error::invalid(format!("a member with a NUL in its name {name:?}"))),

@@ -159,11 +159,11 @@ impl StoreOperation {
         if state.failures > most {
             return Err(state.summary(&failure, now, None));
         }
-        let patience = &service.patience;
-        let wait = patience.wait(state.failures).saturating_add(failure.after.unwrap_or_default());
-        let wait = wait.max(service.shared.bucket.take(patience.reserve, now));
-        if now.saturating_duration_since(since).saturating_add(wait) > patience.longest {
-            let asked = failure.after.filter(|after| *after > patience.longest);
+        let retry_policy = &service.retry_policy;
+        let wait = retry_policy.wait(state.failures).saturating_add(failure.after.unwrap_or_default());
+        let wait = wait.max(service.shared.bucket.take(retry_policy.reserve, now));
+        if now.saturating_duration_since(since).saturating_add(wait) > retry_policy.longest {
+            let asked = failure.after.filter(|after| *after > retry_policy.longest);
             return Err(state.summary(&failure, now, asked));
         }
         Ok(wait)

@@ -26,7 +26,7 @@ pub struct RequestService {
     client: Client,
     timeout: Duration,
     retries: u32,
-    pub(super) patience: RetryPolicy,
+    pub(super) retry_policy: RetryPolicy,
     pub(super) shared: Arc<SharedService>,
     queue: RequestQueue,
 }
@@ -66,11 +66,11 @@ impl SharedService {
 }
 
 /// Maximum number of bytes read from an error answer.
-const TOLD: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 /// Maximum number of bytes read from the answer to a request with a body to be processed.
 const REPLY: usize = 16 << 20;
 /// Attempts for a server that has never answered.
-const STRANGER: u32 = 2;
+const MAX_FIRST_ATTEMPTS: u32 = 2;
 /// Timeout for the instance metadata service.
 const METADATA: Duration = Duration::from_secs(2);
 
@@ -86,7 +86,7 @@ impl RequestService {
             client,
             timeout: options.timeout,
             retries: options.retries,
-            patience: options.patience,
+            retry_policy: options.retry_policy,
             shared: Arc::clone(shared),
             queue: shared.turns.queue(place, most),
         }
@@ -117,7 +117,7 @@ impl RequestService {
 
     /// The number of retries of a request.
     pub(super) fn retries(&self, is_unreached: bool) -> u32 {
-        if is_unreached { self.retries.min(STRANGER) } else { self.retries }
+        if is_unreached { self.retries.min(MAX_FIRST_ATTEMPTS) } else { self.retries }
     }
 
     async fn attempt(
@@ -168,7 +168,7 @@ impl RequestService {
             // Some work for minutes, and send a blank now and then to keep the connection alive.
             (1, self.timeout)
         } else {
-            (self.patience.least(), self.patience.window)
+            (self.retry_policy.least(), self.retry_policy.window)
         };
         let len = answer::body_len(status, headers, asked);
         let len = len.and_then(|len| answer::check_len(len, record.operation.most).map(|()| len));
@@ -178,17 +178,17 @@ impl RequestService {
         }
         let is_query = body.operation().is_some_and(|operation| operation.is_query);
         if answer::is_passing(status) && !(is_query && answer::is_told_of_query(status)) {
-            let told = body.collect(TOLD).await.unwrap_or_default();
+            let told = body.collect(MAX_ERROR_BYTES).await.unwrap_or_default();
             let failure = answer::passing(status, headers, &told);
             if is_query && matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
-                self.queue.slow_down(failure.after.unwrap_or_default().min(self.patience.longest));
+                self.queue.slow_down(failure.after.unwrap_or_default().min(self.retry_policy.longest));
             }
             return Err(body.refuse(&failure));
         }
         if !needs_body || is_query {
             return Ok(http::Response::from_parts(parts, body));
         }
-        let told = body.collect(if status.is_success() { REPLY } else { TOLD }).await?;
+        let told = body.collect(if status.is_success() { REPLY } else { MAX_ERROR_BYTES }).await?;
         match answer::check_code(status, headers, &told, asked) {
             Err(failure) => return Err(body.refuse(&failure)),
             Ok(StatusMeaning::Expired) => _ = body.operation().map(|operation| operation.note_expired()),
@@ -202,7 +202,7 @@ impl RequestService {
         if is_metadata(request.url()) {
             return self.timeout.min(METADATA);
         }
-        self.timeout.saturating_add(self.patience.time_for(body_len(request)))
+        self.timeout.saturating_add(self.retry_policy.time_for(body_len(request)))
     }
 }
 

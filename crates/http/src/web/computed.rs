@@ -16,7 +16,7 @@ use reqwest::header::CONTENT_ENCODING;
 /// Concurrent requests to one server.
 pub(super) const AT_ONCE: usize = 4;
 /// How much is read of what a server says of a failure.
-const TOLD: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 
 impl HttpStore {
     /// The answer; an error document of OPeNDAP is one, whatever its status.
@@ -139,11 +139,11 @@ fn decoder_of(response: &ResponseHead) -> Result<BodyDecoder> {
 /// The beginning of what a server says of a failure.
 async fn told(response: ResponseHead) -> Bytes {
     let decoder = decoder_of(&response);
-    let told = response.into_body().collect(TOLD).await.unwrap_or_default();
+    let told = response.into_body().collect(MAX_ERROR_BYTES).await.unwrap_or_default();
     let Ok(BodyDecoder::Compressed(mut compressed)) = decoder else { return told };
     let mut plain = BytesMut::new();
     let mut input = compressed.input(&told);
-    while plain.len() < TOLD
+    while plain.len() < MAX_ERROR_BYTES
         && let Ok(Some(bytes)) = input.next()
     {
         plain.extend_from_slice(bytes);

@@ -25,7 +25,7 @@ enum BodyKind {
 /// Bytes within which a page says that it is one.
 const BEGINNING: usize = 1024;
 /// How much of a page is kept to be told.
-const TOLD: usize = 64 << 10;
+const MAX_PAGE_BYTES: usize = 64 << 10;
 
 impl<'a> PageGuard<'a> {
     pub(super) fn new(receiver: &'a mut dyn AnswerReceiver, host: &'a str) -> Self {
@@ -61,7 +61,7 @@ impl<'a> PageGuard<'a> {
             return self.receiver.receive(AnswerPart::Bytes(bytes)).await;
         }
         if self.kind == BodyKind::Page {
-            let room = TOLD.saturating_sub(self.held.len()).min(bytes.len());
+            let room = MAX_PAGE_BYTES.saturating_sub(self.held.len()).min(bytes.len());
             self.held.extend_from_slice(bytes.get(..room).unwrap_or_default());
             return Ok(());
         }
@@ -104,14 +104,14 @@ fn kind_of(body: &[u8]) -> BodyKind {
 
 /// The first words of a body, without tags.
 pub(super) fn first_words(body: &str) -> String {
-    const MOST: usize = 24;
+    const MAX_WORDS: usize = 24;
     let mut text = String::new();
     for (at, part) in body.split('<').enumerate() {
         let part = if at == 0 { part } else { part.split_once('>').map_or("", |(_, text)| text) };
         text.push_str(part);
         text.push(' ');
     }
-    text.split_whitespace().take(MOST).collect::<Vec<_>>().join(" ")
+    text.split_whitespace().take(MAX_WORDS).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

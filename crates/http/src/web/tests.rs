@@ -16,13 +16,13 @@ fn connect(address: &str) -> (HttpStore, ObjectId) {
 }
 
 fn options() -> StoreOptions {
-    let patience = RetryPolicy {
+    let retry_policy = RetryPolicy {
         first_wait: Duration::from_millis(5),
         window: Duration::from_millis(200),
         slowest: 1000,
         ..RetryPolicy::default()
     };
-    StoreOptions { retries: 3, timeout: Duration::from_millis(500), patience, ..StoreOptions::default() }
+    StoreOptions { retries: 3, timeout: Duration::from_millis(500), retry_policy, ..StoreOptions::default() }
 }
 
 fn connect_with(address: &str, options: StoreOptions) -> (HttpStore, ObjectId) {
@@ -325,9 +325,10 @@ fn answers_of_another_length_are_asked_for_again() {
 #[test]
 fn a_session_makes_few_requests_of_a_broken_service_again_at_once() {
     let server = TestHttpServer::start([("/x", ServerPage::Status("503 Busy\r\n"))]);
-    let patience = RetryPolicy { reserve: 2, longest: Duration::from_millis(150), ..options().patience };
+    let retry_policy =
+        RetryPolicy { reserve: 2, longest: Duration::from_millis(150), ..options().retry_policy };
     let (store, object) =
-        connect_with(&server.url("/x"), StoreOptions { patience, retries: 99, ..options() });
+        connect_with(&server.url("/x"), StoreOptions { retry_policy, retries: 99, ..options() });
     for _ in 0..3 {
         run(store.get(&object, &Want::All)).unwrap_err();
     }

@@ -24,7 +24,7 @@ const LEAST: usize = 16 << 10;
 /// Fewer bytes that are stored as they are have been written before another thread has begun.
 const LEAST_PLAIN: usize = 1 << 20;
 /// Bytes that wait at most, if the session has memory for them: more would only be farther ahead.
-const MOST_WAITING: usize = 32 << 20;
+const MAX_WAITING: usize = 32 << 20;
 
 /// The writes of a dataset that are not done yet. A face finds the variable of a run by a key of its own.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl<K> LatePuts<K> {
 
     /// Waits until so many bytes more may wait: for those that have waited longest.
     fn wait_for_room(&self, len: usize, session: &Session) -> Result<()> {
-        let (behind, most) = (&self.behind, MOST_WAITING.min(session.memory() / 4));
+        let (behind, most) = (&self.behind, MAX_WAITING.min(session.memory() / 4));
         let is_full = || {
             let held = behind.held.load(Ordering::Acquire);
             held > 0 && held.saturating_add(len) > most

@@ -14,14 +14,14 @@ use std::thread::{self, ThreadId};
 pub(crate) type ReadBlocks = Mutex<ValueBlocks<(VarId, ThreadId), ()>>;
 
 /// The most axes of a variable whose values are copied out of blocks.
-const MOST_AXES: usize = 8;
+const MAX_AXES: usize = 8;
 
 /// A box, axis by axis.
 #[derive(Debug, Clone, Copy)]
 struct SmallBox {
     rank: usize,
-    start: [usize; MOST_AXES],
-    counts: [usize; MOST_AXES],
+    start: [usize; MAX_AXES],
+    counts: [usize; MAX_AXES],
 }
 
 /// A read of a few values.
@@ -36,8 +36,8 @@ impl SmallBox {
     /// The box of a selection. `None` if it is none, is empty or has too many axes.
     fn of(selection: &Selection) -> Option<Self> {
         let rank = selection.rank();
-        let (mut start, mut counts) = ([0; MOST_AXES], [0; MOST_AXES]);
-        if rank == 0 || rank > MOST_AXES {
+        let (mut start, mut counts) = ([0; MAX_AXES], [0; MAX_AXES]);
+        if rank == 0 || rank > MAX_AXES {
             return None;
         }
         for (axis, (start, count)) in selection.axes().iter().zip(start.iter_mut().zip(&mut counts)) {

@@ -81,7 +81,7 @@ struct WaitingValues {
 }
 
 /// Bytes of memory that is kept for others.
-const MOST_SPARE: usize = 16 << 20;
+const MAX_SPARE: usize = 16 << 20;
 
 impl SpareBuffers {
     fn take(&self) -> Vec<u8> {
@@ -93,7 +93,7 @@ impl SpareBuffers {
 
     fn keep(&self, mut buffer: Vec<u8>) {
         let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len + buffer.capacity() <= MOST_SPARE {
+        if spare.len + buffer.capacity() <= MAX_SPARE {
             buffer.clear();
             spare.len += buffer.capacity();
             spare.buffers.push(buffer);
@@ -147,12 +147,12 @@ mod tests {
         drop(first);
         let second = puts.copy_of(&[8; 500]);
         assert_eq!((second.as_ptr(), &second[..]), (place, &[8; 500][..]));
-        let large = vec![9; MOST_SPARE / 2];
+        let large = vec![9; MAX_SPARE / 2];
         drop([0; 3].map(|_| puts.copy_of(&large)));
         drop(second);
         let spare = puts.spare.0.lock().unwrap();
         assert_eq!(spare.len, spare.buffers.iter().map(Vec::capacity).sum::<usize>());
-        assert!(spare.len <= MOST_SPARE && spare.buffers.len() >= 2, "{}", spare.buffers.len());
+        assert!(spare.len <= MAX_SPARE && spare.buffers.len() >= 2, "{}", spare.buffers.len());
     }
 
     #[test]

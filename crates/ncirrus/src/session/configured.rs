@@ -93,7 +93,7 @@ fn configure(stores: &mut StoreOptions, settings: &ConfigSettings) {
         stores.timeout = timeout;
     }
     if let Some(wait) = settings.duration(ConfigKey::ConnectTimeout) {
-        stores.patience.connect = wait;
+        stores.retry_policy.connect = wait;
     }
     if let Some(retries) = settings.count(ConfigKey::Retries) {
         stores.retries = u32::try_from(retries).unwrap_or(u32::MAX);

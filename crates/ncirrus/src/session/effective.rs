@@ -36,7 +36,11 @@ impl Session {
             (ConfigKey::Memory, self.memory().to_string(), memory.to_string()),
             (ConfigKey::Handles, self.stores.handles.most().to_string(), handles.to_string()),
             (ConfigKey::Timeout, seconds(stores.timeout), seconds(usual.timeout)),
-            (ConfigKey::ConnectTimeout, seconds(stores.patience.connect), seconds(usual.patience.connect)),
+            (
+                ConfigKey::ConnectTimeout,
+                seconds(stores.retry_policy.connect),
+                seconds(usual.retry_policy.connect),
+            ),
             (ConfigKey::Retries, stores.retries.to_string(), usual.retries.to_string()),
             (ConfigKey::Scratch, folder(stores), folder(&usual)),
             (

@@ -119,7 +119,7 @@ const SINGLY: [&[Edit]; 7] = [
 ];
 
 /// More writes than any of these updates makes.
-const MOST: usize = 400;
+const MAX_WRITES: usize = 400;
 
 #[test]
 fn a_writer_that_is_killed_after_any_write_leaves_a_file_that_opens() {
@@ -147,7 +147,7 @@ fn a_writer_that_is_killed_after_any_write_leaves_a_file_that_opens() {
                 }
                 killed += 1;
             }
-            assert!((2..MOST).contains(&killed), "{name}: {killed} writes");
+            assert!((2..MAX_WRITES).contains(&killed), "{name}: {killed} writes");
         }
     }
     for paths in paths.chunks(200) {

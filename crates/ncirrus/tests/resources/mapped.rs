@@ -215,7 +215,7 @@ fn anonymous_memory() -> Option<u64> {
 #[ignore = "takes 8 GiB of disk and minutes"]
 fn eight_gibibytes_are_read_within_one_of_memory() {
     const SIDE: u64 = 1 << 15;
-    const MOST: u64 = 1 << 30;
+    const MAX_BYTES: u64 = 1 << 30;
     let ((_folder, temp), maps) = (temp(), tempfile::tempdir().unwrap());
     let session = session(maps.path());
     let path = temp.join("large.zarr");
@@ -232,7 +232,7 @@ fn eight_gibibytes_are_read_within_one_of_memory() {
     let variable = open(&path, &session).unwrap().variable("v").unwrap();
 
     let (array, most) = watching(|| variable.read::<f64>().unwrap());
-    assert!(most < MOST, "{} MiB of memory", most >> 20);
+    assert!(most < MAX_BYTES, "{} MiB of memory", most >> 20);
     assert_eq!(array.len() as u64, SIDE * SIDE);
     assert_eq!((array[0], array[array.len() / 2], array[array.len() - 1]), (-1.0, -1.0, 5.0));
 }

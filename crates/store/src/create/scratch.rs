@@ -115,7 +115,7 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf> {
         return Err(Error::invalid(format!("{:?} cannot be created", path.to_string_lossy())));
     }
     let mut resolved = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let is_link = fs::symlink_metadata(&resolved).is_ok_and(|metadata| metadata.is_symlink());
         if !is_link {
             return Ok(resolved);
@@ -132,7 +132,7 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf> {
 }
 
 /// Links that lead to each other, as many as systems follow.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// A file that is written here, and then moved to its final location or sent there.
 #[derive(Debug)]

@@ -86,7 +86,7 @@ impl ReferenceManifest {
     fn insert(&mut self, key: &str, entry: ManifestEntry) {
         if !key.is_empty() && key.split('/').all(key::is_name) {
             self.entries.insert(key, entry);
-        } else if self.warnings.len() < MOST_WARNINGS {
+        } else if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(format!("reference {key:?} was skipped: not a plain path"));
         }
     }
@@ -286,4 +286,4 @@ fn has_marker(all: &Map<String, Value>) -> bool {
 }
 
 /// Maximum number of warnings that are kept.
-const MOST_WARNINGS: usize = 100;
+const MAX_WARNINGS: usize = 100;

@@ -29,7 +29,7 @@ pub(super) struct ZipEntry {
 }
 
 /// Maximum number of warnings that are kept; a hostile file could cause millions.
-const MOST_WARNINGS: usize = 100;
+const MAX_WARNINGS: usize = 100;
 
 impl ZipDirectory {
     /// Reads the headers of a directory. Names that could leave the store are skipped; of entries with the same name
@@ -94,7 +94,7 @@ impl ZipDirectory {
     }
 
     fn warn(&mut self, warning: String) {
-        if self.warnings.len() < MOST_WARNINGS {
+        if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(warning);
         }
     }

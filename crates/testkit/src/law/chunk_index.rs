@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 type Answers = Result<Vec<ChunkRef>, String>;
 
 /// Maximum number of chunks of one array that are looked up.
-const MOST: u64 = 300;
+const MAX_CHUNKS: u64 = 300;
 
 /// Checks the chunk indexes of all variables of a dataset with [`chunk_index`]; returns their number.
 ///
@@ -78,7 +78,8 @@ fn sample(grid: &ChunkGrid, shape: &[u64]) -> Vec<Vec<u64>> {
         (0..grid.rank()).map(|axis| grid.cells_along(axis, shape.get(axis).copied().unwrap_or(0))).collect();
     let count = along.iter().copied().fold(1, u64::saturating_mul);
     let mut random = RandomSource(count);
-    let numbers = (0..count.min(MOST)).map(|at| if count <= MOST { at } else { random.below(count) });
+    let numbers =
+        (0..count.min(MAX_CHUNKS)).map(|at| if count <= MAX_CHUNKS { at } else { random.below(count) });
     let cell = |number: u64| {
         let mut rest = number;
         let mut cell = vec![0; along.len()];

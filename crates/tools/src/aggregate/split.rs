@@ -45,7 +45,7 @@ pub struct SplitOptions<'a> {
 pub const DEFAULT_SIZE: u64 = 52_428_800;
 
 /// More fragments are taken for a mistake: each is a file.
-const MOST: usize = 10_000_000;
+const MAX_FRAGMENTS: usize = 10_000_000;
 
 impl Default for SplitOptions<'_> {
     fn default() -> Self {
@@ -199,8 +199,11 @@ impl<'a> SplitPlan<'a> {
             let path = model.variable_path(var);
             let sizes = blocks.sizes(var).map_err(|error| error.at_path(&*path))?;
             let count = sizes.iter().try_fold(1usize, |count, sizes| count.checked_mul(sizes.len()));
-            if count.and_then(|count| count.checked_add(plan.pieces.len())).is_none_or(|all| all > MOST) {
-                let message = format!("more than {MOST} fragments: choose a larger fragment size");
+            if count
+                .and_then(|count| count.checked_add(plan.pieces.len()))
+                .is_none_or(|all| all > MAX_FRAGMENTS)
+            {
+                let message = format!("more than {MAX_FRAGMENTS} fragments: choose a larger fragment size");
                 return Err(Error::limit(message).at_path(path));
             }
             plan.shapes.push((path.clone(), sizes.iter().map(|sizes| sizes.len() as u64).collect()));

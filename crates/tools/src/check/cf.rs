@@ -10,7 +10,7 @@ use ncirrus_units::cf;
 /// Attributes that list names of variables.
 const LISTS: [&str; 3] = ["coordinates", "ancillary_variables", "bounds"];
 /// Elements of a coordinate that are read; longer ones are not checked for order.
-const MOST: u64 = 1 << 24;
+const MAX_ELEMENTS: u64 = 1 << 24;
 /// Units that CF takes from before UDUNITS.
 const OLD_UNITS: [&str; 3] = ["level", "layer", "sigma_level"];
 
@@ -141,8 +141,8 @@ fn is_coordinate(model: &Model, variable: &Variable) -> bool {
 
 fn check_coordinate(variable: &Variable, findings: &mut Findings) -> Result<()> {
     let selection = Selection::all(&variable.shape());
-    if selection.element_count().is_none_or(|count| count > MOST) {
-        let message = format!("the order of more than {MOST} coordinates is not checked");
+    if selection.element_count().is_none_or(|count| count > MAX_ELEMENTS) {
+        let message = format!("the order of more than {MAX_ELEMENTS} coordinates is not checked");
         note(findings, FindingCode::LimitReached, variable, "", message);
         return Ok(());
     }

@@ -3,7 +3,7 @@ use super::boxes::{ChunkBoxes, halves_between_chunks, selection_of};
 use super::digest::ValueDigest;
 use super::is_of_data;
 use super::report::{Findings, code_of};
-use super::storage::MOST_CHUNKS;
+use super::storage::MAX_CHUNKS;
 use crate::compare::{Blocks, chunk_grain};
 use ncirrus::layout::Layout;
 use ncirrus::{Atomic, Error, Region, Result, Selection, Storage, TypeRef, Values, Variable};
@@ -72,7 +72,7 @@ impl<'a> ValueCheck<'a> {
     pub(super) fn run(mut self) -> Result<ValuesRead> {
         let shape = self.variable.shape();
         if matches!(self.variable.storage(), Storage::Chunked(_))
-            && chunk_count(&shape, &self.grain) > MOST_CHUNKS
+            && chunk_count(&shape, &self.grain) > MAX_CHUNKS
         {
             // Told when the chunks were to be located.
             return Ok(ValuesRead::default());

@@ -27,7 +27,7 @@ pub(super) struct StoredObjects {
 }
 
 /// Keys that are compared; a dataset with more is not searched for objects that belong to nothing.
-const MOST: usize = 4 << 20;
+const MAX_KEYS: usize = 4 << 20;
 /// Names of metadata objects of Zarr and NCZarr.
 const METADATA: [&str; 11] = [
     "zarr.json",
@@ -70,7 +70,7 @@ impl StoredObjects {
             if key.is_named {
                 listed.insert(key.key);
             }
-            if listed.len() > MOST {
+            if listed.len() > MAX_KEYS {
                 self.is_too_many = true;
                 return Ok(());
             }
@@ -126,7 +126,7 @@ impl StoredObjects {
     pub(super) fn check_unnamed(&self, model: &Model, findings: &mut Findings) {
         if self.is_too_many {
             let message =
-                format!("of more than {MOST} objects it is not known whether each belongs to a member");
+                format!("of more than {MAX_KEYS} objects it is not known whether each belongs to a member");
             findings.note(FindingCode::LimitReached, Severity::Warning, "/", message);
         }
         let damaged: Vec<String> = damaged_members(model);

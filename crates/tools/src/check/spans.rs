@@ -19,7 +19,7 @@ struct Span {
 }
 
 /// Runs that are kept of an object; the rest is not checked for overlaps, which is reported.
-const MOST: usize = 1 << 20;
+const MAX_RUNS: usize = 1 << 20;
 
 impl SpanMap {
     /// The number of an owner for [`take`](Self::take).
@@ -54,7 +54,7 @@ impl SpanMap {
             run.end = after.end;
             spans.remove(&range.end);
         }
-        if spans.len() < MOST {
+        if spans.len() < MAX_RUNS {
             _ = spans.insert(start, run);
         } else {
             self.is_full = true;

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Chunks that are located together.
 const WINDOW: u64 = 1 << 15;
 /// Chunks of a variable that are located.
-pub(super) const MOST_CHUNKS: u64 = 1 << 24;
+pub(super) const MAX_CHUNKS: u64 = 1 << 24;
 /// Absent chunks whose coordinates are kept.
 const LISTED: usize = 1 << 16;
 /// Records of which each is checked for overlaps; of more, the first and the last.
@@ -71,8 +71,8 @@ impl StorageCheck<'_> {
             .collect();
         let grain = lens.filter(|lens| lens.len() == shape.len()).unwrap_or_else(|| vec![1; shape.len()]);
         let whole = region_starts(&ncirrus::Region::all(&shape), &grain).count();
-        if whole > MOST_CHUNKS {
-            let message = format!("{whole} chunks are more than the {MOST_CHUNKS} that are located");
+        if whole > MAX_CHUNKS {
+            let message = format!("{whole} chunks are more than the {MAX_CHUNKS} that are located");
             self.findings.note(FindingCode::LimitReached, Severity::Warning, path, message);
             return Ok(());
         }

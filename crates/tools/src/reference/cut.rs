@@ -1,7 +1,7 @@
 //! Dividing elements at fixed strides into chunks, each of which is one run of bytes.
 
 /// Maximum size of a chunk, if an axis can be divided.
-const MOST: u64 = 16 << 20;
+const MAX_CHUNK_BYTES: u64 = 16 << 20;
 /// Smaller chunks would need too many requests.
 const LEAST: u64 = 256 << 10;
 /// Maximum size of a chunk that is as long as the axis because no shorter one fits.
@@ -30,7 +30,7 @@ pub(super) fn chunk_shape(array: &StridedArray<'_>) -> Option<Vec<u64>> {
         axis.is_some_and(|(axis, lens)| axis == at && lens.windows(2).any(|pair| pair.first() != pair.last()))
     };
     let last_differing = (dense..rank).rev().find(|at| differs(*at)).unwrap_or(dense);
-    let fits = |at: &usize| inner(shape, *at, *element) <= MOST;
+    let fits = |at: &usize| inner(shape, *at, *element) <= MAX_CHUNK_BYTES;
     let cut = (last_differing..rank).find(fits)?;
     let lens: Vec<u64> = match axis {
         Some((axis, lens)) if *axis == cut => lens.to_vec(),
@@ -38,7 +38,7 @@ pub(super) fn chunk_shape(array: &StridedArray<'_>) -> Option<Vec<u64>> {
     };
     let common = lens.iter().fold(0, |divisor, len| gcd(divisor, *len)).max(1);
     let row = inner(shape, cut, *element).max(1);
-    let most = (MOST / row).clamp(1, common);
+    let most = (MAX_CHUNK_BYTES / row).clamp(1, common);
     let mut along = (1..=most).rev().find(|len| common.is_multiple_of(*len)).unwrap_or(1);
     if along.saturating_mul(row) < LEAST && common.saturating_mul(row) <= WHOLE {
         along = common;

@@ -32,14 +32,14 @@ impl GridAxis {
     }
 }
 
-const MOST_AXES: usize = 16;
+const MAX_AXES: usize = 16;
 
 impl ArrayGrid {
     /// Reads this part of a frame's header: an array of version, rank, shape, chunk shape, block shape, and more.
     pub(super) fn read(part: &[u8]) -> Option<Self> {
         let [kind, version, rank, rest @ ..] = part else { return None };
         let rank = usize::from(*rank);
-        if kind & 0xf0 != 0x90 || *version > 1 || rank > MOST_AXES {
+        if kind & 0xf0 != 0x90 || *version > 1 || rank > MAX_AXES {
             return None;
         }
         let (shape, rest) = list::<9>(rest, rank, |[_, word @ ..]| i64::from_be_bytes(word))?;

@@ -1,10 +1,10 @@
 //! Finding repetitions.
 
 /// Maximum number of literal bytes in one piece.
-const MOST_LITERALS: usize = 32;
+const MAX_LITERALS: usize = 32;
 /// The limits of the format: a length of up to 3 + 8 bits beyond two bytes, a distance in 13 bits.
-const MOST_REPEATED: usize = 264;
-const MOST_DISTANCE: usize = 1 << 13;
+const MAX_REPEATED: usize = 264;
+const MAX_DISTANCE: usize = 1 << 13;
 /// The table takes 64 KiB, and is cleared for each chunk: a larger one would find more repetitions, but cost more than
 /// it saves in small chunks.
 const TABLE_BITS: u32 = 14;
@@ -18,7 +18,7 @@ pub(super) fn encode(input: &[u8], out: &mut Vec<u8>) {
         let slot = &mut seen[slot(*head)];
         let candidate = (*slot as usize).checked_sub(1);
         *slot = u32::try_from(at + 1).unwrap_or(0);
-        let found = candidate.filter(|&from| from < at && at - from <= MOST_DISTANCE);
+        let found = candidate.filter(|&from| from < at && at - from <= MAX_DISTANCE);
         let len = found.map_or(0, |from| common(input, from, at));
         let Some(from) = found.filter(|_| len >= 3) else {
             at += 1;
@@ -44,11 +44,11 @@ fn slot([a, b, c]: [u8; 3]) -> usize {
 /// Number of equal bytes at both positions.
 fn common(input: &[u8], from: usize, at: usize) -> usize {
     let (one, other) = (input.get(from..).unwrap_or_default(), input.get(at..).unwrap_or_default());
-    one.iter().zip(other).take(MOST_REPEATED).take_while(|(one, other)| one == other).count()
+    one.iter().zip(other).take(MAX_REPEATED).take_while(|(one, other)| one == other).count()
 }
 
 fn literals(bytes: &[u8], out: &mut Vec<u8>) {
-    for piece in bytes.chunks(MOST_LITERALS) {
+    for piece in bytes.chunks(MAX_LITERALS) {
         out.push((piece.len() - 1).to_le_bytes()[0]);
         out.extend_from_slice(piece);
     }

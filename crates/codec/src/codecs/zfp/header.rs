@@ -38,8 +38,8 @@ const MAGIC: u64 = 0x0570_667a;
 /// Bits of a length, by the number of axes.
 const WIDTHS: [u32; 4] = [48, 24, 16, 12];
 /// The limits of a block in zfp (`ZFP_MAX_BITS`, `ZFP_MAX_PREC`, `ZFP_MIN_EXP`), to which headers are relative.
-pub(super) const MOST_BITS: u32 = 16658;
-const MOST_PLANES: u32 = 64;
+pub(super) const MAX_BITS: u32 = 16658;
+const MAX_PLANES: u32 = 64;
 pub(super) const LEAST_EXPONENT: i32 = -1074;
 
 impl CodingLimits {
@@ -47,8 +47,8 @@ impl CodingLimits {
     pub(super) const ALL: Self = Self {
         mode: 0,
         least_bits: 1,
-        most_bits: MOST_BITS,
-        most_planes: MOST_PLANES,
+        most_bits: MAX_BITS,
+        most_planes: MAX_PLANES,
         least_exponent: LEAST_EXPONENT,
     };
 

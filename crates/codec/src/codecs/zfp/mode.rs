@@ -133,7 +133,7 @@ impl ZfpMode {
             Self::Rate(rate) => {
                 let numbers = 4f64.powi(i32::try_from(rank).unwrap_or(4));
                 let bits = (numbers * rate + 0.5).floor().max(f64::from(kind.least_rate_bits()));
-                let bits = (1..=super::header::MOST_BITS).find(|count| f64::from(*count) >= bits);
+                let bits = (1..=super::header::MAX_BITS).find(|count| f64::from(*count) >= bits);
                 let bits = bits.filter(|_| rate > 0.0).ok_or_else(|| bad("an impossible rate"))?;
                 CodingLimits { least_bits: bits, most_bits: bits, ..CodingLimits::ALL }
             }
@@ -148,7 +148,7 @@ impl ZfpMode {
             }
             Self::Expert([least, most, planes], exponent) => {
                 let sound = (1..=most).contains(&least)
-                    && most <= super::header::MOST_BITS
+                    && most <= super::header::MAX_BITS
                     && (1..=64).contains(&planes)
                     && (-1075..=1023).contains(&exponent);
                 if !sound {

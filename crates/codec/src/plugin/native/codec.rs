@@ -20,7 +20,7 @@ pub(in crate::plugin) struct NativeCodec {
 }
 
 /// Maximum number of parameters of a filter in HDF5.
-const MOST_PARAMETERS: usize = 65535;
+const MAX_PARAMETERS: usize = 65535;
 /// An invalid file or variable for netCDF's functions, whatever files are open.
 const NO_HANDLE: c_int = -1;
 
@@ -149,7 +149,7 @@ impl PluginWords {
         if self.count == 0 {
             return Ok(Vec::new());
         }
-        if self.memory.pointer.is_null() || self.count > MOST_PARAMETERS {
+        if self.memory.pointer.is_null() || self.count > MAX_PARAMETERS {
             return Err(format!("it gave {} parameters", self.count));
         }
         // SAFETY: the plugin says that the vector has this many members.

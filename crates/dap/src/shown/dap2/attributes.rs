@@ -58,8 +58,8 @@ impl SharedAttributes {
             places: found.iter().map(|variable| variable.index.clone()).collect(),
             ..Self::default()
         };
-        if sorter.given > MOST_GIVEN {
-            let warning = format!("attributes of variables are left out: they are more than {MOST_GIVEN}");
+        if sorter.given > MAX_GIVEN {
+            let warning = format!("attributes of variables are left out: they are more than {MAX_GIVEN}");
             shared.warnings.push(warning);
         }
         let style = |is_signed| Style { view, is_signed };
@@ -147,7 +147,7 @@ struct Sorter<'a, 'd> {
 }
 
 /// Attributes of all variables together: one container may belong to many.
-const MOST_GIVEN: usize = 1 << 20;
+const MAX_GIVEN: usize = 1 << 20;
 
 impl<'a> Sorter<'a, '_> {
     fn shown(&self, name: &WireName) -> String {
@@ -158,7 +158,7 @@ impl<'a> Sorter<'a, '_> {
     fn give(&mut self, place: &[usize], attribute: &'a DasAttribute) {
         self.given += 1;
         let Some(variable) = self.by_place.get(place) else { return };
-        if let Some(texts) = self.texts.get_mut(*variable).filter(|_| self.given <= MOST_GIVEN) {
+        if let Some(texts) = self.texts.get_mut(*variable).filter(|_| self.given <= MAX_GIVEN) {
             texts.push(attribute);
         }
     }

@@ -13,7 +13,7 @@ pub(crate) struct ValueAssembly<'a> {
     shape: Vec<u64>,
     element: usize,
     fill: &'a Values,
-    ground: AssemblyLayout<'a>,
+    layout: AssemblyLayout<'a>,
 }
 
 enum AssemblyLayout<'a> {
@@ -35,7 +35,7 @@ impl<'a> ValueAssembly<'a> {
         count: usize,
     ) -> Result<Self> {
         let shape = shape.to_vec();
-        let (element, ground) = if let Some(fill) = fill.as_bytes().filter(|fill| !fill.is_empty()) {
+        let (element, layout) = if let Some(fill) = fill.as_bytes().filter(|fill| !fill.is_empty()) {
             let one = fill.len();
             check_memory(count, one)?;
             let mut values = convert::zeros(model, ty, count)?;
@@ -53,14 +53,14 @@ impl<'a> ValueAssembly<'a> {
                 AssemblyLayout::Marked { marks, parts: Vec::new(), empty: convert::empty(model, ty)? },
             )
         };
-        Ok(Self { shape, element, fill, ground })
+        Ok(Self { shape, element, fill, layout })
     }
 
     /// A result of that shape, all fill, in the caller's memory, which has its length; for elements of a fixed size.
     pub(crate) fn over(fill: &'a Values, shape: &[u64], out: &'a mut [u8]) -> Self {
         let one = fill.as_bytes().unwrap_or_default();
         fill_elements(out, one);
-        Self { shape: shape.to_vec(), element: one.len(), fill, ground: AssemblyLayout::Lent(out) }
+        Self { shape: shape.to_vec(), element: one.len(), fill, layout: AssemblyLayout::Lent(out) }
     }
 
     /// Puts the elements of a piece: an array of shape `held`, of length 1 along axes on which one element is repeated.
@@ -81,7 +81,7 @@ impl<'a> ValueAssembly<'a> {
         values: Values,
     ) -> Result<()> {
         let walk = self.walk(piece, strides)?;
-        match &mut self.ground {
+        match &mut self.layout {
             AssemblyLayout::Placed(result) => {
                 let bytes = values.as_bytes().zip(result.as_bytes_mut());
                 let (from, to) = bytes.ok_or_else(|| Error::internal("values without bytes"))?;
@@ -113,7 +113,7 @@ impl<'a> ValueAssembly<'a> {
 
     /// Puts some elements of the source of a walk, from the number `first` on; for elements of a fixed size.
     pub(crate) fn put_elements(&mut self, walk: &ElementWalk, first: u64, bytes: &[u8]) -> Result<()> {
-        let to = match &mut self.ground {
+        let to = match &mut self.layout {
             AssemblyLayout::Placed(values) => values.as_bytes_mut(),
             AssemblyLayout::Lent(to) => Some(&mut **to),
             AssemblyLayout::Marked { .. } => None,
@@ -131,7 +131,7 @@ impl<'a> ValueAssembly<'a> {
 
     /// The values.
     pub(crate) fn finish(self) -> Result<Values> {
-        match self.ground {
+        match self.layout {
             AssemblyLayout::Placed(values) => Ok(values),
             AssemblyLayout::Lent(_) => Err(Error::internal("values in memory of the caller")),
             AssemblyLayout::Marked { marks, parts, mut empty } => {

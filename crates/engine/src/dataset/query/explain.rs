@@ -38,8 +38,8 @@ impl QueryRead<'_> {
     fn countable_parts(&self, selection: &Selection) -> Result<Vec<QueryPart>> {
         let bytes = selection.element_count().unwrap_or(u64::MAX).saturating_mul(self.element_len());
         let least = bytes / BOX_BYTES;
-        if least > MOST_PARTS {
-            let message = format!("a plan of at least {least} requests, more than the limit of {MOST_PARTS}");
+        if least > MAX_PARTS {
+            let message = format!("a plan of at least {least} requests, more than the limit of {MAX_PARTS}");
             return Err(Error::limit(message));
         }
         Ok(self.parts(selection))
@@ -72,7 +72,7 @@ impl QueryRead<'_> {
 }
 
 /// Requests of a read that are counted one by one: those of 16 TiB.
-const MOST_PARTS: u64 = 1 << 20;
+const MAX_PARTS: u64 = 1 << 20;
 
 /// What reading all these selections together would request.
 pub(super) fn plan_together(reads: &[(QueryRead<'_>, &Selection)]) -> Result<ReadPlan> {

@@ -66,7 +66,7 @@ impl Dataset {
         for (variable, selection) in wanted {
             let Ok(bound) = self.bound_alone(*variable).await else { continue };
             // Where one variable is stored, all are.
-            let StorageLayout::Query(source, number) = &bound.ground else { return };
+            let StorageLayout::Query(source, number) = &bound.layout else { return };
             if let Ok(reading) = self.reading_alone(*variable, &bound, selection) {
                 let read = QueryRead::new(&reading, (source, *number));
                 let is_kept = |asked: &QueryBox| read.sequence().is_none() || read.kept_len(asked).is_some();
@@ -84,7 +84,7 @@ impl Dataset {
         delivered: &DeliveredBoxes,
     ) -> Result<Values> {
         let bound = bound?;
-        let StorageLayout::Query(source, number) = &bound.ground else {
+        let StorageLayout::Query(source, number) = &bound.layout else {
             return self.read(variable, selection).await;
         };
         let reading = self.reading_alone(variable, &bound, selection)?;
@@ -105,7 +105,7 @@ impl Dataset {
         let (mut reads, mut plan) = (Vec::new(), ReadPlan { chunks: Some(0), ..ReadPlan::default() });
         let bounds = bounds.collect::<Result<Vec<_>>>()?;
         for ((variable, selection), bound) in &bounds {
-            match &bound.ground {
+            match &bound.layout {
                 StorageLayout::Query(source, number) => {
                     let reading = self.reading_alone(*variable, bound, selection)?;
                     reads.push((ReadOfMany { reading, source: (source, *number) }, *selection));
@@ -132,7 +132,7 @@ impl Dataset {
         let mut reads = Vec::new();
         for ((variable, selection), bound) in wanted.iter().zip(bounds) {
             let Ok(bound) = bound else { continue };
-            let StorageLayout::Query(source, number) = &bound.ground else { continue };
+            let StorageLayout::Query(source, number) = &bound.layout else { continue };
             let Ok(reading) = self.reading_alone(*variable, bound, selection) else { continue };
             reads.push((ReadOfMany { reading, source: (source, *number) }, *selection));
         }

@@ -23,7 +23,7 @@ pub(in crate::write) struct DetachedPuts(Arc<QueueState>);
 #[derive(Default)]
 struct QueueState {
     under_way: Mutex<UnderWay>,
-    landed: Notify,
+    finished: Notify,
     /// Nothing more begins: there was a failure, or the writer is gone.
     ended: AtomicBool,
     /// The first failure and its variable, until it is reported.
@@ -88,12 +88,12 @@ impl DetachedPuts {
 
     async fn until(&self, enough: impl Fn(&UnderWay) -> bool) {
         loop {
-            let mut landed = pin!(self.0.landed.notified());
-            landed.as_mut().enable();
+            let mut finished = pin!(self.0.finished.notified());
+            finished.as_mut().enable();
             if enough(&self.0.under_way.guard()) {
                 return;
             }
-            landed.await;
+            finished.await;
         }
     }
 }
@@ -145,7 +145,7 @@ impl Drop for InFlightPut {
         under_way.changes -= 1;
         under_way.bytes -= self.bytes;
         drop(under_way);
-        self.state.landed.notify_waiters();
+        self.state.finished.notify_waiters();
     }
 }
 

@@ -103,7 +103,7 @@ impl SourceName {
             rest = after;
             if let Some(tail) = tail.strip_prefix('b') {
                 parts.push(NamePart::Text(std::mem::take(&mut plain)));
-                parts.push(NamePart::Block { width: width.parse().unwrap_or(0).min(MOST_DIGITS) });
+                parts.push(NamePart::Block { width: width.parse().unwrap_or(0).min(MAX_DIGITS) });
                 rest = tail;
             } else {
                 plain.push('%');
@@ -126,4 +126,4 @@ impl SourceName {
 }
 
 /// Maximum number of digits.
-const MOST_DIGITS: usize = 20;
+const MAX_DIGITS: usize = 20;

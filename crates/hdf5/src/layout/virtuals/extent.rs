@@ -59,11 +59,11 @@ fn blocks(view: &dyn View, asking: &DatasetChain<'_>, mapping: &VirtualMapping) 
         if present < batch {
             return Ok(known);
         }
-        batch = (batch * 2).min(MOST_IN_BATCH);
+        batch = (batch * 2).min(MAX_IN_BATCH);
     }
 }
 
 /// Sources are requested in batches: few at first, since most virtual datasets have few and each request beyond the
 /// last is wasted; never so many that one batch is a burst.
 const FIRST_BATCH: u64 = 4;
-const MOST_IN_BATCH: u64 = 1024;
+const MAX_IN_BATCH: u64 = 1024;

@@ -1,6 +1,6 @@
 //! A header as stored in the file, for changing it.
 use super::chunk::{HeaderPrefix, MessageFormat, continues};
-use super::{MOST_CHUNKS, MOST_MESSAGES};
+use super::{MAX_CHUNKS, MAX_MESSAGES};
 use crate::address::FileAddress;
 use crate::file::Hdf5File;
 use crate::object::{HeaderMessage, kind};
@@ -52,7 +52,7 @@ pub(crate) fn pieces(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Ste
         }
         found.list.push(MessageRun { addr, head, room: body.len(), messages });
         if let Some((addr, len)) = ahead.pop_front() {
-            if !seen.insert(addr) || found.list.len() >= MOST_CHUNKS {
+            if !seen.insert(addr) || found.list.len() >= MAX_CHUNKS {
                 let error = Error::malformed("a header that continues itself, or too often");
                 return Err(file.at(addr, error).into());
             }
@@ -60,8 +60,8 @@ pub(crate) fn pieces(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Ste
             next = Some((addr, Bytes::from_static(format.signature()), body));
         }
     }
-    if found.list.iter().map(|piece| piece.messages.len()).sum::<usize>() > MOST_MESSAGES {
-        return Err(file.at(addr, Error::limit(format!("more than {MOST_MESSAGES} messages"))).into());
+    if found.list.iter().map(|piece| piece.messages.len()).sum::<usize>() > MAX_MESSAGES {
+        return Err(file.at(addr, Error::limit(format!("more than {MAX_MESSAGES} messages"))).into());
     }
     Ok(found)
 }

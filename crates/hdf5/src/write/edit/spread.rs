@@ -5,7 +5,7 @@ use crate::object::kind;
 use crate::write::FilePatch;
 use crate::write::dense::{DenseAttributes, LooseAttribute, dense};
 use crate::write::header::MessageDraft;
-use crate::write::message::MOST;
+use crate::write::message::MAX_BODY_BYTES;
 use crate::write::out::ByteSink;
 use crate::write::space::SpaceAllocator;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use ncirrus_layout::{Error, Result};
 impl EditableHeader {
     /// Whether an attribute of that length can be stored.
     pub(crate) fn takes(&self, attribute: &Bytes) -> bool {
-        self.style.version != 1 || attribute.len() <= MOST
+        self.style.version != 1 || attribute.len() <= MAX_BODY_BYTES
     }
 
     /// Moves all attributes out of the header if one is too long for it; returns their new form.
@@ -22,12 +22,14 @@ impl EditableHeader {
     /// # Errors
     /// If the header's version does not support that.
     pub(crate) fn spread(&mut self, space: &mut SpaceAllocator) -> Result<Vec<FilePatch>> {
-        let Some((_, long)) = self.all(kind::ATTRIBUTE).find(|(_, draft)| draft.body.len() > MOST) else {
+        let Some((_, long)) = self.all(kind::ATTRIBUTE).find(|(_, draft)| draft.body.len() > MAX_BODY_BYTES)
+        else {
             return Ok(Vec::new());
         };
         if !self.takes(&long.body) {
             let len = long.body.len();
-            let message = format!("an attribute of {len} bytes: object headers of version 1 take {MOST}");
+            let message =
+                format!("an attribute of {len} bytes: object headers of version 1 take {MAX_BODY_BYTES}");
             return Err(Error::unsupported(message));
         }
         let loose = |(_, draft): (usize, &MessageDraft)| {

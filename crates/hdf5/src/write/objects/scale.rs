@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Prefix of `NAME` if a scale is not a variable.
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable.";
 /// Elements of the longest dimension: a scale that is not a variable has four bytes for each, which have no place but are counted.
-const MOST_ELEMENTS: u64 = u64::MAX / 4;
+const MAX_ELEMENTS: u64 = u64::MAX / 4;
 /// Size of an object reference in a heap, where HDF5 stores it as in memory, whatever the width of addresses.
 const HEAP_REFERENCE: u64 = 8;
 
@@ -49,9 +49,9 @@ impl ObjectDescriber<'_> {
     pub(crate) fn scale_attributes(&mut self, dim: DimId, var: Option<VarId>) -> Result<Vec<Bytes>> {
         let dimension = self.model.dimension(dim).ok_or_else(|| Error::not_found("no such dimension"))?;
         let len = dimension.len.current();
-        if var.is_none() && len > MOST_ELEMENTS {
+        if var.is_none() && len > MAX_ELEMENTS {
             let name = &dimension.name;
-            let message = format!("dimension {name} of {len} elements: HDF5 has at most {MOST_ELEMENTS}");
+            let message = format!("dimension {name} of {len} elements: HDF5 has at most {MAX_ELEMENTS}");
             return Err(Error::unsupported(message));
         }
         let mut name = match var {

@@ -317,7 +317,7 @@ impl Placer for FileCreation {
 /// A body padded with zeros to the end of its space, unless there would be many.
 fn padded(body: Bytes, len: u64) -> Bytes {
     let missing = usize::try_from(len).map_or(0, |len| len.saturating_sub(body.len()));
-    if missing == 0 || missing > MOST_PADDING {
+    if missing == 0 || missing > MAX_PADDING {
         return body;
     }
     let mut bytes = body.try_into_mut().unwrap_or_else(|shared| BytesMut::from(shared.as_ref()));
@@ -326,4 +326,4 @@ fn padded(body: Bytes, len: u64) -> Bytes {
 }
 
 /// Maximum number of zeros put after a body.
-const MOST_PADDING: usize = 4096;
+const MAX_PADDING: usize = 4096;

@@ -28,11 +28,11 @@ pub(crate) enum ChunkArrangement {
 }
 
 /// Maximum size of a chunk: its length is stored in 32 bits.
-const MOST_CHUNK: u64 = u32::MAX as u64;
+const MAX_CHUNK: u64 = u32::MAX as u64;
 /// Maximum size of data in a header: a message with its own fields.
-const MOST_COMPACT: u64 = 65_535 - 4;
+const MAX_COMPACT: u64 = 65_535 - 4;
 /// Maximum number of dimensions of a dataset.
-const MOST_AXES: usize = 32;
+const MAX_AXES: usize = 32;
 /// Size of a chunk of contiguous data.
 const CELL_BYTES: u64 = 4 << 20;
 
@@ -47,9 +47,9 @@ impl StorageForm {
     }
 
     fn of(model: &Model, var: VarId, variable: &Variable, choices: &Hdf5Writer) -> Result<Self> {
-        if variable.rank() > MOST_AXES {
+        if variable.rank() > MAX_AXES {
             return Err(Error::unsupported(format!(
-                "{} dimensions: HDF5 has at most {MOST_AXES}",
+                "{} dimensions: HDF5 has at most {MAX_AXES}",
                 variable.rank()
             )));
         }
@@ -65,7 +65,7 @@ impl StorageForm {
             ChunkArrangement::Chunked => chunk_shape(model, var, datatype.byte_len, choices.chunks)?,
         };
         let bytes = cells.iter().try_fold(datatype.byte_len, |bytes, len| bytes.checked_mul(*len));
-        if arranged == ChunkArrangement::Chunked && bytes.is_none_or(|bytes| bytes > MOST_CHUNK) {
+        if arranged == ChunkArrangement::Chunked && bytes.is_none_or(|bytes| bytes > MAX_CHUNK) {
             return Err(Error::limit(format!("a chunk of shape {cells:?} has 4 GiB or more")));
         }
         let filters = if arranged == ChunkArrangement::Chunked { variable.filters.as_slice() } else { &[] };
@@ -105,8 +105,8 @@ fn arranged(model: &Model, var: VarId, variable: &Variable, byte_len: u64) -> Re
         Storage::Compact if grows => {
             return Err(Error::invalid("compact storage needs dimensions of fixed length"));
         }
-        Storage::Compact if total.is_none_or(|total| total > MOST_COMPACT) => {
-            return Err(Error::invalid(format!("compact storage holds at most {MOST_COMPACT} bytes")));
+        Storage::Compact if total.is_none_or(|total| total > MAX_COMPACT) => {
+            return Err(Error::invalid(format!("compact storage holds at most {MAX_COMPACT} bytes")));
         }
         Storage::Compact => ChunkArrangement::Compact,
         _ if grows => ChunkArrangement::Chunked,

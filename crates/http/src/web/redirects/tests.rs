@@ -53,8 +53,8 @@ fn rig(netrc: &str) -> RedirectRig {
 
 fn context(home: &TempDir) -> NetworkContext {
     let config = ConfigSettings::of_environment(ProcessEnvironment::default().at_home(home.path()));
-    let patience = RetryPolicy { first_wait: Duration::from_millis(5), ..RetryPolicy::default() };
-    let options = StoreOptions { patience, ..StoreOptions::default() };
+    let retry_policy = RetryPolicy { first_wait: Duration::from_millis(5), ..RetryPolicy::default() };
+    let options = StoreOptions { retry_policy, ..StoreOptions::default() };
     NetworkContext { config: Arc::new(config), ..options.into() }
 }
 

@@ -10,7 +10,7 @@ pub(super) struct ByteRanges {
 }
 
 /// Maximum number of ranges of a part: if values are scattered, the ranges would take more memory than the values.
-const MOST: usize = 1 << 14;
+const MAX_RANGES: usize = 1 << 14;
 
 impl ByteRanges {
     /// Adds a range that is not empty.
@@ -28,7 +28,7 @@ impl ByteRanges {
             end = end.max(its_end);
         }
         self.ends.insert(start, end);
-        if self.ends.len() > MOST {
+        if self.ends.len() > MAX_RANGES {
             self.lost = true;
             self.ends.clear();
         }
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn too_many_are_forgotten() {
         let mut kept = ByteRanges::default();
-        (0..=MOST as u64).for_each(|at| kept.add(at * 2, at * 2 + 1));
+        (0..=MAX_RANGES as u64).for_each(|at| kept.add(at * 2, at * 2 + 1));
         assert!(kept.lost && kept.ends.is_empty());
         kept.add(0, 1 << 20);
         assert!(!kept.cover(1));

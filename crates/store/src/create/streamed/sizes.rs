@@ -19,7 +19,7 @@ const USUAL: u64 = 8 << 20;
 /// Smaller ones do not reach 5 TiB with ten thousand parts.
 const LEAST: u64 = 6 << 20;
 /// Maximum part size that every provider accepts.
-const MOST: u64 = 4000 << 20;
+const MAX_PART_BYTES: u64 = 4000 << 20;
 
 impl Default for PartSizes {
     fn default() -> Self {
@@ -30,8 +30,8 @@ impl Default for PartSizes {
 impl PartSizes {
     /// Sizes that begin with that many bytes, or the next possible number.
     pub(super) fn of(first: u64) -> Self {
-        let first = first.clamp(LEAST, MOST);
-        let doublings = (0..RUNS).take_while(|doublings| first << doublings <= MOST).last();
+        let first = first.clamp(LEAST, MAX_PART_BYTES);
+        let doublings = (0..RUNS).take_while(|doublings| first << doublings <= MAX_PART_BYTES).last();
         Self { first, run: 1000, doublings: doublings.unwrap_or_default() }
     }
 
@@ -94,7 +94,7 @@ mod tests {
                 let size = sizes.size(index);
                 assert_eq!(sizes.start(index), at);
                 assert_eq!([at, at + size - 1].map(|offset| sizes.index(offset)), [index; 2]);
-                assert!((LEAST..=MOST).contains(&size), "{first}: {size}");
+                assert!((LEAST..=MAX_PART_BYTES).contains(&size), "{first}: {size}");
                 at += size;
             }
             assert_eq!(sizes.most(), at);

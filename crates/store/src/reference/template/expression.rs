@@ -46,7 +46,7 @@ pub(super) enum BinaryOperator {
 impl TemplateExpression {
     /// Parses an expression; `None` if it is not supported.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let tokens = tokens(text).filter(|tokens| tokens.len() <= MOST)?;
+        let tokens = tokens(text).filter(|tokens| tokens.len() <= MAX_PARTS)?;
         let mut parser = ExpressionParser { tokens: tokens.into_iter().peekable(), depth: 0 };
         let expression = parser.sum()?;
         parser.tokens.peek().is_none().then_some(expression)
@@ -283,4 +283,4 @@ impl ExpressionParser {
 /// Maximum nesting: every level is a call.
 const DEEPEST: u32 = 32;
 /// Maximum number of parts of an expression.
-const MOST: usize = 128;
+const MAX_PARTS: usize = 128;

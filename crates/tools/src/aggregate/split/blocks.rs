@@ -30,7 +30,7 @@ impl VariableBlocks<'_> {
             None => {
                 let elements = shape.iter().fold(1u64, |all, len| all.saturating_mul(*len));
                 let least = elements / (self.options.max_size / element.max(1)).max(1);
-                if least > super::MOST as u64 {
+                if least > super::MAX_FRAGMENTS as u64 {
                     let message = format!("at least {least} fragments: choose a larger fragment size");
                     return Err(Error::limit(message));
                 }

@@ -80,7 +80,7 @@ fn even_blocks(axes: &[DividedAxis], limit: u64) -> Result<Vec<AxisBlocks>> {
     let kinds: Vec<AxisKind> = axes.iter().map(|axis| axis.kind).collect();
     let elements = lens.iter().fold(1u64, |all, len| all.saturating_mul(*len));
     let least = elements / limit.max(1);
-    if least > super::MOST as u64 {
+    if least > super::MAX_FRAGMENTS as u64 {
         return Err(Error::limit(format!("at least {least} fragments: choose a larger fragment size")));
     }
     let counts = balanced(&lens, &kinds, limit);
@@ -100,7 +100,7 @@ fn even_blocks(axes: &[DividedAxis], limit: u64) -> Result<Vec<AxisBlocks>> {
 fn check_count(axes: &[DividedAxis], blocks: &[AxisBlocks]) -> Result<()> {
     let counts = axes.iter().zip(blocks).map(|(axis, blocks)| blocks.count(axis.len).max(1));
     let count = counts.fold(1u64, |all, count| all.saturating_mul(count));
-    if count > super::MOST as u64 {
+    if count > super::MAX_FRAGMENTS as u64 {
         Err(Error::limit(format!("{count} fragments: choose larger ones")))
     } else {
         Ok(())

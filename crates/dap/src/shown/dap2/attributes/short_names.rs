@@ -1,6 +1,6 @@
 //! What netCDF-C does with the containers of a DAS: each belongs to all variables and members that have its whole path, or
 //! its name as their path or last name (docs/spec/dap.md 2.3).
-use super::{MOST_GIVEN, OTHER, OWN, SPECIAL, Sorter, is_global, is_special};
+use super::{MAX_GIVEN, OTHER, OWN, SPECIAL, Sorter, is_global, is_special};
 use crate::{DasAttribute, DasItem, DdsKind};
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ impl<'a> Sorter<'a, '_> {
             self.special(items);
             return self.hoist_own(SPECIAL, name, items);
         }
-        if attributes(items).next().is_none() || self.given > MOST_GIVEN {
+        if attributes(items).next().is_none() || self.given > MAX_GIVEN {
             return;
         }
         match self.named_by(name, path) {
