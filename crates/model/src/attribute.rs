@@ -139,7 +139,8 @@ impl Attributes {
         Ok(())
     }
 
-    fn position(&self, name: &str) -> Option<usize> {
+    /// The place of the attribute of that name among all; of the first one if there are several.
+    pub fn position(&self, name: &str) -> Option<usize> {
         match self.index.find(name, |at| name_at(&self.list, at)) {
             Lookup::Indexed(at) => at.map(|at| at as usize),
             Lookup::Search => self.list.iter().position(|attribute| attribute.name == name),

@@ -273,9 +273,10 @@ fn dims_of(at: &FileGroup, varid: c_int) -> Outcome<Vec<c_int>> {
 pub(crate) fn var_id(ncid: c_int, name: CText, varid: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let name = sought(&at, &name)?;
-    let named = |id: &ncirrus::VarId| at.model().variable(*id).is_some_and(|variable| variable.name == name);
-    let found = at.group()?.vars.iter().position(named).ok_or(Code(NC_ENOTVAR))?;
-    varid.set(number(found));
+    let vars = &at.group()?.vars;
+    let found = at.model().variable_in(at.id, &name).ok_or(Code(NC_ENOTVAR))?;
+    // Ids ascend: new variables come last.
+    varid.set(number(vars.binary_search(&found).map_err(|_| Code(NC_ENOTVAR))?));
     Ok(())
 }
 

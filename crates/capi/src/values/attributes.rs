@@ -106,7 +106,7 @@ pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) ->
     let attributes = at.attributes(varid)?;
     check_sought(at.file.is_classic(), &asked)?;
     let name = sought_name(&at, &asked)?;
-    let found = attributes.iter().position(|attribute| attribute.name == name);
+    let found = attributes.position(&name);
     let none = if is_virtual(&at, varid, &name) { NC_EATTMETA } else { NC_ENOTATT };
     id.set(number(found.ok_or(Code(none))?));
     Ok(())

@@ -25,7 +25,7 @@ use crate::object::kind;
 use bytes::Bytes;
 use ncirrus_layout::{Detail, Error, Result};
 use ncirrus_model::{
-    Attribute, CodecSpec, DimId, Endianness, GroupId, Model, NodeId, TypeId, TypeRef, VarId,
+    Attribute, Attributes, CodecSpec, DimId, Endianness, GroupId, Model, NodeId, TypeId, TypeRef, VarId,
 };
 use std::collections::HashMap;
 
@@ -63,6 +63,22 @@ pub(crate) struct ElementStorage<'a> {
     pub(crate) records: Option<u64>,
 }
 
+/// The number of datasets and attributes of each user-defined type that has any.
+pub(crate) fn type_users(model: &Model) -> HashMap<TypeId, u32> {
+    let variables =
+        model.variables().into_iter().filter_map(|id| model.variable(id).map(|variable| variable.ty));
+    let lists = model.nodes().into_iter().filter_map(|node| model.attributes(node)?.known());
+    let attributes = lists.flat_map(Attributes::iter).map(|attribute| attribute.ty);
+    let mut counts = HashMap::new();
+    for ty in variables.chain(attributes) {
+        if let TypeRef::User(id) = ty {
+            let count: &mut u32 = counts.entry(id).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    counts
+}
+
 impl ObjectDescriber<'_> {
     /// The messages of a group: `extra` attributes come before its own.
     ///
@@ -82,14 +98,14 @@ impl ObjectDescriber<'_> {
         self.with_attributes(drafts, extra, NodeId::Group(id))
     }
 
-    /// The messages of a committed type.
+    /// The messages of a committed type, and how many datasets and attributes are of it ([`type_users`]).
     ///
     /// # Errors
     /// When the type cannot be stored.
-    pub(crate) fn committed(&mut self, id: TypeId) -> Result<Vec<MessageDraft>> {
+    pub(crate) fn committed(&mut self, id: TypeId, users: Option<u32>) -> Result<Vec<MessageDraft>> {
         let datatype = datatype_of(self.model, TypeRef::User(id), Endianness::Native)?;
         let mut drafts = vec![constant(kind::DATATYPE, message::datatype(&datatype)?)];
-        let count = 1 + self.users(TypeRef::User(id));
+        let count = users.unwrap_or(0).saturating_add(1);
         let users = message::reference_count(count);
         drafts.push(match count {
             // Room for the number of users, once there are any: a header as short as this one cannot be continued elsewhere.
@@ -97,16 +113,6 @@ impl ObjectDescriber<'_> {
             _ => plain(kind::REFERENCE_COUNT, users),
         });
         Ok(drafts)
-    }
-
-    /// How many datasets and attributes are of that type.
-    fn users(&self, ty: TypeRef) -> u32 {
-        let model = self.model;
-        let datasets =
-            model.variables().into_iter().filter(|id| model.variable(*id).is_some_and(|v| v.ty == ty));
-        let attributes = model.nodes().into_iter().filter_map(|node| model.attributes(node)?.known());
-        let attributes = attributes.flat_map(|list| list.iter()).filter(|attribute| attribute.ty == ty);
-        u32::try_from(datasets.count() + attributes.count()).unwrap_or(u32::MAX)
     }
 
     /// The messages of the dataset that a dimension without variable is.

@@ -15,7 +15,7 @@ mod plan;
 pub(crate) use after::MadeFile;
 
 use super::heap::HeapBuilder;
-use super::objects::{FileObject, scale_of};
+use super::objects::{FileObject, scale_of, type_users};
 use super::placer::{
     ChunkArrangement, FileStructures, Hdf5Writer, HeldElements, StorageForm, check_classic, run_of,
 };
@@ -230,6 +230,7 @@ impl FileUpdate {
             headers: BTreeMap::new(),
             unscaled: UnscaledAxes::default(),
             losing: HashSet::new(),
+            type_users: type_users(model),
             turns: HashMap::new(),
             fresh: Vec::new(),
             late: Vec::new(),

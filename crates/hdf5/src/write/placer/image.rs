@@ -9,7 +9,7 @@ use crate::write::header::{MessageDraft, encode_header, header_len};
 use crate::write::heap::HeapBuilder;
 use crate::write::index::{self, BuiltIndex, IndexGrid};
 use crate::write::objects::{
-    ElementStorage, FileObject, OLD_LAYOUT, ObjectDescriber, SIZES, dimension_ids, members,
+    ElementStorage, FileObject, OLD_LAYOUT, ObjectDescriber, SIZES, dimension_ids, members, type_users,
 };
 use crate::write::out::ByteSink;
 use crate::write::space::SpaceAllocator;
@@ -132,7 +132,7 @@ impl ImageSource<'_> {
         built: &HashMap<VarId, BuiltIndex>,
         heap_start: u64,
     ) -> Result<HeaderDrafts> {
-        let (model, ids) = (self.model, dimension_ids(self.model));
+        let (model, ids, users) = (self.model, dimension_ids(self.model), type_users(self.model));
         let (mut heap, mut space) = (HeapBuilder::new(SIZES), SpaceAllocator::new(heap_start));
         let mut describer = ObjectDescriber {
             model,
@@ -151,9 +151,9 @@ impl ImageSource<'_> {
             for (_, object) in members(model, group)? {
                 let header = match object {
                     FileObject::Group(_) => continue,
-                    FileObject::Type(id) => {
-                        describer.committed(id).map_err(|error| error.at_path(model.type_path(id)))?
-                    }
+                    FileObject::Type(id) => describer
+                        .committed(id, users.get(&id).copied())
+                        .map_err(|error| error.at_path(model.type_path(id)))?,
                     FileObject::Dimension(id) => describer.dimension(id)?,
                     FileObject::Variable(id) => self.variable(&mut describer, id, built.get(&id))?,
                 };

@@ -14,11 +14,11 @@ use crate::object::ObjectRef;
 use crate::write::FilePatch;
 use crate::write::edit::EditableHeader;
 use crate::write::heap::HeapBuilder;
-use crate::write::objects::{FileObject, ObjectDescriber, check_name, listed};
+use crate::write::objects::{FileObject, ObjectDescriber, check_name, listed, type_users};
 use crate::write::space::SpaceAllocator;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
-use ncirrus_model::{AttributeState, Attributes, DimId, Model, NodeId, TypeRef, VarId};
+use ncirrus_model::{AttributeState, DimId, Model, NodeId, TypeId, VarId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 pub(super) use unscaled::UnscaledAxes;
@@ -71,6 +71,8 @@ pub(super) struct UpdatePlanner<'a> {
     pub(super) unscaled: UnscaledAxes,
     /// Dimensions of variables that are removed.
     pub(super) losing: HashSet<DimId>,
+    /// How many variables and attributes of the new model are of each type.
+    pub(super) type_users: HashMap<TypeId, u32>,
     /// Datasets with a special turn.
     pub(super) turns: HashMap<FileAddress, HeaderTurn>,
     pub(super) fresh: Vec<FilePatch>,
@@ -199,10 +201,9 @@ impl UpdatePlanner<'_> {
 
     /// Types store the number of datasets and attributes that use them.
     fn count_types(&mut self) -> Step<()> {
-        let (before, after) = (users(self.old), users(self.new));
-        for (ty, count) in after {
-            let more = count.saturating_sub(before.get(&ty).copied().unwrap_or(0));
-            let TypeRef::User(id) = ty else { continue };
+        let before = type_users(self.old);
+        for (id, count) in self.type_users.clone() {
+            let more = count.saturating_sub(before.get(&id).copied().unwrap_or(0));
             if let Some(addr) = self.known.addrs.get(&FileObject::Type(id)).copied().filter(|_| more > 0) {
                 let header = self.header(addr)?;
                 header.set_references(header.references().saturating_add(more))?;
@@ -256,20 +257,6 @@ fn is_in(model: &Model, object: FileObject) -> bool {
             model.dimension(id).is_some() && crate::write::objects::scale_of(model, id) == object
         }
     }
-}
-
-/// The number of variables and attributes of each user-defined type.
-fn users(model: &Model) -> HashMap<TypeRef, u32> {
-    let variables =
-        model.variables().into_iter().filter_map(|id| model.variable(id).map(|variable| variable.ty));
-    let lists = model.nodes().into_iter().filter_map(|node| model.attributes(node)?.known());
-    let attributes = lists.flat_map(Attributes::iter).map(|attribute| attribute.ty);
-    let mut counts = HashMap::new();
-    for ty in variables.chain(attributes).filter(|ty| matches!(ty, TypeRef::User(_))) {
-        let count: &mut u32 = counts.entry(ty).or_default();
-        *count = count.saturating_add(1);
-    }
-    counts
 }
 
 /// All objects of a model.

@@ -9,6 +9,7 @@ use crate::write::heap::HeapBuilder;
 use crate::write::index::BuiltIndex;
 use crate::write::objects::{FileObject, ObjectDescriber, SIZES, members, scale_of};
 use crate::write::placer::{HeldElements, ImageSource, VariableWrites, len_of, tracked};
+use crate::write::space::SpaceAllocator;
 use ncirrus_layout::{Error, Result, Step};
 use ncirrus_model::{DimId, TypeRef, VarId};
 use std::collections::{HashMap, HashSet};
@@ -36,8 +37,9 @@ impl UpdatePlanner<'_> {
             ))
             .into());
         }
-        self.number(made);
-        self.check(made)?;
+        let all: HashSet<FileObject> = made.iter().copied().collect();
+        self.number(&all);
+        self.check(made, &all)?;
         let defined = self.defined(made);
         let images = ImageSource {
             model: self.new,
@@ -73,7 +75,7 @@ impl UpdatePlanner<'_> {
     /// Assigns ids to dimensions with a new scale: the first free ones, because readers of the classic model count
     /// dimensions from 0 on (netCDF4-python does). If old ones have no ids readers number those themselves, and new
     /// ones avoid those numbers.
-    fn number(&mut self, made: &[FileObject]) {
+    fn number(&mut self, made: &HashSet<FileObject>) {
         let lacking = self.dimensions().into_iter().filter(|dim| !self.after.ids.contains_key(dim));
         let (mut new, old): (Vec<DimId>, Vec<DimId>) =
             lacking.partition(|dim| made.contains(&scale_of(self.new, *dim)));
@@ -86,8 +88,8 @@ impl UpdatePlanner<'_> {
     }
 
     /// Refuses references to things that are not objects of the file.
-    fn check(&self, made: &[FileObject]) -> Result<()> {
-        let is_there = |object: FileObject| made.contains(&object) || self.after.addrs.contains_key(&object);
+    fn check(&self, made: &[FileObject], all: &HashSet<FileObject>) -> Result<()> {
+        let is_there = |object: FileObject| all.contains(&object) || self.after.addrs.contains_key(&object);
         for object in made {
             let FileObject::Variable(id) = *object else { continue };
             let Some(variable) = self.new.variable(id) else { continue };
@@ -104,7 +106,7 @@ impl UpdatePlanner<'_> {
             }
         }
         for group in self.new.walk() {
-            if made.contains(&FileObject::Group(group)) {
+            if all.contains(&FileObject::Group(group)) {
                 members(self.new, group)?;
             }
         }
@@ -119,7 +121,8 @@ impl UpdatePlanner<'_> {
         built: &HashMap<VarId, BuiltIndex>,
         only_lengths: bool,
     ) -> Result<Vec<MessageDraft>> {
-        let (mut heap, mut space) = (HeapBuilder::new(self.file.sizes), self.space.clone());
+        let mut heap = HeapBuilder::new(self.file.sizes);
+        let mut space = SpaceAllocator::new(self.space.end());
         let mut describer = ObjectDescriber {
             model: self.new,
             sizes: self.file.sizes,
@@ -131,9 +134,9 @@ impl UpdatePlanner<'_> {
         };
         let mut drafts = match object {
             FileObject::Group(id) => describer.group(id, &[])?,
-            FileObject::Type(id) => {
-                describer.committed(id).map_err(|error| error.at_path(self.new.type_path(id)))?
-            }
+            FileObject::Type(id) => describer
+                .committed(id, self.type_users.get(&id).copied())
+                .map_err(|error| error.at_path(self.new.type_path(id)))?,
             FileObject::Dimension(id) => describer.dimension(id)?,
             FileObject::Variable(id) => images.variable(&mut describer, id, built.get(&id))?,
         };
