@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ncirrus.s3netcdf4.exceptions import APIException, IOException
-from ncirrus.stores import Bridge, _clipped
+from ncirrus.bridges import Bridge, clipped
 
 _registered: dict[str, type[io.BufferedIOBase]] = {}
 # What `s3://ALIAS/bucket/key` is called where the alias has such a back end.
@@ -89,7 +89,7 @@ class BackendBridge(Bridge):
             return None
         try:
             size = int(file.getsize()) if hasattr(file, "getsize") else int(file.seek(0, io.SEEK_END))
-            first, past = _clipped(start, stop, size)
+            first, past = clipped(start, stop, size)
             file.seek(first)
             parts, left = [], past - first
             while left > 0:
