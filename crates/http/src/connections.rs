@@ -21,11 +21,13 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct ConnectionPool(Arc<SharedConnections>);
 
+/// Connection timeout, whether redirects are followed, the configuration, and which hosts may be reached.
+type ClientKey = (Duration, bool, HttpSettings, Option<GuardRules>);
+
 struct SharedConnections {
     /// Limits on concurrent requests.
     requests: usize,
-    /// Keyed by connection timeout, whether redirects are followed, the configuration, and which hosts may be reached.
-    clients: Mutex<BTreeMap<(Duration, bool, HttpSettings, Option<GuardRules>), Client>>,
+    clients: Mutex<BTreeMap<ClientKey, Client>>,
     net: Arc<net::SharedService>,
     jar: Arc<CookieJar>,
     marks: RandomState,

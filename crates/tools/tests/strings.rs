@@ -279,11 +279,9 @@ fn strings_with_nul_are_kept_or_refused_by_every_kind() {
                 assert_eq!(copy.attribute("list").unwrap().unwrap().values, list.values, "{kind:?}");
             }
         }
-        for kind in [Kind::Nc4] {
-            let to = folder.join(format!("{name}-{kind:?}.nc"));
-            let error = copied(&from, &to, |create| create.kind = Some(kind), &session).unwrap_err();
-            assert!(error.to_string().contains("holds NUL"), "{name}: {error}");
-            assert!(!to.exists(), "nothing is left");
-        }
+        let to = folder.join(format!("{name}.nc"));
+        let error = copied(&from, &to, |create| create.kind = Some(Kind::Nc4), &session).unwrap_err();
+        assert!(error.to_string().contains("holds NUL"), "{name}: {error}");
+        assert!(!to.exists(), "nothing is left");
     }
 }
