@@ -1,5 +1,5 @@
 //! Datasets of many members: `ncirrus-bench members CASE KIND MEMBERS FOLDER COUNT RUNS`; CASE one of `create` (each member
-//! by a call of its own), `update` (one more attribute on each member), `open` (with all attributes), `copy` (to a dataset of
+//! by a call of its own), `write` (variables, each with its value before the next), `update` (one more attribute on each member), `open` (with all attributes), `copy` (to a dataset of
 //! the same kind), `dump` (as CDL) and `generate` (from that CDL); KIND one of `classic`, `nc4` and `nczarr`; MEMBERS one of
 //! `variables` (along one dimension), `dimensions` (each of a variable with another name), `groups`, `attributes` and
 //! `types`. The dataset of the other cases is FOLDER/COUNT-MEMBERS.KIND, which the first of them creates.
@@ -33,8 +33,9 @@ pub(crate) fn run(
     let target = Path::new(folder).join(format!("{count}-{of}-{case}.{kind}"));
     let before = || drop_dataset(&target);
     let times = match case {
-        "create" => timed_after(runs, before, || members.create(&target)),
-        "update" => timed_after(runs, || members.create(&target), || members.update(&target)),
+        "create" => timed_after(runs, before, || members.create(&target, false)),
+        "write" => timed_after(runs, before, || members.create(&target, true)),
+        "update" => timed_after(runs, || members.create(&target, false), || members.update(&target)),
         "open" => {
             members.prepared(&source).and_then(|()| timed_after(runs, before, || members.open(&source)))
         }
@@ -73,11 +74,11 @@ fn text(path: &Path) -> Result<&str, Failure> {
 }
 
 impl Members<'_> {
-    fn prepared(&self, source: &PathBuf) -> Result<(), Failure> {
-        if source.exists() { Ok(()) } else { self.create(source) }
+    fn prepared(&self, source: &Path) -> Result<(), Failure> {
+        if source.exists() { Ok(()) } else { self.create(source, false) }
     }
 
-    fn create(&self, target: &Path) -> Result<(), Failure> {
+    fn create(&self, target: &Path, writes: bool) -> Result<(), Failure> {
         drop_dataset(target)?;
         let options = CreateOptions::new().kind(self.kind).overwrite(true);
         let dataset = Dataset::create_with(text(target)?, &options, &self.session)?;
@@ -89,6 +90,9 @@ impl Members<'_> {
                 "variables" => {
                     let variable = root.add_variable(&name, Atomic::Int, &["x"])?;
                     variable.set_attribute(Attribute::text("units", "m"))?;
+                    if writes {
+                        variable.write_all(&[1i32])?;
+                    }
                 }
                 "dimensions" => {
                     root.add_dimension(&name, DimensionLen::Fixed(1))?;
@@ -98,7 +102,8 @@ impl Members<'_> {
                 "attributes" => root.set_attribute(Attribute::text(name, "value"))?,
                 "types" => dataset.edit(|model| {
                     let ty = UserType { name: name.clone(), kind: UserKind::Opaque(4) };
-                    Ok(drop(model.add_type(model.root(), ty)?))
+                    model.add_type(model.root(), ty)?;
+                    Ok(())
                 })?,
                 other => return Err(format!("unknown members {other:?}").into()),
             }
@@ -137,7 +142,9 @@ impl Members<'_> {
 
     fn copy(&self, source: &Path, target: &Path) -> Result<(), Failure> {
         let dataset = Dataset::open_with(text(source)?, &OpenOptions::default(), &self.session)?;
-        let report = copy(&dataset, text(target)?, &CopyOptions::default(), &self.session)?;
+        let mut options = CopyOptions::default();
+        options.create = CreateOptions::new().kind(self.kind);
+        let report = copy(&dataset, text(target)?, &options, &self.session)?;
         if report.is_complete() { Ok(()) } else { Err("the copy is not complete".into()) }
     }
 

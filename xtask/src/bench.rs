@@ -1,11 +1,12 @@
 //! ncirrus compared with its peers and with a bare loop, in one run:
-//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|memory|netcdf4|python|tools|write|zarr]]]`.
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|members|memory|netcdf4|python|tools|write|zarr]]]`.
 mod aggregate;
 mod capi;
 mod cloud;
 mod dap;
 mod hdf5;
 mod hdf5_write;
+mod members;
 mod python;
 mod tools;
 
@@ -65,6 +66,10 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     if asked("capi") {
         capi::run(&folder, rounds)?;
+    }
+    // Many files: only by name.
+    if only == Some("members") {
+        members::run(&folder, rounds)?;
     }
     // Many gigabytes: only by name.
     if only == Some("memory") {
