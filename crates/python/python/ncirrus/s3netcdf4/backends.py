@@ -13,8 +13,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from ncirrus.s3netcdf4.exceptions import APIException, IOException
 from ncirrus.bridges import Bridge, clipped
+from ncirrus.s3netcdf4.exceptions import APIException, IOException
 
 _registered: dict[str, type[io.BufferedIOBase]] = {}
 # What `s3://ALIAS/bucket/key` is called where the alias has such a back end.
