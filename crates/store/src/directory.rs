@@ -266,7 +266,7 @@ impl ReadAt for OpenFile<'_> {
     fn size(&self) -> Result<Option<u64>> {
         let Some(file) = &self.file else { return Ok(None) };
         let metadata = file.metadata().map_err(|error| fault::of_io(error, self.object))?;
-        Ok(metadata.is_file().then(|| metadata.len()))
+        Ok(metadata.is_file().then_some(metadata.len()))
     }
 }
 

@@ -133,7 +133,7 @@ impl FillElement<'_> {
             let list = json.as_array().unwrap_or(std::slice::from_ref(json));
             let byte = |item: &JsonValue| u8::try_from(item.as_u64()?).ok();
             let bytes = list.iter().map(byte).collect::<Option<Vec<u8>>>()?;
-            return (bytes.len() as u64 == *byte_len).then(|| Values::Opaque { size: bytes.len(), bytes });
+            return (bytes.len() as u64 == *byte_len).then_some(Values::Opaque { size: bytes.len(), bytes });
         }
         let UserKind::Compound(fields) = &self.model.user_type(id)?.kind else { return None };
         let StoredType::Compound { fields: stored, .. } = self.stored else { return None };

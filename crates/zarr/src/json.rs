@@ -222,8 +222,12 @@ impl JsonValue {
         match self {
             Self::Number(number) => {
                 let value = number_value(number);
-                let is_same = value.is_number() && value.to_string() == number.as_str();
-                if is_same { value } else { verbatim(number.as_str()) }
+                let spelt = value.to_string();
+                if value.is_number() && spelt.as_str() == number.as_str() {
+                    value
+                } else {
+                    verbatim(number.as_str())
+                }
             }
             Self::Array(array) => Value::Array(array.items.iter().map(Self::to_kept).collect()),
             Self::Object(object) => {

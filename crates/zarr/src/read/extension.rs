@@ -272,9 +272,9 @@ pub(super) fn insert_attributes(
         && inserted.iter().all(|(_, attribute, _)| names.insert(attribute.name.as_str()));
     // Writers list them in the order of their places.
     if is_plain {
-        merge(list, inserted)
+        merge(list, inserted);
     } else {
-        insert_each(list, inserted)
+        insert_each(list, inserted);
     }
     damaged
 }
