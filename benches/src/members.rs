@@ -10,7 +10,7 @@ use ncirrus::{
 };
 use ncirrus_tools::cdl::PrintOptions;
 use ncirrus_tools::{CopyOptions, GenerateOptions, copy, dump, generate};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// What is measured, and of which kind.
