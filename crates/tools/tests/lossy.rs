@@ -77,7 +77,8 @@ fn copies_keep_the_values_of_every_filter_type_and_precision() {
         let arguments: Vec<&str> = written.iter().map(String::as_str).collect();
         let answer = peer(&python, &arguments);
         assert_eq!(answer["faults"], json!([]), "{answer:#}");
-        assert!(answer["checked"].as_u64().unwrap() > 900, "{answer}");
+        let least = if at == 0 { 900 } else { 700 };
+        assert!(answer["checked"].as_u64().unwrap() > least, "{answer}");
     }
 }
 
