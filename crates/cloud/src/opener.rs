@@ -88,7 +88,9 @@ fn check_endpoint(url: &Url, options: &StoreOptions) -> Result<()> {
     let has_endpoint = url.fragment().entries().any(|(key, _)| key.to_ascii_lowercase().contains("endpoint"));
     let is_address =
         url.is_http() && url.host().parse::<std::net::IpAddr>().is_ok() || url.host() == "localhost";
-    if options.hosts.is_any() || is_own(url.host()) || !(has_endpoint || is_address) {
+    // Relative names lead to the server that the dataset itself came from.
+    let is_of_dataset = !has_endpoint && options.hosts == HostAccess::NamedBy(Some(url.host().to_owned()));
+    if options.hosts.is_any() || is_own(url.host()) || is_of_dataset || !(has_endpoint || is_address) {
         return Ok(());
     }
     let message = "a dataset that came over the network names the server of an object store: allow its host by references.hosts";

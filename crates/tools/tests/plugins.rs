@@ -172,8 +172,10 @@ fn files_of_h5py_with_filters_of_plugins_are_read_and_copied() {
     let create = || CreateOptions::new().kind(Kind::Zarr2);
     let options = CopyOptions::new().create(create());
     let copied = ncirrus_tools::copy(&dataset, target.to_str().unwrap(), &options, &session);
-    let error = copied.unwrap_err();
-    assert!(error.to_string().contains("filter 320"), "{error}");
+    let losses = copied.unwrap().losses;
+    assert!(losses.iter().any(|loss| loss.contains("without filter 32018")), "{losses:?}");
+    values.iter().for_each(|(name, values)| same(&open(&target).unwrap(), name, values));
+    let target = temp.join("dropped.zarr");
     let options = CopyOptions::new().create(create()).drop_filters(true);
     ncirrus_tools::copy(&dataset, target.to_str().unwrap(), &options, &session).unwrap();
     let copy = open(&target).unwrap();

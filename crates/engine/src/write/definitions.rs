@@ -7,10 +7,10 @@ use crate::decode::{codec_error, element_of};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
 use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, FilledElements, Result};
 use ncirrus_model::{
-    Atomic, Changes, CodecSpace, CodecSpec, Endianness, Fill, Model, Selection, Storage, TypeRef, VarId,
-    Variable,
+    Atomic, Changes, CodecSpace, CodecSpec, DimId, Endianness, Fill, Model, Selection, Storage, TypeRef,
+    VarId, Variable,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The model as it is being edited, and the state that the format has accepted.
@@ -122,16 +122,23 @@ impl WriterDefinitions {
         reached.iter_mut().zip(end).for_each(|(reached, end)| *reached = (*reached).max(*end));
     }
 
+    fn dims_of(&self, var: VarId) -> Vec<DimId> {
+        self.model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default()
+    }
+
     /// Along dimensions that become unlimited, variables reach as far as they did.
     fn keep_reach(&mut self, draft: &Draft) {
-        if draft.changes.as_ref().is_some_and(|changes| !changes.has_dimensions()) {
-            return;
-        }
-        for var in self.model.variables() {
-            let growing = self.model.growing(var);
-            if growing != draft.growing(var) && draft.variable(var).is_some() {
-                self.add_reach(var, &self.reach(var));
-            }
+        let is_unlimited =
+            |model: &Model, dim| model.dimension(dim).is_some_and(|dimension| dimension.len.is_unlimited());
+        let changed: Vec<DimId> = match &draft.changes {
+            Some(changes) => changes.dimensions().iter().copied().collect(),
+            None => self.model.variables().into_iter().flat_map(|var| self.dims_of(var)).collect(),
+        };
+        let opened =
+            changed.into_iter().filter(|dim| is_unlimited(&self.model, *dim) != is_unlimited(draft, *dim));
+        let users: BTreeSet<VarId> = opened.flat_map(|dim| self.model.users_of(dim)).collect();
+        for var in users.into_iter().filter(|var| draft.variable(*var).is_some()) {
+            self.add_reach(var, &self.reach(var));
         }
     }
 
@@ -177,7 +184,7 @@ impl WriterDefinitions {
     fn check_written(&self, edited: &Draft) -> Result<()> {
         let check = |var: &VarId| self.check_variable(edited, *var);
         match &edited.changes {
-            Some(changes) if !changes.has_dimensions() => {
+            Some(changes) if changes.dimensions().is_empty() => {
                 changes.variables().iter().filter(|var| self.written.contains(var)).try_for_each(check)
             }
             _ => self.written.iter().try_for_each(check),

@@ -56,9 +56,9 @@ impl Changes {
         self.fills.contains(&var)
     }
 
-    /// Whether dimensions were added, changed or removed.
-    pub fn has_dimensions(&self) -> bool {
-        !self.dims.is_empty()
+    /// Dimensions that were added, changed or removed.
+    pub fn dimensions(&self) -> &BTreeSet<DimId> {
+        &self.dims
     }
 }
 

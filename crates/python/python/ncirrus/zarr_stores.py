@@ -87,7 +87,7 @@ class ZarrBridge(Bridge):
         from zarr.core.buffer import default_buffer_prototype
 
         found = _synchronous(self._store.get(key, default_buffer_prototype(), wanted))
-        return None if found is None else found.to_bytes()  # type: ignore[no-any-return]
+        return None if found is None else found.to_bytes()
 
     def _size(self, key: str) -> int | None:
         try:

@@ -2,7 +2,7 @@
 use super::roles::CNumber;
 use super::structures::CTextList;
 use super::*;
-use crate::c_types::codes::{Code, NC_EINVAL};
+use crate::c_types::codes::{Code, NC_EINVAL, NC_ERANGE};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
@@ -80,7 +80,8 @@ fn blocks_have_what_was_copied_until_they_are_freed() {
     assert_eq!(CBlock::at(&address.to_ne_bytes()).bytes(2).unwrap(), [4, 2]);
     free_address(address);
 
-    let text = allocated_text(b"text\0more").unwrap();
+    assert_eq!(allocated_text(b"text\0more"), Err(Code(NC_ERANGE)));
+    let text = allocated_text(b"text\0\0").unwrap();
     assert_eq!(CBlock::at(&text.to_ne_bytes()).text().unwrap(), b"text");
     free_address(text);
 
