@@ -91,11 +91,10 @@ impl CodecChain {
                 Ok(bytes.len())
             }
         })?;
-        match out_len {
-            _ if have < want => Err(CodecError::Short { have, want }),
-            want if have > want => Err(CodecError::Long { have, want }),
-            _ => Ok(()),
+        if have < want {
+            return Err(CodecError::Short { have, want });
         }
+        if have > out_len { Err(CodecError::Long { have, want: out_len }) } else { Ok(()) }
     }
 
     /// Decodes a chunk of unknown length, up to `limit` bytes.

@@ -68,7 +68,7 @@ use lock_order::{ChunkAccess, CommitGuard};
 use ncirrus_layout::{
     Abilities, Error, ErrorKind, ObjectId, PhaseForm, Placer, PutPhase, Result, StorePut, Writing,
 };
-use ncirrus_model::{AttributeState, Model, NodeId, VarId};
+use ncirrus_model::{Model, NodeId, VarId};
 use ncirrus_store::Store;
 use put::TargetStore;
 use std::collections::HashSet;
@@ -165,11 +165,7 @@ async fn with_attributes(dataset: &Dataset) -> Model {
     let nodes: Vec<NodeId> = groups.chain(model.variables().into_iter().map(NodeId::Variable)).collect();
     let attributes = dataset.attributes(&nodes).await;
     for (node, attributes) in nodes.into_iter().zip(attributes) {
-        let state = match attributes {
-            Ok(attributes) => AttributeState::Known(attributes),
-            Err(error) => AttributeState::Damaged((&error).into()),
-        };
-        model.take_attributes(node, state);
+        model.take_attributes(node, attributes.into());
     }
     model
 }

@@ -177,6 +177,16 @@ pub enum AttributeState {
     Damaged(Fault),
 }
 
+/// What reading them returned.
+impl<E> From<Result<Attributes, E>> for AttributeState
+where
+    for<'e> Fault: From<&'e E>,
+{
+    fn from(read: Result<Attributes, E>) -> Self {
+        read.map_or_else(|error| Self::Damaged(Fault::from(&error)), Self::Known)
+    }
+}
+
 impl AttributeState {
     /// The attributes, if they are in memory.
     pub fn known(&self) -> Option<&Attributes> {

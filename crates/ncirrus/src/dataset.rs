@@ -14,9 +14,7 @@ use joint::JointState;
 use ncirrus_engine::DatasetWriter;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
-use ncirrus_model::{
-    AttributeState, DatasetKind, Fault, Model, NodeId, StorageFacts, Stored, VarId, ZarrForm,
-};
+use ncirrus_model::{AttributeState, DatasetKind, Model, NodeId, StorageFacts, Stored, VarId, ZarrForm};
 use ncirrus_store::{Opened, StagedDataset, Store, Url};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -291,11 +289,7 @@ impl Dataset {
         }
         let mut complete = Model::clone(&model);
         for (node, attributes) in pending.iter().zip(self.fetch_attributes(&pending)?) {
-            let state = match attributes {
-                Ok(attributes) => AttributeState::Known(attributes),
-                Err(error) => AttributeState::Damaged(Fault::from(&error)),
-            };
-            complete.take_attributes(*node, state);
+            complete.take_attributes(*node, attributes.into());
         }
         Ok(Arc::new(complete))
     }

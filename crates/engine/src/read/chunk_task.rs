@@ -144,6 +144,11 @@ impl VariableRead<'_> {
         Ok(())
     }
 
+    /// As [`accept_surplus`](Self::accept_surplus), if there is a surplus.
+    pub(super) fn check_surplus(&self, surplus: Option<usize>) -> Result<()> {
+        surplus.map_or(Ok(()), |len| self.accept_surplus(len))
+    }
+
     /// Ignores bytes that a chunk has beyond the `len` of its elements, or refuses to.
     pub(super) fn accept_surplus(&self, len: usize) -> Result<()> {
         if self.context.shared.short_chunks == ShortChunks::Error {

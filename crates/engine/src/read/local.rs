@@ -201,7 +201,7 @@ impl VariableRead<'_> {
         Ok(())
     }
 
-    /// Opens what a run is read from, and checks that there is no more of the chunk than its elements.
+    /// Opens what a run is read from, and checks that the chunk has no bytes beyond its elements.
     fn open_source<'a>(&self, store: &'a dyn LocalStore, place: &'a RunPlace) -> Result<LocalSource<'a>> {
         let (source, size) = match self.at_hand(&place.object) {
             Some(bytes) => {
@@ -214,10 +214,7 @@ impl VariableRead<'_> {
                 (LocalSource::Opened(reader), size)
             }
         };
-        place
-            .surplus(size)
-            .map_or(Ok(()), |len| self.accept_surplus(len))
-            .map_err(|error| error.at_object(&place.object))?;
+        self.check_surplus(place.surplus(size)).map_err(|error| error.at_object(&place.object))?;
         Ok(source)
     }
 

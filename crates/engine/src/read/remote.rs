@@ -214,8 +214,7 @@ impl VariableRead<'_> {
                 let done = match bytes {
                     Some(bytes) => {
                         let surplus = place.surplus(size).filter(|_| first);
-                        let checked = surplus.map_or(Ok(()), |len| self.accept_surplus(len));
-                        checked.and_then(|()| self.copy_run(&mut unit, &bytes, worker))
+                        self.check_surplus(surplus).and_then(|()| self.copy_run(&mut unit, &bytes, worker))
                     }
                     None if place.must_exist => Err(absent_object(&place.object)),
                     None => {

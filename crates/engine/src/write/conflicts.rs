@@ -249,8 +249,7 @@ impl ConflictControl {
 
     /// Carries out a phase; documents are put only over the state known to this writer.
     pub(super) async fn run_phase(&self, phase: PutPhase) -> Result<()> {
-        let is_isolated = self.output.store().facts().isolated;
-        let is_alone = is_isolated || (self.output.local().is_some() && !self.is_shared());
+        let is_alone = self.output.local().is_some() && !self.is_shared();
         if is_alone || phase.form == PhaseForm::Rewritten || !self.has_conditions().await? {
             return self.output.run_phase(phase).await;
         }

@@ -558,18 +558,25 @@ def _rule(indexing_by: str) -> Callable[[Any, Sequence[int], Sequence[int] | Non
     return rules[indexing_by]
 
 
-def _opened(sel: Any, shape: tuple[int, ...], growing: list[bool], array: NDArray[Any]) -> Any:
-    """The index, where slices without an end reach as far as the values do along axes that grow."""
+def _of_axes(sel: Any, rank: int) -> list[Any] | None:
+    """The slices and integers of an index, one for each axis; `None` of an index with anything else."""
     items = list(sel) if isinstance(sel, tuple) else [sel]
-    plain = (slice, int, np.integer, type(...))
-    if not all(isinstance(item, plain) and not isinstance(item, bool) for item in items):
-        return sel
-    if sum(1 for item in items if item is Ellipsis) > 1 or len(items) > len(shape) + 1:
-        return sel
+    if not all(isinstance(item, (slice, int, np.integer, type(...))) for item in items):
+        return None
+    if sum(1 for item in items if item is Ellipsis) > 1 or len(items) > rank + 1:
+        return None
     if Ellipsis not in items:
         items.append(Ellipsis)
     dots = items.index(Ellipsis)
-    items[dots : dots + 1] = [slice(None)] * (len(shape) - len(items) + 1)
+    items[dots : dots + 1] = [slice(None)] * (rank - len(items) + 1)
+    return items
+
+
+def _opened(sel: Any, shape: tuple[int, ...], growing: list[bool], array: NDArray[Any]) -> Any:
+    """The index, where slices without an end reach as far as the values do along axes that grow."""
+    items = _of_axes(sel, len(shape))
+    if items is None or any(isinstance(item, bool) for item in items):
+        return sel
     # From the last axis on, as broadcasting pairs axes.
     at_value = array.ndim
     for at in range(len(items) - 1, -1, -1):
@@ -588,13 +595,7 @@ def _opened(sel: Any, shape: tuple[int, ...], growing: list[bool], array: NDArra
 
 def _check_past_end(sel: Any, shape: tuple[int, ...], growing: list[bool], variable: Variable) -> None:
     """Refuses slices that begin behind the last element of an axis that does not grow: the values would not be written."""
-    items = list(sel) if isinstance(sel, tuple) else [sel]
-    if not all(isinstance(item, (slice, int, np.integer, type(...))) for item in items):
-        return
-    if Ellipsis in items:
-        at = items.index(Ellipsis)
-        items[at : at + 1] = [slice(None)] * (len(shape) - len(items) + 1)
-    for axis, item in enumerate(items):
+    for axis, item in enumerate(_of_axes(sel, len(shape)) or []):
         if not isinstance(item, slice) or item.start is None or item.stop is None or growing[axis]:
             continue
         if item.start >= shape[axis] and item.stop > item.start and item.step in (None, 1):

@@ -122,13 +122,12 @@ fn free_fill(ty: Atomic, range: Option<NumberRange>) -> Option<Values> {
     let own = default_fill(ty);
     let Some((least, most)) = range else { return Some(own) };
     let beside = |number: ExactNumber, step: i128| {
-        let number = number.to_f64();
-        let whole = ExactNumber::Real(if step > 0 { number.floor() } else { number.ceil() });
+        let whole = match number {
+            ExactNumber::Real(real) if step > 0 => ExactNumber::Real(real.floor()),
+            ExactNumber::Real(real) => ExactNumber::Real(real.ceil()),
+            integer => integer,
+        };
         whole.to_integer()?.checked_add(step)
-    };
-    let beside = |number: ExactNumber, step: i128| match number {
-        ExactNumber::Integer(number) => number.checked_add(step),
-        ExactNumber::Real(_) => beside(number, step),
     };
     let candidates = [own.integer(0), beside(most, 1), beside(least, -1)];
     candidates.into_iter().flatten().find_map(|number| {

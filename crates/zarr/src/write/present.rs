@@ -274,11 +274,7 @@ fn attributes(view: &dyn View, catalog: &dyn Catalog, tree: &Model) -> Step<Mode
     let nodes: Vec<NodeId> = nodes.iter().filter(pending).copied().collect();
     let mut model = tree.clone();
     for (node, attributes) in nodes.iter().zip(catalog.attributes(view, &nodes)?) {
-        let state = match attributes {
-            Ok(attributes) => AttributeState::Known(attributes),
-            Err(error) => AttributeState::Damaged((&error).into()),
-        };
-        model.take_attributes(*node, state);
+        model.take_attributes(*node, attributes.into());
     }
     Ok(model)
 }

@@ -7,7 +7,9 @@ use ncirrus_layout::{
     FillStorage, Layout, Location, OpenOptions, PhaseForm, Placer, PlacerWork, PreparedPlacement, PutPhase,
     Source, Step, StorePut, Tile, TileIndex, TileSource, VariableRef, View, Want, Writing,
 };
-use ncirrus_model::{Attributes, CodecSpace, CodecSpec, DatasetKind, Region, Storage, StorageFacts};
+use ncirrus_model::{
+    AttributeState, Attributes, CodecSpace, CodecSpec, DatasetKind, Region, Storage, StorageFacts,
+};
 
 /// The models that root objects refer to by number.
 pub(super) type ModelMap = Arc<Mutex<Vec<Arc<Model>>>>;
