@@ -36,6 +36,17 @@ static void values(int n, int v) {
     for (size_t i = 0; i < len && i < 8; i++) printf(" %d", x[i]);
 }
 
+/* What the file has when it is opened again; the end of a line. */
+static void opened_again(int v) {
+    int n;
+    nc_open(path, NC_NOWRITE, &n);
+    attributes(n, v);
+    fill(n, v);
+    values(n, v);
+    nc_close(n);
+    printf("\n");
+}
+
 /* Writes a value some records further, and opens the file again. */
 static int written(int n, int v) {
     const signed char value = 12;
@@ -172,12 +183,7 @@ static void without_attribute(int mode, int type) {
     fill(n, v);
     values(n, v);
     DO(nc_close(n));
-    nc_open(path, NC_NOWRITE, &n);
-    attributes(n, v);
-    fill(n, v);
-    values(n, v);
-    nc_close(n);
-    printf("\n");
+    opened_again(v);
 }
 
 /* A new file of netCDF-4 is filled with what was put by that name, whatever becomes of the attribute. */
@@ -236,12 +242,7 @@ static void renamed_late(int mode, int how) {
     DO(nc_enddef(n));
     values(n, v);
     DO(nc_close(n));
-    nc_open(path, NC_NOWRITE, &n);
-    attributes(n, v);
-    fill(n, v);
-    values(n, v);
-    nc_close(n);
-    printf("\n");
+    opened_again(v);
 }
 
 int main(int count, char **arguments) {
