@@ -124,7 +124,7 @@ macro_rules! c_functions {
 
 pub(crate) use c_functions;
 
-/// Rows of functions without arguments that one safe function answers: `"about" safe_function: names;`.
+/// Rows of functions without arguments that call the same safe function: `"about" safe_function: names;`.
 macro_rules! same_functions {
     ($table:ident, $header:literal; $(#[doc = $about:literal] $safe:path: $($name:ident)+;)*) => {
         $crate::abi::table::c_functions! {

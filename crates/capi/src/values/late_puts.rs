@@ -1,13 +1,12 @@
 //! Writes that are not done when the call returns: small ones that continue one another, and long ones. The rules are those of
-//! [`ncirrus::pace`]; here is which file and variable a call is about, and how errors are told: whatever looks at the values or at the
-//! state of the file finishes these writes first, and so does what asks for a number of records that they add to; the next call, `nc_sync`
-//! or `nc_close` is told of those that failed. With `NC_SHARE` every write is done at once.
+//! [`ncirrus::pace`]; this module finds the file and variable of a call, and returns errors. A call that reads values or the state of the
+//! file finishes these writes first, and so does one that asks for a number of records that they add to. The next call, `nc_sync` or
+//! `nc_close` returns the first error. With `NC_SHARE` every write is done at once.
 use crate::c_types::codes::Outcome;
 use crate::c_types::memory::Bytes;
 use crate::c_types::modes::SHARE;
 use crate::files::broken::PanicMark;
-use crate::files::file_state::FileCore;
-use crate::files::file_state::RunKey;
+use crate::files::file_state::{FileCore, RunKey};
 use crate::files::{self, CallHandle, OpenFile};
 use crate::process::faults::{self, FaultPlace};
 use crate::rules::slabs::{CSlab, SlabAccess};
@@ -23,8 +22,7 @@ fn has_run(file: &OpenFile, slab: &CSlab, data: &Bytes) -> bool {
 
 /// Copies values to the end of the run of their file, if there is room. `false`: they do not continue it.
 ///
-/// The lock of the run is all that this takes: whoever replaces or closes the file writes the run first, and nobody begins another one
-/// then.
+/// It takes the lock of the run only: a call that replaces or closes the file writes the run first, and no other run begins then.
 pub(crate) fn continued(
     ncid: c_int,
     varid: c_int,
@@ -119,8 +117,8 @@ impl SlabAccess {
         PutBehind::new(self.at.model(), kind, self.id, &self.slab.selection)
     }
 
-    /// Whether a write of so many bytes may go on behind the caller: if it takes long, and nobody else has to see the values when the call
-    /// returns.
+    /// Whether a write of so many bytes may go on behind the caller: it takes long, and no other program has to see the values when the
+    /// call returns.
     pub(crate) fn can_go_behind(&self, len: usize) -> bool {
         let (file, core) = (&self.at.file, &self.at.file.core);
         let put = self.behind();
@@ -191,7 +189,7 @@ impl FileCore {
         }
     }
 
-    /// Whether all that was to be written later could be: the next call is told.
+    /// Returns the first error of late writes, once.
     ///
     /// # Errors
     /// Those of writing.

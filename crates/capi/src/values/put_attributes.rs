@@ -204,8 +204,8 @@ fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome
     Ok(())
 }
 
-/// Before an attribute changes that may be a fill value. In a classic file, elements that nobody wrote are filled with the present
-/// one. HDF5 keeps the value that was put by that name, even if the attribute is removed or renamed.
+/// Before an attribute changes that may be a fill value. In a classic file, elements that were never written are filled with the
+/// present one. HDF5 keeps the value that was put by that name, even if the attribute is removed or renamed.
 fn keep_fill(edit: &mut FileEdit<'_>, node: NodeId, name: &str) -> Outcome<()> {
     let NodeId::Variable(var) = node else { return Ok(()) };
     if name != "_FillValue" {

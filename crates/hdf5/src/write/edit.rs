@@ -125,7 +125,7 @@ impl EditableHeader {
     /// The message with that index.
     ///
     /// # Errors
-    /// If there is no such message.
+    /// If the header has fewer messages.
     pub(crate) fn message(&self, number: usize) -> Result<&MessageDraft> {
         let count = self.messages.len();
         let held = self.messages.get(number).map(|held| &held.draft);

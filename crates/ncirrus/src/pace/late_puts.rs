@@ -141,7 +141,7 @@ impl<K> LatePuts<K> {
             held.fetch_sub(len, Ordering::AcqRel);
             before.and(written)
         });
-        // Without threads there is nobody to write behind the caller, and the session would not have been made.
+        // It fails only without threads, and no session is built without them.
         waiting.push_back(WaitingPut { reach, done: task?.shared() });
         if put.grows {
             behind.is_growing.store(true, Ordering::Release);
@@ -165,8 +165,7 @@ impl<K> LatePuts<K> {
         self.check()
     }
 
-    /// Waits for the writes that go on behind the caller; `true` if some may have added records. `grown` does what is to be done then,
-    /// before the next write.
+    /// Waits for the writes that go on behind the caller. If some may have added records, `grown` is called before the next write.
     pub fn finish_behind(&self, session: impl FnOnce() -> Session, grown: impl FnOnce() -> Result<()>) {
         let behind = &self.behind;
         if !behind.is_there.load(Ordering::Acquire) {
@@ -189,7 +188,7 @@ impl<K> LatePuts<K> {
         self.behind.is_growing.load(Ordering::Acquire)
     }
 
-    /// What was to be written later could not be: the next call is told, of the first one.
+    /// Keeps the first error of a late write; the next call returns it.
     pub fn note(&self, outcome: Result<()>) {
         if let Err(error) = outcome {
             self.failure.guard().get_or_insert(error);
@@ -197,7 +196,7 @@ impl<K> LatePuts<K> {
         }
     }
 
-    /// Whether all that was to be written later could be: one call is told.
+    /// Whether all late writes succeeded; an error is returned once.
     ///
     /// # Errors
     /// The first one of writing.

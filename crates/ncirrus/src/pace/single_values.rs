@@ -1,8 +1,8 @@
 //! A few values of a local dataset: from the second read on that is near the one before, they are copied out of a block that is kept with
 //! the dataset, for each thread and variable ([`super::value_blocks`]).
 //!
-//! Blocks hold memory of the session as windows do; chunks that no cache would keep are not kept here either. A file that was changed since it was opened is not read from them: the read reports
-//! the change.
+//! Blocks hold memory of the session as windows do; chunks that no cache would keep are not kept here either. A file that was changed
+//! since it was opened is not read from them: the read reports the change.
 use super::value_blocks::{BlockedVariable, ValueBlocks};
 use crate::dataset::DatasetState;
 use crate::{AxisSelection, Result, Selection, Storage, Values, VarId, Variable};

@@ -273,8 +273,8 @@ impl<S> ValueBlock<S> {
         self.share = Some(share);
     }
 
-    /// Gives its memory up, or the attempt to read it. It is not read whole again before as many far reads as the first time: two variables that are read by
-    /// turns would be read whole for every value.
+    /// Gives its memory up, or the attempt to read it. It is not read whole again before as many far reads as the first time: two
+    /// variables that are read by turns would be read whole for every value.
     pub fn forget(&mut self) {
         (self.bytes, self.share, self.far_reads, self.near_reads) = (Vec::new(), None, 0, 0);
         self.counts.fill(1);
