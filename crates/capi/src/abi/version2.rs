@@ -2,7 +2,9 @@
 //! ends the program.
 use crate::abi::table::answer;
 use crate::c_types::codes::{Code, NC_EINTERNAL, Outcome, words_of};
-use crate::c_types::memory::{Bytes, BytesOut, CReturn, CText, In, Long, NameOut, NoAnswer, Out, UserTable};
+use crate::c_types::memory::{
+    Bytes, BytesOut, CText, In, Long, NameOut, NoAnswer, Out, UserTable, returned_as,
+};
 use crate::files::group_of;
 use crate::process::last_error;
 use crate::rules::slabs::CSlab;
@@ -32,18 +34,11 @@ pub(crate) static OPTIONS: &AtomicI32 = &crate::c_types::memory::ncopts;
 #[derive(Debug)]
 pub(crate) struct Number(c_int);
 
-impl CReturn for Number {
-    type Raw = c_int;
-    fn c_type() -> String {
-        "int".to_owned()
-    }
-    fn into_raw(self) -> c_int {
-        self.0
-    }
-    fn panicked() -> Self {
+returned_as! {
+    Number: c_int, "int", |number| number.0, {
         tell(last_error::function(), &"a fault of the library", NC_EINTERNAL);
         Self(-1)
-    }
+    };
 }
 
 /// What a message names besides the function.

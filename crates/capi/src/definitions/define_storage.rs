@@ -360,7 +360,7 @@ pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: c_int, lens: In<c_i
     let at = group_of(ncid)?;
     let rank = at.variable(varid).map_err(|_| Code(crate::c_types::codes::NC_ENOTVAR))?.rank();
     if kind != CHUNKED || lens.is_null() {
-        return chunking(ncid, varid, kind, In::none());
+        return chunking(ncid, varid, kind, In::default());
     }
     let lens = lens.read(rank)?.iter().map(|len| usize::try_from(*len).map_err(|_| Code(NC_EBADCHUNK)));
     chunking(ncid, varid, kind, In::of(&lens.collect::<Outcome<Vec<_>>>()?))

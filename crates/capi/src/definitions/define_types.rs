@@ -118,7 +118,7 @@ fn check_open(edit: &FileEdit<'_>, number: c_int) -> Outcome<()> {
 
 /// `nc_insert_compound`.
 pub(crate) fn insert_field(ncid: c_int, ty: c_int, name: CText, offset: usize, field: c_int) -> Outcome<()> {
-    insert_array(ncid, ty, name, offset, field, 0, In::none())
+    insert_array(ncid, ty, name, offset, field, 0, In::default())
 }
 
 /// `nc_insert_array_compound`.

@@ -31,7 +31,7 @@ static ALIGNMENT: AtomicU64 = AtomicU64::new((1 << 32) | 1);
 
 /// `nc_create`.
 pub(crate) fn create(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
-    create_on_processor(path, mode, 0, 0, Out::none(), ncid)
+    create_on_processor(path, mode, 0, 0, Out::default(), ncid)
 }
 
 fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {

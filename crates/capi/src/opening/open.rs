@@ -2,7 +2,7 @@
 use crate::c_types::codes::{
     self, Code, DapProtocol, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome,
 };
-use crate::c_types::memory::{CText, ConstText, MemoryFile, Out};
+use crate::c_types::memory::{CText, ConstText, MemoryFile, Out, returned_as};
 use crate::c_types::modes::{DISKLESS, INMEMORY, MMAP, PERSIST, SHARE, WRITE};
 use crate::files::broken::PanicMark;
 use crate::files::file_state::{self, FileCore, FileFormat, FileOrigin, FileState};
@@ -28,7 +28,7 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     if ncid.is_null() || mode & INMEMORY != 0 || mode & (DISKLESS | MMAP) == DISKLESS | MMAP {
         return Err(Code(NC_EINVAL));
     }
-    if user_formats::open(path, mode, 0, Out::none(), ncid)?.is_some() {
+    if user_formats::open(path, mode, 0, Out::default(), ncid)?.is_some() {
         return Ok(());
     }
     // The turn ends when the file has its id.
@@ -409,15 +409,12 @@ pub(crate) fn strerror(code: c_int) -> SystemText {
 #[derive(Debug)]
 pub(crate) struct SystemText(c_int);
 
-impl crate::c_types::memory::CReturn for SystemText {
-    type Raw = *const std::ffi::c_char;
-    fn c_type() -> String {
-        "const char *".to_owned()
-    }
-    fn into_raw(self) -> Self::Raw {
+returned_as! {
+    SystemText: *const std::ffi::c_char, "const char *", |text| text.address(), Self(codes::NC_EINTERNAL);
+}
+
+impl SystemText {
+    fn address(&self) -> *const std::ffi::c_char {
         if self.0 > 0 { crate::c_types::memory::system_text(self.0) } else { codes::text_of(self.0).as_ptr() }
-    }
-    fn panicked() -> Self {
-        Self(codes::NC_EINTERNAL)
     }
 }

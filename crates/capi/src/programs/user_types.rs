@@ -15,7 +15,7 @@ struct TypeQuestion {
 
 impl TypeQuestion {
     fn new() -> Self {
-        Self { name: NameOut::none(), size: Out::none(), base: Out::none(), count: Out::none() }
+        Self { name: NameOut::default(), size: Out::default(), base: Out::default(), count: Out::default() }
     }
 
     /// Asks, and checks the class.
@@ -81,8 +81,8 @@ struct FieldQuestion {
 
 impl FieldQuestion {
     fn new() -> Self {
-        let (offset, name) = (Out::none(), NameOut::none());
-        Self { name, offset, ty: Out::none(), rank: Out::none(), lens: Out::none() }
+        let (offset, name) = (Out::default(), NameOut::default());
+        Self { name, offset, ty: Out::default(), rank: Out::default(), lens: Out::default() }
     }
 }
 

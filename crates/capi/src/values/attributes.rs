@@ -6,7 +6,6 @@ use crate::definitions::layouts;
 use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::opening::open::virtual_attribute;
 use crate::values::data::write_converted;
-use crate::values::memory_type::ValueNumber;
 use ncirrus::model::normalize_name;
 use ncirrus::netcdf::names::{CODECS, is_found_unlisted};
 use ncirrus::{Atomic, Attribute, TypeRef};
@@ -134,7 +133,7 @@ pub(crate) fn get(ncid: c_int, varid: c_int, name: CText, out: BytesOut) -> Outc
 /// The values as another type; what does not fit is an error after all were converted.
 pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: BytesOut) -> Outcome<()> {
     if let Some(table) = crate::programs::user_formats::table_of(ncid) {
-        return crate::programs::user_calls::get_att(&table, ncid, varid, name, Some(to), out);
+        return crate::programs::user_calls::get_att(&table, (ncid, varid), name, Some(to), out);
     }
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
@@ -147,9 +146,4 @@ pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: By
         return Ok(());
     }
     write_converted(&at.file, &at.members, &attribute.values, to, out)
-}
-
-/// `nc_get_att_TYPE`.
-pub(crate) fn get_typed<T: ValueNumber>(ncid: c_int, varid: c_int, name: CText, out: Out<T>) -> Outcome<()> {
-    get_as(ncid, varid, name, T::TYPE, out.as_bytes())
 }

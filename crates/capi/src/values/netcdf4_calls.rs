@@ -53,7 +53,7 @@ pub(crate) fn var_all(
     if asks.contains(&false) {
         return Err(Code(NC_EFILTER));
     }
-    storage::deflate(ncid, varid, shuffle, Out::none(), Out::none())?;
+    storage::deflate(ncid, varid, shuffle, Out::default(), Out::default())?;
     storage::fletcher32(ncid, varid, fletcher32)?;
     storage::fill(ncid, varid, no_fill, fill)?;
     storage::endian(ncid, varid, endian)

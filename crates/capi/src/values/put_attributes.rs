@@ -3,14 +3,13 @@ use crate::c_types::codes::{
     Code, NC_EBADNAME, NC_EBADTYPE, NC_EBADTYPID, NC_ECHAR, NC_EINVAL, NC_ELATEFILL, NC_EMAXNAME,
     NC_ENAMEINUSE, NC_ENOTATT, NC_ENOTINDEFINE, NC_EPERM, NC_ERANGE, NC_ESTRICTNC3, Outcome,
 };
-use crate::c_types::memory::{Bytes, BytesOut, CBlock, CText, In, Out, free_address};
+use crate::c_types::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};
 use crate::definitions::define::{check_longer, check_sought, known_name, new_name, variable_id};
 use crate::definitions::layouts;
 use crate::files::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::rules::convert;
 use crate::values::attributes;
-use crate::values::memory_type::ValueNumber;
 use ncirrus::model::NAME_MAX_BYTES;
 use ncirrus::netcdf::{AttributeSpace, names::STRING_LENGTHS};
 use ncirrus::{Atomic, Attribute, Attributes, Fill, Format, NodeId, TypeRef, Values};
@@ -359,13 +358,13 @@ pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var:
     }
     if there.file.core.format.netcdf() == Format::NetCdf4Classic {
         // There the order of attributes is kept: it is looked up first whether one is replaced.
-        match attributes::inq_id(to, to_var, name, Out::none()) {
+        match attributes::inq_id(to, to_var, name, Out::default()) {
             Ok(()) | Err(Code(NC_ENOTATT)) => {}
             Err(code) => return Err(code),
         }
     }
     let at = group_of(from)?;
-    attributes::inq(from, from_var, name, Out::none(), Out::none())?;
+    attributes::inq(from, from_var, name, Out::default(), Out::default())?;
     let attribute = attributes::stored(&at, from_var, &name)?;
     there.node(to_var)?;
     let ty = match attribute.ty {
@@ -404,27 +403,4 @@ fn copy_by_calls(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c
         image.chunks_exact(each).for_each(|text| free_address(CBlock::at(text).address()));
     }
     put
-}
-
-/// `nc_put_att_TYPE`.
-pub(crate) fn put_typed<T: ValueNumber>(
-    ncid: c_int,
-    varid: c_int,
-    name: CText,
-    ty: c_int,
-    len: usize,
-    data: In<T>,
-) -> Outcome<()> {
-    put_as(ncid, varid, &name, ty, len, Some(T::TYPE), data.as_bytes())
-}
-
-/// `nc_put_att_text`, `nc_put_att_string`: text and strings have one type in files.
-pub(crate) fn put_texts<T: ValueNumber>(
-    ncid: c_int,
-    varid: c_int,
-    name: CText,
-    len: usize,
-    data: In<T>,
-) -> Outcome<()> {
-    put_typed(ncid, varid, name, c_int::from(T::TYPE.number()), len, data)
 }

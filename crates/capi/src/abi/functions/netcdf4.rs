@@ -3,6 +3,10 @@
 use crate::abi::table::c_functions;
 use crate::c_types::codes::Outcome;
 use crate::c_types::memory::{Bytes, BytesOut, CText, In, NameOut, Out};
+use crate::rules::slabs::{
+    CSlab,
+    SlabMemory::{Read, Written},
+};
 use crate::{
     definitions::inquiry, definitions::types, rules::equality, support::refusals, values::attributes,
     values::default_slabs, values::netcdf4_calls,
@@ -67,13 +71,18 @@ c_functions! {
     /// Logs definitions; nothing is logged.
     fn NC4_show_metadata(ncid: c_int) -> Outcome<()> = refusals::show;
     /// Reads a slab with steps.
-    fn NC4_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> = default_slabs::get_steps;
+    fn NC4_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), None, Read(value), memtype);
     /// Reads a slab with steps by the calls for boxes that a table has.
-    fn NCDEFAULT_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> = default_slabs::get_steps;
+    fn NCDEFAULT_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), None, Read(value), memtype);
     /// Writes a slab with steps by the calls for boxes that a table has.
-    fn NCDEFAULT_put_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> = default_slabs::put_steps;
+    fn NCDEFAULT_put_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), None, Written(value), memtype);
     /// Reads a slab whose elements have distances of their own in memory, by the calls for boxes that a table has.
-    fn NCDEFAULT_get_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> = default_slabs::get_mapped;
+    fn NCDEFAULT_get_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), Some(imapp), Read(value), memtype);
     /// Writes a slab whose elements have distances of their own in memory, by the calls for boxes that a table has.
-    fn NCDEFAULT_put_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> = default_slabs::put_mapped;
+    fn NCDEFAULT_put_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), Some(imapp), Written(value), memtype);
 }

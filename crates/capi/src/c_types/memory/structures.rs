@@ -1,9 +1,10 @@
 //! Structures whose fields programs read and write: lists of texts, and buffers of bytes that grow.
-use super::blocks::{CBlock, address_in, allocated, allocated_text, free_address};
+use super::answers::returned_as;
+use super::blocks::{CBlock, allocated, allocated_text, free_address};
 use super::roles::passed_as;
-use super::{Bytes, BytesOut, CArgument, CPassed, CReturn, CText, NameOut};
+use super::{Bytes, BytesOut, CArgument, CPassed, CText, In, NameOut};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
-use std::ffi::{c_int, c_ulong, c_void};
+use std::ffi::{c_int, c_ulong};
 
 /// A list of texts as programs see it: `NCPluginList`.
 #[repr(C)]
@@ -24,15 +25,9 @@ passed_as!(TextList, *mut CTextList, "NCPluginList *");
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextListIn(TextList);
 
-impl CArgument for TextListIn {
-    type Raw = *const CTextList;
-    fn c_type() -> String {
-        "const NCPluginList *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(TextList(raw.cast_mut()))
-    }
-}
+passed_as!(TextListIn, *const CTextList, "const NCPluginList *", |raw: *const CTextList| Self(TextList(
+    raw.cast_mut()
+)));
 
 impl TextListIn {
     /// As [`TextList::texts`].
@@ -58,11 +53,7 @@ impl TextList {
     fn addresses(self) -> Outcome<Vec<usize>> {
         // SAFETY: null, or a structure of the program.
         let list = unsafe { self.0.as_ref() }.ok_or(Code(NC_EINVAL))?;
-        let pointer: *const c_void = std::ptr::with_exposed_provenance(list.items);
-        // SAFETY: the structure says that so many addresses are there.
-        let bytes = unsafe { Bytes::from_raw(pointer) };
-        let bytes = bytes.read(list.len.checked_mul(size_of::<usize>()).ok_or(Code(NC_EINVAL))?)?;
-        Ok(bytes.chunks_exact(size_of::<usize>()).map(address_in).collect())
+        In::at_address(list.items).read(list.len).map(<[usize]>::to_vec)
     }
 
     /// The texts; a null one is empty.
@@ -146,17 +137,8 @@ pub(crate) struct ByteBuffer(*mut CByteBuffer);
 
 passed_as!(ByteBuffer, *mut CByteBuffer, "NCbytes *");
 
-impl CReturn for ByteBuffer {
-    type Raw = *mut CByteBuffer;
-    fn c_type() -> String {
-        "NCbytes *".to_owned()
-    }
-    fn into_raw(self) -> *mut CByteBuffer {
-        self.0
-    }
-    fn panicked() -> Self {
-        Self(std::ptr::null_mut())
-    }
+returned_as! {
+    ByteBuffer: *mut CByteBuffer, "NCbytes *", |buffer| buffer.0, Self(std::ptr::null_mut());
 }
 
 impl ByteBuffer {
