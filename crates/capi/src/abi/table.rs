@@ -130,14 +130,14 @@ macro_rules! c_functions {
 
 pub(crate) use c_functions;
 
-/// Rows of functions without arguments that call the same safe function: `"about" safe_function: names;`.
+/// Rows of functions without arguments that answer the same: `"about" answer => names;`.
 macro_rules! same_functions {
-    ($table:ident, $header:literal; $(#[doc = $about:literal] $safe:path: $($name:ident)+;)*) => {
+    ($table:ident, $header:literal; $(#[doc = $about:literal] $answer:expr => $($name:ident)+;)*) => {
         $crate::abi::table::c_functions! {
             $table, $header;
             $($(
                 #[doc = $about]
-                fn $name() -> $crate::c_types::codes::Outcome<()> = $safe;
+                fn $name() -> $crate::c_types::codes::Outcome<()> => $answer;
             )+)*
         }
     };

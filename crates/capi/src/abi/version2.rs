@@ -124,8 +124,7 @@ pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> Outc
     let mut found = 0;
     let len_out = Out::of(&mut found);
     answer!([inquiry::dim](UserTable::inq_dim)(ncid, id, name, len_out))?;
-    len.set(long(found));
-    Ok(())
+    len.store(long(found))
 }
 
 /// `ncattinq`.
@@ -133,8 +132,7 @@ pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: O
     let mut count = 0;
     let len_out = Out::of(&mut count);
     answer!([attributes::inq](UserTable::inq_att)(ncid, varid, name, ty, len_out))?;
-    len.set(crate::files::number(count));
-    Ok(())
+    len.store(crate::files::number(count))
 }
 
 /// `ncrecinq`: how many variables have records.

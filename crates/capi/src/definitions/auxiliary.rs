@@ -7,19 +7,12 @@ use crate::c_types::memory::{
 };
 use crate::definitions::define_types;
 use crate::definitions::layouts;
-use crate::definitions::types::type_in;
+use crate::definitions::types::{COMPOUND, OPAQUE, VLEN, copied};
 use crate::files::group_of;
 use crate::files::members::atomic_of;
 use crate::process::local_place::path_of;
-use ncirrus::TypeRef;
 use ncirrus::netcdf::escapes;
 use std::ffi::{CString, c_int};
-
-/// Numbers of the classes of types: vlens and those after it are no atomic types.
-pub(crate) const VLEN: c_int = 13;
-pub(crate) const OPAQUE: c_int = 14;
-pub(crate) const ENUM: c_int = 15;
-pub(crate) const COMPOUND: c_int = 16;
 
 /// `ncaux_class_alignment`: of atomic types, vlens and opaque values; compounds have that of their fields.
 pub(crate) fn class_alignment(class: c_int, align: Out<usize>) -> Outcome<()> {
@@ -42,8 +35,7 @@ pub(crate) fn type_alignment(ty: c_int, ncid: c_int, align: Out<usize>) -> Outco
         return Ok(());
     }
     let at = group_of(ncid)?;
-    align.set(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.align);
-    Ok(())
+    align.store(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.align)
 }
 
 fn owned(text: &CText) -> Outcome<CString> {
@@ -113,8 +105,7 @@ pub(crate) fn end(tag: CompoundHandle, id: Out<c_int>) -> Outcome<()> {
         let name = CText::of(&field.name);
         define_types::insert_array(draft.ncid, ty, name, offset, field.ty, rank, In::of(&field.dims))?;
     }
-    id.set(ty);
-    Ok(())
+    id.store(ty)
 }
 
 /// `ncaux_abort_compound`.
@@ -132,8 +123,7 @@ pub(crate) fn read_file(path: CText, len: Out<usize>, content: AddressOut) -> Ou
     }
     let bytes = std::fs::read(path_of(path.bytes()?)).map_err(|error| of_system(&error))?;
     content.set(allocated(&bytes)?);
-    len.set(bytes.len());
-    Ok(())
+    len.store(bytes.len())
 }
 
 /// `NC_readfile`: the bytes of a file, after those that a buffer has.
@@ -187,10 +177,6 @@ pub(crate) fn copy_all(ncid: c_int, ty: c_int, memory: Bytes, count: usize, copy
     if ncid < 0 {
         return Err(Code(NC_EINVAL));
     }
-    let at = group_of(ncid)?;
-    let id: TypeRef = type_in(&at, ty)?;
-    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
-    let values = layouts::values(&at.members, id, memory.read(len)?)?;
-    copy.set(allocated(&layouts::image(&at.members, id, &values)?)?);
+    copy.set(allocated(&copied(&group_of(ncid)?, ty, memory, count)?)?);
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Definitions: dimensions, groups, variables and their names; define mode and data mode.
 use crate::c_types::codes::{
     Code, NC_EBADDIM, NC_EBADGRPID, NC_EBADNAME, NC_EBADTYPE, NC_EDIMSIZE, NC_EGLOBAL, NC_EINDEFINE,
-    NC_EINVAL, NC_EMAXDIMS, NC_EMAXNAME, NC_ENAMEINUSE, NC_ENOTINDEFINE, NC_ENOTNC4, NC_ENOTVAR, NC_EPERM,
-    NC_ESTRICTNC3, NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE, Outcome,
+    NC_EINVAL, NC_EMAXDIMS, NC_EMAXNAME, NC_ENAMEINUSE, NC_ENOTINDEFINE, NC_ENOTVAR, NC_EPERM, NC_ESTRICTNC3,
+    NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE, Outcome,
 };
 use crate::c_types::memory::{CText, In, Out};
 use crate::definitions::layouts;
@@ -139,8 +139,7 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
         let members = edit.members_mut();
         let dim = members.model_mut().insert_dimension(group, Dimension { name, len });
         let new = members.add_dim(dim.map_err(|_| Code(NC_EBADGRPID))?);
-        id.set(new);
-        Ok(())
+        id.store(new)
     })
 }
 
@@ -213,8 +212,7 @@ pub(crate) fn def_var(
         let group = edit.group;
         edit.model_mut().insert_variable(group, variable).map_err(|_| Code(NC_EBADGRPID))?;
         let count = edit.model().group(group).map_or(0, |group| group.vars.len());
-        varid.set(number(count.saturating_sub(1)));
-        Ok(())
+        varid.store(number(count.saturating_sub(1)))
     })
 }
 
@@ -273,9 +271,7 @@ pub(crate) fn default_chunks(edit: &FileEdit<'_>, variable: &Variable) -> Vec<u6
 /// `nc_def_grp`.
 pub(crate) fn def_grp(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            return Err(Code(NC_ENOTNC4));
-        }
+        edit.file.check_netcdf4()?;
         let name = new_name(&name)?;
         check_free(edit, &name)?;
         if edit.is_classic_model() {
@@ -286,8 +282,7 @@ pub(crate) fn def_grp(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
         let members = edit.members_mut();
         let group = members.model_mut().insert_group(parent, name).map_err(|_| Code(NC_EBADGRPID))?;
         let number = members.add_group(group);
-        id.set(edit.first_id | number);
-        Ok(())
+        id.store(edit.first_id | number)
     })
 }
 
@@ -345,9 +340,7 @@ pub(crate) fn rename_var(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> 
 /// `nc_rename_grp`.
 pub(crate) fn rename_grp(ncid: c_int, name: CText) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            return Err(Code(NC_ENOTNC4));
-        }
+        edit.file.check_netcdf4()?;
         edit.check_writable()?;
         let parent = edit.model().group(edit.group).and_then(|group| group.parent);
         let parent = parent.ok_or(Code(NC_EBADGRPID))?;

@@ -493,18 +493,15 @@ fn check_types(model: &Model) -> Outcome<()> {
         last_error::set(&format!("{}: {what}", model.type_path(id)));
         Err(Code(code))
     };
-    let groups = model.walk().into_iter().filter_map(|id| model.group(id));
-    groups.flat_map(|group| group.types.iter().copied()).try_for_each(|id| {
-        match model.user_type(id).map(|ty| &ty.kind) {
-            Some(UserKind::Compound(fields)) if fields.is_empty() => lacking(
-                id,
-                "a compound without fields cannot be stored: nc_insert_compound adds some",
-                NC_EHDFERR,
-            ),
-            Some(UserKind::Enum { members, .. }) if members.is_empty() => {
-                lacking(id, "an enum without members cannot be stored: nc_insert_enum adds some", NC_EINVAL)
-            }
-            _ => Ok(()),
+    model.types().into_iter().try_for_each(|id| match model.user_type(id).map(|ty| &ty.kind) {
+        Some(UserKind::Compound(fields)) if fields.is_empty() => lacking(
+            id,
+            "a compound without fields cannot be stored: nc_insert_compound adds some",
+            NC_EHDFERR,
+        ),
+        Some(UserKind::Enum { members, .. }) if members.is_empty() => {
+            lacking(id, "an enum without members cannot be stored: nc_insert_enum adds some", NC_EINVAL)
         }
+        _ => Ok(()),
     })
 }

@@ -1,4 +1,5 @@
 //! Handles of programs on files, and the calls that run with them.
+use crate::c_types::codes::{Code, NC_ENOTNC4, Outcome};
 use crate::files::file_state::FileCore;
 use crate::process;
 use std::ffi::c_int;
@@ -48,6 +49,14 @@ impl OpenFile {
     /// Whether it is netCDF-4 as HDF5; what is neither this nor netCDF-3 is Zarr.
     pub(crate) fn is_hdf5(&self) -> bool {
         self.core.format.is_hdf5()
+    }
+
+    /// Whether it has what only netCDF-4 has.
+    ///
+    /// # Errors
+    /// `NC_ENOTNC4`.
+    pub(crate) fn check_netcdf4(&self) -> Outcome<()> {
+        if self.is_classic() { Err(Code(NC_ENOTNC4)) } else { Ok(()) }
     }
 
     /// Whether it was opened before the process was forked: the threads that it needs are the parent's.

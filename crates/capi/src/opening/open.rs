@@ -2,7 +2,7 @@
 use crate::c_types::codes::{
     self, Code, DapProtocol, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome,
 };
-use crate::c_types::memory::{CText, ConstText, MemoryFile, Out, returned_as};
+use crate::c_types::memory::{CText, MemoryFile, Out, returned_as};
 use crate::c_types::modes::{DISKLESS, INMEMORY, MMAP, PERSIST, SHARE, WRITE};
 use crate::files::broken::PanicMark;
 use crate::files::file_state::{self, FileCore, FileFormat, FileOrigin, FileState};
@@ -35,8 +35,7 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     let (core, _turn) = found(name, mode).inspect_err(|_| last_error::about(name))?;
     faults::reached(FaultPlace::Opened);
     let writes = mode & WRITE != 0 && core.is_written();
-    ncid.set(files::insert(OpenFile::new(core, mode, name.to_vec(), writes))?);
-    Ok(())
+    ncid.store(files::insert(OpenFile::new(core, mode, name.to_vec(), writes))?)
 }
 
 /// The file at an address, which this process may have open already, and the turn of this call with it.
@@ -322,12 +321,7 @@ pub(crate) fn follow_others(ncid: c_int, file: &OpenFile) -> Outcome<()> {
     if is_read(&state) { refreshed(ncid, file, &mut state) } else { Ok(()) }
 }
 
-/// `nc__open`: the size is a hint that is not needed.
-pub(crate) fn open_sized(path: CText, mode: c_int, hint: Out<usize>, ncid: Out<c_int>) -> Outcome<()> {
-    open_on_processor(path, mode, 0, hint, ncid)
-}
-
-/// `nc__open_mp`: there is one processor.
+/// `nc__open_mp`: there is one processor, and the size is a hint that is not needed.
 pub(crate) fn open_on_processor(
     path: CText,
     mode: c_int,
@@ -345,25 +339,12 @@ pub(crate) fn open_on_processor(
         close(id)?;
         return Err(Code(NC_EINVAL));
     }
-    ncid.set(id);
-    Ok(())
-}
-
-/// `nc_initialize`: the session is made where it is needed.
-pub(crate) fn initialize() -> Outcome<()> {
-    Ok(())
-}
-
-/// Ends the session.
-pub(crate) fn finalize() -> Outcome<()> {
-    files::end_session();
-    Ok(())
+    ncid.store(id)
 }
 
 /// `NC_FORMAT_*`.
 pub(crate) fn format(ncid: c_int, format: Out<c_int>) -> Outcome<()> {
-    format.set(group_of(ncid)?.file.core.format.number());
-    Ok(())
+    format.store(group_of(ncid)?.file.core.format.number())
 }
 
 /// `NC_FORMATX_*` and the mode with the bits of the format.
@@ -371,8 +352,7 @@ pub(crate) fn format_extended(ncid: c_int, format: Out<c_int>, mode: Out<c_int>)
     let file = group_of(ncid)?.file;
     let bits = formats::mode_bits(file.core.format.netcdf());
     format.set(file.core.format.extended());
-    mode.set(file.mode | bits);
-    Ok(())
+    mode.store(file.mode | bits)
 }
 
 /// The path as it was passed.
@@ -395,19 +375,9 @@ pub(crate) fn virtual_attribute(file: &OpenFile, name: &str) -> Outcome<ncirrus:
     RootFacts::of(&facts).attribute(name).ok_or(Code(NC_ENOTATT))
 }
 
-/// The version in the form that programs parse.
-pub(crate) fn library_version() -> ConstText {
-    ConstText(c"4.9.0 of Nov 23 2026 00:00:00 $")
-}
-
-/// The text of a code.
-pub(crate) fn strerror(code: c_int) -> SystemText {
-    SystemText(code)
-}
-
 /// The text of a code: of the system's for positive numbers.
 #[derive(Debug)]
-pub(crate) struct SystemText(c_int);
+pub(crate) struct SystemText(pub(crate) c_int);
 
 returned_as! {
     SystemText: *const std::ffi::c_char, "const char *", |text| text.address(), Self(codes::NC_EINTERNAL);

@@ -160,8 +160,7 @@ pub(crate) fn szip(
         Some(_) => return Err(Code(NC_EFILTER)),
     };
     options.set(found[0]);
-    pixels.set(found[1]);
-    Ok(())
+    pixels.store(found[1])
 }
 
 /// `nc_inq_var_filter`: the first filter.

@@ -1,8 +1,8 @@
 //! What netCDF has no words for: the functions of `ncirrus.h`.
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use crate::c_types::memory::{
-    AddressesIn, BytesOut, CText, ConstText, In, KeptPointer, LastErrorText, NoAnswer, OwnedText, StartsIn,
-    TextOut, free_address,
+    AddressesIn, BytesOut, CText, ConstText, In, KeptPointer, NoAnswer, OwnedText, StartsIn, TextOut,
+    free_address,
 };
 use crate::definitions::layouts;
 use crate::files::{self, FileGroup};
@@ -19,16 +19,6 @@ pub(crate) fn version() -> ConstText {
         Err(_) => c"",
     };
     ConstText(TEXT)
-}
-
-/// `nci_last_error`.
-pub(crate) fn last_error() -> LastErrorText {
-    LastErrorText
-}
-
-/// `nci_configure`.
-pub(crate) fn configure(key: CText, value: CText) -> Outcome<()> {
-    Ok(process::configure(&key.text()?, &value.text()?)?)
 }
 
 /// `nci_free`: what the functions of `ncirrus.h` handed out.

@@ -81,19 +81,16 @@ pub(crate) fn inq(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: O
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
     ty.set(at.members.number_of_type(attribute.ty));
-    len.set(attribute.values.len());
-    Ok(())
+    len.store(attribute.values.len())
 }
 
 pub(crate) fn inq_type(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    ty.set(at.members.number_of_type(attribute(&at, varid, name)?.ty));
-    Ok(())
+    ty.store(at.members.number_of_type(attribute(&at, varid, name)?.ty))
 }
 
 pub(crate) fn inq_len(ncid: c_int, varid: c_int, name: CText, len: Out<usize>) -> Outcome<()> {
-    len.set(attribute(&group_of(ncid)?, varid, name)?.values.len());
-    Ok(())
+    len.store(attribute(&group_of(ncid)?, varid, name)?.values.len())
 }
 
 pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) -> Outcome<()> {
@@ -107,16 +104,14 @@ pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) ->
     let name = sought_name(&at, &asked)?;
     let found = attributes.position(&name);
     let none = if is_virtual(&at, varid, &name) { NC_EATTMETA } else { NC_ENOTATT };
-    id.set(number(found.ok_or(Code(none))?));
-    Ok(())
+    id.store(number(found.ok_or(Code(none))?))
 }
 
 pub(crate) fn inq_name(ncid: c_int, varid: c_int, index: c_int, name: NameOut) -> Outcome<()> {
     let at = group_of(ncid)?;
     let attributes = at.attributes(varid)?;
     let index = usize::try_from(index).map_err(|_| Code(NC_ENOTATT))?;
-    name.set(&attributes.iter().nth(index).ok_or(Code(NC_ENOTATT))?.name);
-    Ok(())
+    name.store(&attributes.iter().nth(index).ok_or(Code(NC_ENOTATT))?.name)
 }
 
 /// The values in the attribute's own type.

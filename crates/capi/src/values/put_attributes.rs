@@ -6,6 +6,7 @@ use crate::c_types::codes::{
 use crate::c_types::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};
 use crate::definitions::define::{check_longer, check_sought, known_name, new_name, variable_id};
 use crate::definitions::layouts;
+use crate::definitions::types::values_in;
 use crate::files::file_edit::FileEdit;
 use crate::files::{GLOBAL, edit, group_of};
 use crate::rules::convert;
@@ -167,9 +168,7 @@ impl NewAttribute<'_> {
     /// The values in the attribute's type; whether all fit it.
     fn values(&self, edit: &FileEdit<'_>, ty: TypeRef) -> Outcome<(Values, Outcome<()>)> {
         let memory = self.memory.map_or(ty, TypeRef::Atomic);
-        let each = layouts::size_of_type(edit.members(), memory)?.len;
-        let bytes = self.data.read(self.len.checked_mul(each).ok_or(Code(NC_EINVAL))?)?;
-        let values = layouts::values(edit.members(), memory, bytes)?;
+        let values = values_in(edit.members(), memory, self.data, self.len)?;
         match (ty, values.atomic()) {
             (TypeRef::Atomic(to), Some(from)) if from != to => {
                 convert::to_file(edit.file.core.format, &values, to)

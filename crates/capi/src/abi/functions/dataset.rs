@@ -3,6 +3,7 @@ use crate::abi::table::c_functions;
 use crate::c_types::codes::Outcome;
 use crate::c_types::memory::UserTable;
 use crate::c_types::memory::{CText, ConstText, NameOut, Out};
+use crate::files::end_session;
 use crate::opening::open::SystemText;
 use crate::programs::user_calls;
 use crate::programs::user_formats;
@@ -11,16 +12,23 @@ use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
+    // In the form that programs parse.
     /// The version of the interface.
-    fn nc_inq_libvers() -> ConstText = open::library_version;
+    fn nc_inq_libvers() -> ConstText =>
+        ConstText(c"4.9.0 of Nov 23 2026 00:00:00 $");
     /// The text of a code.
-    fn nc_strerror(ncerr: c_int) -> SystemText = open::strerror;
+    fn nc_strerror(ncerr: c_int) -> SystemText =>
+        SystemText(ncerr);
     /// Opens a dataset.
     fn nc_open(path: CText, mode: c_int, ncidp: Out<c_int>) -> Outcome<()> = open::open;
     /// Closes a dataset.
     fn nc_close(ncid: c_int) -> Outcome<()> = open::close, or user_formats::close;
     /// Ends what the library holds besides open datasets.
-    fn nc_finalize() -> Outcome<()> = open::finalize;
+    fn nc_finalize() -> Outcome<()> =>
+        {
+        end_session();
+        Ok(())
+    };
     /// The path with which a dataset was opened.
     fn nc_inq_path(ncid: c_int, pathlen: Out<usize>, path: NameOut) -> Outcome<()> = open::path, or user_formats::path;
     /// The format of a dataset.

@@ -3,7 +3,7 @@
 use super::answers::returned_as;
 use super::blocks::{address_in, allocated, free_address};
 use super::roles::{passed_as, store};
-use super::{CArgument, CPassed, In, free_address as free_block};
+use super::{CArgument, CPassed, In, NoAnswer, free_address as free_block};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use crate::c_types::compound_draft::CompoundDraft;
 use ncirrus::netcdf::UriParts;
@@ -98,11 +98,12 @@ impl UriHandle {
     }
 
     /// Ends it.
-    pub(crate) fn free(self) {
+    pub(crate) fn free(self) -> NoAnswer {
         if !self.0.is_null() {
             // SAFETY: what `UriOut::set` handed out; the program passes it here once.
             drop(unsafe { Box::from_raw(self.0) });
         }
+        NoAnswer
     }
 }
 

@@ -250,6 +250,15 @@ impl NameOut {
         self.set_whole(&name.as_bytes()[..name.len().min(NAME_MAX_BYTES)]);
     }
 
+    /// As [`set`](Self::set), the last that a call does.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn store(self, name: &str) -> Outcome<()> {
+        self.set(name);
+        Ok(())
+    }
+
     /// Stores text of any length and a NUL: for arguments whose length the caller asked for before.
     pub(crate) fn set_whole(self, text: &[u8]) {
         if self.is_null() {
@@ -398,12 +407,30 @@ impl<T: CNumber> Out<T> {
         self.set_all(&[number]);
     }
 
+    /// As [`set`](Self::set), the last that a call does.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn store(self, number: T) -> Outcome<()> {
+        self.set(number);
+        Ok(())
+    }
+
     /// Stores numbers, unless the caller does not want them.
     pub(crate) fn set_all(self, numbers: &[T]) {
         if !self.is_null() {
             // SAFETY: as in `BytesOut::write`; C's arrays are aligned for their type.
             unsafe { std::ptr::copy_nonoverlapping(numbers.as_ptr(), self.0, numbers.len()) };
         }
+    }
+
+    /// As [`set_all`](Self::set_all), the last that a call does.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn store_all(self, numbers: &[T]) -> Outcome<()> {
+        self.set_all(numbers);
+        Ok(())
     }
 
     /// The memory as bytes.

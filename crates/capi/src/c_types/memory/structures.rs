@@ -2,7 +2,7 @@
 use super::answers::returned_as;
 use super::blocks::{CBlock, allocated, allocated_text, free_address};
 use super::roles::passed_as;
-use super::{Bytes, BytesOut, CArgument, CPassed, CText, In, NameOut};
+use super::{Bytes, BytesOut, CArgument, CPassed, CText, In, NameOut, NoAnswer};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use std::ffi::{c_int, c_ulong};
 
@@ -178,8 +178,9 @@ impl ByteBuffer {
     }
 
     /// Frees the buffer with its bytes.
-    pub(crate) fn free(self) {
+    pub(crate) fn free(self) -> NoAnswer {
         free_address(self.take());
         free_address(self.0.expose_provenance());
+        NoAnswer
     }
 }
