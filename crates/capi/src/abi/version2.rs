@@ -1,16 +1,13 @@
 //! The interface of version 2: numbers instead of codes, which stand in `ncerr`; `ncopts` says whether an error is told and
 //! ends the program.
-use crate::abi::table::answer;
 use crate::c_types::codes::{Code, NC_EINTERNAL, Outcome, words_of};
-use crate::c_types::memory::{
-    Bytes, BytesOut, CText, In, Long, NameOut, NoAnswer, Out, UserTable, returned_as,
-};
+use crate::c_types::memory::{Bytes, BytesOut, CText, In, Long, NoAnswer, Out, returned_as};
 use crate::files::group_of;
 use crate::process::last_error;
 use crate::rules::slabs::CSlab;
 use crate::{
-    definitions::inquiry, definitions::layouts, programs::user_calls, programs::user_formats,
-    values::attributes, values::data, values::put_data, values::records,
+    definitions::layouts, programs::user_calls, programs::user_formats, values::data, values::put_data,
+    values::records,
 };
 use std::ffi::c_int;
 use std::fmt;
@@ -83,7 +80,7 @@ fn tell(name: &str, about: &dyn fmt::Display, code: c_int) {
     let options = OPTIONS.load(Ordering::Relaxed);
     if options & VERBOSE != 0 {
         let words = if code == 0 { String::new() } else { format!(": {}", words_of(code)) };
-        // Without standard error nobody is told.
+        // Without standard error there is no message.
         let _ = writeln!(std::io::stderr(), "{name}: {about}{words}");
     }
     if options & FATAL != 0 && code != 0 {
@@ -117,22 +114,6 @@ pub(crate) fn size(number: Long) -> usize {
 
 pub(crate) fn long(size: usize) -> Long {
     Long(i64::try_from(size).unwrap_or(i64::MAX))
-}
-
-/// `ncdiminq`.
-pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<Long>) -> Outcome<()> {
-    let mut found = 0;
-    let len_out = Out::of(&mut found);
-    answer!([inquiry::dim](UserTable::inq_dim)(ncid, id, name, len_out))?;
-    len.store(long(found))
-}
-
-/// `ncattinq`.
-pub(crate) fn att(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: Out<c_int>) -> Outcome<()> {
-    let mut count = 0;
-    let len_out = Out::of(&mut count);
-    answer!([attributes::inq](UserTable::inq_att)(ncid, varid, name, ty, len_out))?;
-    len.store(crate::files::number(count))
 }
 
 /// `ncrecinq`: how many variables have records.

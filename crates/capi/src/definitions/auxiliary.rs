@@ -6,13 +6,14 @@ use crate::c_types::memory::{
     allocated_text,
 };
 use crate::definitions::define_types;
-use crate::definitions::layouts;
+use crate::definitions::layouts::{self, CSize};
 use crate::definitions::types::{COMPOUND, OPAQUE, VLEN, copied};
 use crate::files::group_of;
-use crate::files::members::atomic_of;
+use crate::files::members::{FileMembers, atomic_of};
 use crate::process::local_place::path_of;
 use ncirrus::netcdf::escapes;
 use std::ffi::{CString, c_int};
+use std::sync::Arc;
 
 /// `ncaux_class_alignment`: of atomic types, vlens and opaque values; compounds have that of their fields.
 pub(crate) fn class_alignment(class: c_int, align: Out<usize>) -> Outcome<()> {
@@ -30,12 +31,16 @@ pub(crate) fn class_alignment(class: c_int, align: Out<usize>) -> Outcome<()> {
 
 /// `ncaux_type_alignment`.
 pub(crate) fn type_alignment(ty: c_int, ncid: c_int, align: Out<usize>) -> Outcome<()> {
+    align.store(size_of_any(ncid, ty)?.align)
+}
+
+/// The size of a type; an atomic one is known without a file.
+fn size_of_any(ncid: c_int, ty: c_int) -> Outcome<CSize> {
     if let Some(atomic) = atomic_of(ty) {
-        align.set(atomic.byte_len().unwrap_or(align_of::<usize>()));
-        return Ok(());
+        return layouts::size_of_type(&FileMembers::of(Arc::default()), atomic.into());
     }
     let at = group_of(ncid)?;
-    align.store(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.align)
+    layouts::size_of_type(&at.members, at.members.ty(ty)?)
 }
 
 fn owned(text: &CText) -> Outcome<CString> {
@@ -69,17 +74,7 @@ pub(crate) fn add(
     if dims.iter().any(|len| *len <= 0) {
         return Err(Code(NC_EINVAL));
     }
-    let (element, align) = match atomic_of(ty) {
-        Some(atomic) => {
-            let len = atomic.byte_len().unwrap_or(size_of::<usize>());
-            (len, len)
-        }
-        None => {
-            let at = group_of(draft.ncid)?;
-            let size = layouts::size_of_type(&at.members, at.members.ty(ty)?)?;
-            (size.len, size.align)
-        }
-    };
+    let CSize { len: element, align } = size_of_any(draft.ncid, ty)?;
     let count = dims.iter().try_fold(element, |len, dim| len.checked_mul(usize::try_from(*dim).ok()?));
     let len = count.ok_or(Code(NC_EINVAL))?;
     draft.fields.push(DraftField { name: owned(&name)?, ty, dims, len, align });
@@ -98,8 +93,7 @@ pub(crate) fn end(tag: CompoundHandle, id: Out<c_int>) -> Outcome<()> {
         offsets.push(offset);
     }
     let len = end.checked_next_multiple_of(widest).ok_or(Code(NC_EINVAL))?;
-    let mut ty = 0;
-    define_types::compound(draft.ncid, len, CText::of(&draft.name), Out::of(&mut ty))?;
+    let ty = Out::found(|ty| define_types::compound(draft.ncid, len, CText::of(&draft.name), ty))?;
     for (field, offset) in draft.fields.iter().zip(offsets) {
         let rank = crate::files::number(field.dims.len());
         let name = CText::of(&field.name);

@@ -12,7 +12,7 @@ use crate::files::members::atomic_of;
 use crate::files::{GLOBAL, edit, number};
 use ncirrus::model::{Dimension, NAME_MAX_BYTES, Stored, Variable, check_name, normalize_name};
 use ncirrus::netcdf::{fits_variables, formats};
-use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, Fill, Model, Storage, TypeRef, VarId};
+use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, Fill, GroupId, Model, Storage, TypeRef, VarId};
 use std::ffi::c_int;
 
 /// Dimensions of a variable of netCDF-4.
@@ -88,7 +88,7 @@ pub(crate) fn enddef_padded(
     edit(ncid, |edit| {
         if !edit.state.is_defining {
             // What a server has does not change: by DAP2 that is told, by DAP4 there is nothing to end.
-            return match edit.file.core.format.stored() {
+            return match edit.file.core.format.kind.stored {
                 Stored::Dap2 => Err(Code(NC_EPERM)),
                 Stored::Dap4 => Ok(()),
                 Stored::Classic | Stored::Hdf5 | Stored::Zarr(_) => Err(Code(NC_ENOTINDEFINE)),
@@ -158,8 +158,7 @@ fn check_dim_len(edit: &FileEdit<'_>, len: usize) -> Outcome<()> {
 ///
 /// # Errors
 /// `NC_ENAMEINUSE`.
-pub(crate) fn check_free(edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
-    let (model, group) = (edit.model(), edit.group);
+pub(crate) fn check_free(model: &Model, group: GroupId, name: &str) -> Outcome<()> {
     let taken = model.variable_in(group, name).is_some()
         || model.type_in(group, name).is_some()
         || model.subgroup(group, name).is_some();
@@ -193,7 +192,7 @@ pub(crate) fn def_var(
         if rank > MAX_CLASSIC_DIMS {
             return Err(Code(NC_EMAXDIMS));
         }
-        check_free(edit, &name)?;
+        check_free(edit.model(), edit.group, &name)?;
         if rank > 0 && dims.is_null() {
             return Err(Code(NC_EINVAL));
         }
@@ -273,7 +272,7 @@ pub(crate) fn def_grp(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
     edit(ncid, |edit| {
         edit.file.check_netcdf4()?;
         let name = new_name(&name)?;
-        check_free(edit, &name)?;
+        check_free(edit.model(), edit.group, &name)?;
         if edit.is_classic_model() {
             return Err(Code(NC_ESTRICTNC3));
         }
@@ -326,7 +325,7 @@ pub(crate) fn rename_var(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> 
         if !edit.is_classic() {
             variable_id(edit, varid)?;
         }
-        check_free(edit, &name)?;
+        check_free(edit.model(), edit.group, &name)?;
         if edit.is_classic() && varid == GLOBAL {
             return Err(Code(NC_EGLOBAL));
         }
@@ -345,13 +344,7 @@ pub(crate) fn rename_grp(ncid: c_int, name: CText) -> Outcome<()> {
         let parent = edit.model().group(edit.group).and_then(|group| group.parent);
         let parent = parent.ok_or(Code(NC_EBADGRPID))?;
         let name = new_name(&name)?;
-        let model = edit.model();
-        let taken = model.variable_in(parent, &name).is_some()
-            || model.type_in(parent, &name).is_some()
-            || model.subgroup(parent, &name).is_some();
-        if taken {
-            return Err(Code(NC_ENAMEINUSE));
-        }
+        check_free(edit.model(), parent, &name)?;
         edit.enter_define_mode()?;
         let group = edit.group;
         edit.model_mut().rename_group(group, &name).map_err(|_| Code(NC_EBADNAME))

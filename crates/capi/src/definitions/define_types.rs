@@ -49,7 +49,7 @@ fn define(
             TypeSize::Of(base) => check_type_number(edit.members(), base)?,
             TypeSize::Bytes(_) | TypeSize::OfVlen => {}
         }
-        check_free(edit, &name)?;
+        check_free(edit.model(), edit.group, &name)?;
         let kind = kind(edit)?;
         let is_compound = matches!(kind, UserKind::Compound(_));
         let group = edit.group;
@@ -98,7 +98,6 @@ pub(crate) fn enumeration(ncid: c_int, base: c_int, name: CText, id: Out<c_int>)
 
 /// A type to which members can be added: one that is not used yet.
 fn open_type(edit: &FileEdit<'_>, number: c_int) -> Outcome<TypeId> {
-    edit.file.check_netcdf4()?;
     edit.check_writable()?;
     check_type_number(edit.members(), number)?;
     let TypeRef::User(id) = edit.members().ty(number)? else { return Err(Code(NC_EBADTYPE)) };

@@ -82,7 +82,7 @@ impl OpenFile {
 impl RunningCall {
     /// A call begins; `None` with a file that is being closed.
     ///
-    /// Whoever closes it says so before looking at the number of calls, and a call is counted before it looks whether somebody does: one of
+    /// Whoever closes it says so before looking at the number of calls, and a call is counted before it looks whether the file is being closed: one of
     /// them sees the other.
     pub(crate) fn begin(file: &Arc<OpenFile>) -> Option<Self> {
         let call = Self::counted(file);

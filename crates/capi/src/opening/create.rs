@@ -234,8 +234,7 @@ pub(crate) fn meta_block(size: Out<usize>) -> Outcome<()> {
 
 /// `nc_delete`: a file of any kind.
 pub(crate) fn delete(path: CText) -> Outcome<()> {
-    let mut id = 0;
-    crate::opening::open::open(path, 0, Out::of(&mut id))?;
+    let id = Out::found(|id| crate::opening::open::open(path, 0, id))?;
     let place = files::group_of(id)?.file.core.place.clone();
     crate::opening::open::close(id)?;
     let place = place.ok_or(Code(codes::NC_ECANTREMOVE))?;

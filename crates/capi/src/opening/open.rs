@@ -115,7 +115,7 @@ fn protocol_of(url: &str) -> Option<DapProtocol> {
 /// Those of opening; that nothing can be written there.
 fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
     let read = FileCore::reopened(url.as_bytes(), None)?;
-    if read.format.is_computed() {
+    if read.format.kind.stored.is_computed() {
         return Ok(read);
     }
     let updated = process::updated(url, None)?;
@@ -185,11 +185,16 @@ pub(crate) fn close(ncid: c_int) -> Outcome<()> {
         // The program can still complete what it defined.
         handle.file.core.look(FileState::check_types)?;
     }
+    ended(ncid, |file| end(file).and_then(|()| crate::opening::in_memory::put_back(ncid, file)))
+}
+
+/// Ends the handle of an id, which refers to no file then.
+fn ended(ncid: c_int, end: impl FnOnce(&OpenFile) -> Outcome<()>) -> Outcome<()> {
     // Who opens the file no longer finds it by a handle, and waits.
     let _turn = PlaceTurn::to_close(ncid);
     crate::opening::chunk_caches::forget(ncid);
     let file = files::remove(ncid)?;
-    let ended = end(&file).and_then(|()| crate::opening::in_memory::put_back(ncid, &file));
+    let ended = end(&file);
     crate::opening::in_memory::forget(ncid, file);
     ended
 }
@@ -230,12 +235,7 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
 
 /// Closes a dataset without what was defined since `nc_redef`; a new one that was never in data mode does not appear.
 pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
-    let _turn = PlaceTurn::to_close(ncid);
-    crate::opening::chunk_caches::forget(ncid);
-    let file = files::remove(ncid)?;
-    let ended = end_without_definitions(&file);
-    crate::opening::in_memory::forget(ncid, file);
-    ended
+    ended(ncid, end_without_definitions)
 }
 
 fn end_without_definitions(file: &OpenFile) -> Outcome<()> {
@@ -344,15 +344,15 @@ pub(crate) fn open_on_processor(
 
 /// `NC_FORMAT_*`.
 pub(crate) fn format(ncid: c_int, format: Out<c_int>) -> Outcome<()> {
-    format.store(group_of(ncid)?.file.core.format.number())
+    format.store(formats::number(group_of(ncid)?.file.core.format.netcdf()))
 }
 
 /// `NC_FORMATX_*` and the mode with the bits of the format.
 pub(crate) fn format_extended(ncid: c_int, format: Out<c_int>, mode: Out<c_int>) -> Outcome<()> {
     let file = group_of(ncid)?.file;
-    let bits = formats::mode_bits(file.core.format.netcdf());
-    format.set(file.core.format.extended());
-    mode.store(file.mode | bits)
+    let kind = file.core.format.kind;
+    format.set(formats::extended_number(kind.stored));
+    mode.store(file.mode | formats::mode_bits(kind.format))
 }
 
 /// The path as it was passed.

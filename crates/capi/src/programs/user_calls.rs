@@ -2,6 +2,7 @@
 use crate::c_types::codes::{Code, NC_EFILTER, NC_ENOFILTER, Outcome};
 use crate::c_types::memory::{Bytes, BytesOut, CText, In, NameOut, Out, UserTable};
 use crate::files::{GLOBAL, size};
+use crate::programs::user_types;
 use crate::rules::slabs::{CSlab, SlabMemory};
 use ncirrus::Atomic;
 use ncirrus::netcdf::filters::{DEFLATE, SZIP};
@@ -67,10 +68,10 @@ pub(crate) fn get_att(
     memory: Option<Atomic>,
     out: BytesOut,
 ) -> Outcome<()> {
-    let mut ty = memory.map_or(0, number_of);
-    if memory.is_none() {
-        att_type(table, ncid, varid, name, Out::of(&mut ty))?;
-    }
+    let ty = match memory {
+        Some(memory) => number_of(memory),
+        None => Out::found(|ty| att_type(table, ncid, varid, name, ty))?,
+    };
     table.get_att(ncid, varid, name, out, ty)
 }
 
@@ -92,8 +93,8 @@ pub(crate) fn number_of(memory: Atomic) -> c_int {
 
 /// Functions that ask something of a variable.
 macro_rules! questions {
-    ($($name:ident($($part:ident: $role:ty),+);)*) => {$(
-        #[allow(clippy::too_many_arguments, reason = "as C has them")]
+    ($($(#[$lint:meta])* $name:ident($($part:ident: $role:ty),+);)*) => {$(
+        $(#[$lint])*
         pub(crate) fn $name(table: &UserTable, ncid: c_int, varid: c_int, $($part: $role),+) -> Outcome<()> {
             VariableQuestion { $($part,)+ ..VariableQuestion::default() }.ask(table, ncid, varid)
         }
@@ -101,6 +102,7 @@ macro_rules! questions {
 }
 
 questions! {
+    #[expect(clippy::too_many_arguments, reason = "as C has them")]
     var(name: NameOut, ty: Out<c_int>, rank: Out<c_int>, dims: Out<c_int>, attributes: Out<c_int>);
     attributes(attributes: Out<c_int>);
     shuffle(shuffle: Out<c_int>);
@@ -213,9 +215,7 @@ pub(crate) fn def_szip(
 
 /// The type of a variable.
 pub(crate) fn type_of(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<c_int> {
-    let mut ty = 0;
-    var_type(table, ncid, varid, Out::of(&mut ty))?;
-    Ok(ty)
+    Out::found(|ty| var_type(table, ncid, varid, ty))
 }
 
 /// The dimensions of a variable.
@@ -245,22 +245,23 @@ fn shape(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<Vec<usize>> {
 
 /// The length of a dimension.
 pub(crate) fn len_of(table: &UserTable, ncid: c_int, dim: c_int) -> Outcome<usize> {
-    let mut len = 0;
-    dim_len(table, ncid, dim, Out::of(&mut len)).map(|()| len)
+    Out::found(|len| dim_len(table, ncid, dim, len))
 }
 
 fn rank(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<usize> {
-    let mut rank = 0;
-    var_rank(table, ncid, varid, Out::of(&mut rank))?;
+    let rank = Out::found(|rank| var_rank(table, ncid, varid, rank))?;
     size(u64::try_from(rank).unwrap_or(0)).map(|rank| rank.min(MAX_DIMS))
 }
 
 /// The rank of a variable, and the bytes of an element in memory.
 pub(crate) fn rank_and_element(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<(usize, usize)> {
-    let mut len = 0;
-    let ty = type_of(table, ncid, varid)?;
-    crate::programs::user_types::inq_type(table, ncid, ty, NameOut::default(), Out::of(&mut len))?;
+    let len = element_len(table, ncid, type_of(table, ncid, varid)?)?;
     Ok((rank(table, ncid, varid)?, len))
+}
+
+/// The bytes of an element of a type in memory.
+pub(crate) fn element_len(table: &UserTable, ncid: c_int, ty: c_int) -> Outcome<usize> {
+    Out::found(|len| user_types::inq_type(table, ncid, ty, NameOut::default(), len))
 }
 
 /// `NC_MAX_VAR_DIMS`.
@@ -269,56 +270,6 @@ const MAX_DIMS: usize = 1024;
 const ONES: &[usize] = &[1; MAX_DIMS];
 /// Strides of a box.
 const STEPS: &[isize] = &[1; MAX_DIMS];
-
-/// A box of a variable as a table is asked for it.
-#[derive(Debug)]
-struct UserBox {
-    start: Vec<usize>,
-    count: Vec<usize>,
-}
-
-/// What a call is about, as the table gets it.
-enum UserSlab {
-    /// From the caller's start on: counts of the caller or of ours.
-    Box(In<usize>, In<usize>),
-    /// All, or the whole shape from the caller's start on.
-    Whole(UserBox, Option<In<usize>>),
-    Steps(CSlab, In<isize>),
-}
-
-impl UserSlab {
-    fn of(table: &UserTable, ncid: c_int, varid: c_int, slab: Option<CSlab>) -> Outcome<Self> {
-        let whole = || {
-            let count = shape(table, ncid, varid)?;
-            Ok::<_, Code>(UserBox { start: vec![0; count.len()], count })
-        };
-        let Some(slab) = slab else { return Ok(Self::Whole(whole()?, None)) };
-        match (slab.count, slab.stride) {
-            (None, _) => Ok(Self::Box(slab.start, In::of(ONES))),
-            (Some(_), Some(stride)) if stride.is_null() => {
-                rank(table, ncid, varid)?;
-                Ok(Self::Steps(slab, In::of(STEPS)))
-            }
-            (Some(_), Some(stride)) => Ok(Self::Steps(slab, stride)),
-            (Some(count), None) if count.is_null() => Ok(Self::Whole(whole()?, Some(slab.start))),
-            (Some(count), None) => Ok(Self::Box(slab.start, count)),
-        }
-    }
-}
-
-/// The type of memory that the table is told: for boxes without one, the variable's own.
-fn memory_type(
-    table: &UserTable,
-    (ncid, varid): (c_int, c_int),
-    slab: Option<CSlab>,
-    memory: Option<Atomic>,
-) -> Outcome<c_int> {
-    if let Some(memory) = memory {
-        return Ok(number_of(memory));
-    }
-    let is_box = slab.is_some_and(|slab| slab.count.is_some() && slab.stride.is_none());
-    if is_box { type_of(table, ncid, varid) } else { Ok(0) }
-}
 
 /// Reads or writes a box.
 pub(crate) fn transfer_box(
@@ -352,15 +303,29 @@ pub(crate) fn transfer(
             SlabMemory::Written(data) => table.put_varm(ncid, varid, start, count, stride, map, data, ty),
         };
     }
-    let ty = memory_type(table, at, slab, of)?;
-    match UserSlab::of(table, ncid, varid, slab)? {
-        UserSlab::Box(start, count) => transfer_box(table, at, [start, count], memory, ty),
-        UserSlab::Whole(whole, start) => {
-            let start = start.unwrap_or(In::of(&whole.start));
-            transfer_box(table, at, [start, In::of(&whole.count)], memory, ty)
+    let ty = of.map_or(0, number_of);
+    let Some(slab) = slab else {
+        let count = shape(table, ncid, varid)?;
+        let start = vec![0; count.len()];
+        return transfer_box(table, at, [In::of(&start), In::of(&count)], memory, ty);
+    };
+    let start = slab.start;
+    match (slab.count, slab.stride) {
+        (None, _) => transfer_box(table, at, [start, In::of(ONES)], memory, ty),
+        (Some(count), None) => {
+            // For boxes the table is passed the variable's own type.
+            let ty = if of.is_none() { type_of(table, ncid, varid)? } else { ty };
+            if !count.is_null() {
+                return transfer_box(table, at, [start, count], memory, ty);
+            }
+            let count = shape(table, ncid, varid)?;
+            transfer_box(table, at, [start, In::of(&count)], memory, ty)
         }
-        UserSlab::Steps(slab, stride) => {
-            let (start, count) = (slab.start, slab.count.unwrap_or_default());
+        (Some(count), Some(mut stride)) => {
+            if stride.is_null() {
+                rank(table, ncid, varid)?;
+                stride = In::of(STEPS);
+            }
             match memory {
                 SlabMemory::Read(out) => table.get_vars(ncid, varid, start, count, stride, out, ty),
                 SlabMemory::Written(data) => table.put_vars(ncid, varid, start, count, stride, data, ty),

@@ -53,7 +53,7 @@ pub(crate) fn define(mode: c_int, table: UserTable, magic: CTextMut) -> Outcome<
     Ok(())
 }
 
-/// `nc_inq_user_format`: null for a format that nobody defined.
+/// `nc_inq_user_format`: null for a format that is not defined.
 pub(crate) fn inq(mode: c_int, table: TableOut, magic: NameOut) -> Outcome<()> {
     let number = number_of(mode)?;
     let formats = FORMATS.read().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +72,7 @@ pub(crate) fn table_of(ncid: c_int) -> Option<UserTable> {
 /// The table that a mode asks for.
 ///
 /// # Errors
-/// `NC_ENOTBUILT` if nobody defined that format.
+/// `NC_ENOTBUILT` if that format is not defined.
 fn chosen(mode: c_int) -> Outcome<Option<UserTable>> {
     let Some(number) = FLAGS.iter().position(|flag| mode & flag != 0) else { return Ok(None) };
     let formats = FORMATS.read().unwrap_or_else(PoisonError::into_inner);

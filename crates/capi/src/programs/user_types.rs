@@ -9,8 +9,8 @@ use std::ffi::c_int;
 /// Asks about a type of a class.
 fn ask(question: TypeQuestion, ncid: c_int, ty: c_int, class: c_int) -> Outcome<()> {
     let Some(table) = table_of(ncid) else { return question.ask_file(ncid, ty, Some(class)).map(|_| ()) };
-    let (mut found, TypeQuestion { name, size, base, count }) = (0, question);
-    table.inq_user_type(ncid, ty, name, size, base, count, Out::of(&mut found))?;
+    let TypeQuestion { name, size, base, count } = question;
+    let found = Out::found(|class| table.inq_user_type(ncid, ty, name, size, base, count, class))?;
     if found == class { Ok(()) } else { Err(Code(NC_EBADTYPE)) }
 }
 

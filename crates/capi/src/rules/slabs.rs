@@ -24,6 +24,12 @@ impl CSlab {
         Self { start, count: Some(count), stride: None }
     }
 
+    /// The start and the counts, if there are any, of a variable of a rank; `None` for null pointers.
+    pub(crate) fn read(&self, rank: usize) -> Option<(&[usize], Option<&[usize]>)> {
+        let counts = self.count.as_ref().map(|count| count.read(rank)).transpose().ok()?;
+        Some((self.start.read(rank).ok()?, counts))
+    }
+
     /// A box with strides.
     pub(crate) fn strided(start: In<usize>, count: In<usize>, stride: In<isize>) -> Self {
         Self { start, count: Some(count), stride: Some(stride) }

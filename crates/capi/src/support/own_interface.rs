@@ -89,21 +89,7 @@ fn described(plan: &ReadPlan) -> Json {
     add("result_bytes", plan.result_bytes.into());
     add("layout", plan.layout.clone().into());
     add("codecs", plan.codecs.clone().into());
-    let counts = [
-        ("chunks", plan.chunks),
-        ("counted", Some(plan.counted)),
-        ("missing", Some(plan.missing)),
-        ("inline", Some(plan.inline)),
-        ("metadata_requests", Some(plan.metadata_requests)),
-        ("metadata_bytes", Some(plan.metadata_bytes)),
-        ("requests", Some(plan.requests)),
-        ("bytes", Some(plan.bytes)),
-        ("whole_objects", Some(plan.whole_objects)),
-        ("decoded_bytes", Some(plan.decoded_bytes)),
-        ("needed_bytes", Some(plan.needed_bytes)),
-        ("fragments", Some(plan.fragments)),
-    ];
-    for (name, count) in counts {
+    for (name, count) in plan.counts() {
         add(name, count.into());
     }
     add("text", plan.to_string().into());

@@ -119,7 +119,7 @@ pub(crate) fn get(ncid: c_int, varid: c_int, name: CText, out: BytesOut) -> Outc
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
     if out.is_null() && !at.file.is_classic() {
-        // Nobody wants the values.
+        // The values are not wanted.
         return Ok(());
     }
     out.write(&layouts::image(&at.members, attribute.ty, &attribute.values)?)

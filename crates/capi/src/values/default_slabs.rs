@@ -1,12 +1,12 @@
 //! What tables of user-defined formats have in the places for steps and maps (`NCDEFAULT_get_vars` and its kin): they call the
 //! table's own `get_vara` and `put_vara` for each part of the slab that stands together.
 use crate::c_types::codes::{Code, NC_EBADTYPE, NC_ECHAR, NC_EINVAL, NC_EINVALCOORDS, Outcome};
-use crate::c_types::memory::{In, NameOut, Out, UserTable};
+use crate::c_types::memory::{In, UserTable};
 use crate::files::size;
 use crate::programs::user_formats::table_of;
 use crate::rules::slab_checks::coded;
 use crate::rules::slabs::{CSlab, SlabMemory};
-use crate::{files::members, programs::user_calls, programs::user_types, values::data, values::put_data};
+use crate::{files::members, programs::user_calls, values::data, values::put_data};
 use ncirrus::Atomic;
 use ncirrus::netcdf::slabs::{self, AskedAxis, MappedPlaces};
 use std::ffi::c_int;
@@ -61,14 +61,11 @@ impl<'a> DefaultCall<'a> {
         if is_text(own) != is_text(ty) {
             return Err(Code(NC_ECHAR));
         }
-        let mut element = 0;
-        match members::atomic_of(ty) {
-            Some(atomic) => element = atomic.byte_len().unwrap_or(size_of::<usize>()),
-            None if ty == own => {
-                user_types::inq_type(table, at.0, ty, NameOut::default(), Out::of(&mut element))?;
-            }
+        let element = match members::atomic_of(ty) {
+            Some(atomic) => atomic.byte_len().unwrap_or(size_of::<usize>()),
+            None if ty == own => user_calls::element_len(table, at.0, ty)?,
             None => return Err(Code(NC_EBADTYPE)),
-        }
+        };
         Ok(Self { table, at, memory, ty, element })
     }
 

@@ -13,7 +13,7 @@ use crate::rules::convert;
 use crate::values::attributes;
 use ncirrus::model::NAME_MAX_BYTES;
 use ncirrus::netcdf::{AttributeSpace, names::STRING_LENGTHS};
-use ncirrus::{Atomic, Attribute, Attributes, Fill, Format, NodeId, TypeRef, Values};
+use ncirrus::{Atomic, Attribute, Fill, Format, NodeId, TypeRef, Values};
 use std::ffi::c_int;
 
 /// The most values.
@@ -27,8 +27,8 @@ fn node_of(edit: &FileEdit<'_>, varid: c_int) -> Outcome<NodeId> {
     Ok(NodeId::Variable(variable_id(edit, varid)?))
 }
 
-fn list<'a>(edit: &'a FileEdit<'_>, node: NodeId) -> Option<&'a Attributes> {
-    edit.model().attributes(node).and_then(|state| state.known())
+fn find<'a>(edit: &'a FileEdit<'_>, node: NodeId, name: &str) -> Option<&'a Attribute> {
+    edit.model().attributes(node).and_then(|state| state.known())?.find(name)
 }
 
 /// `nc_put_att`: values of the attribute's own type.
@@ -84,13 +84,11 @@ impl NewAttribute<'_> {
             return Err(Code(NC_EINVAL));
         }
         let known = known_name(self.name);
-        let is_known =
-            known.as_ref().is_ok_and(|known| list(edit, node).is_some_and(|list| list.find(known).is_some()));
-        if !is_known {
+        if !known.as_ref().is_ok_and(|known| find(edit, node, known).is_some()) {
             edit.enter_define_mode()?;
         }
         let known = known?;
-        if let Some(old) = list(edit, node).and_then(|list| list.find(&known)) {
+        if let Some(old) = find(edit, node, &known) {
             if !edit.state.is_defining && padded(ty, self.len) > padded_of(old) {
                 return Err(Code(NC_ENOTINDEFINE));
             }
@@ -113,8 +111,7 @@ impl NewAttribute<'_> {
         edit.check_writable()?;
         let name = new_name(self.name)?;
         check_reserved(edit, &name)?;
-        let before = list(edit, node).and_then(|list| list.find(&name));
-        let grows = match before {
+        let grows = match find(edit, node, &name) {
             None => true,
             Some(old) => {
                 let old_ty = edit.members().number_of_type(old.ty);
@@ -236,13 +233,10 @@ fn padded_of(attribute: &Attribute) -> usize {
 /// `nc_del_att`.
 pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            edit.enter_define_mode()?;
-        }
         if !edit.is_classic() {
             edit.check_writable()?;
-            edit.enter_define_mode()?;
         }
+        edit.enter_define_mode()?;
         let node = node_of(edit, varid)?;
         if name.is_null() && !edit.is_classic() {
             return Err(Code(NC_EINVAL));
@@ -251,7 +245,7 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
             Code(NC_EBADNAME) if edit.is_classic() => code,
             _ => Code(NC_ENOTATT),
         })?;
-        if list(edit, node).and_then(|list| list.find(&name)).is_none() {
+        if find(edit, node, &name).is_none() {
             return Err(Code(NC_ENOTATT));
         }
         keep_fill(edit, node, &name)?;
@@ -262,7 +256,7 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
     })
 }
 
-/// Names of the library itself, whatever has the attribute: nobody would see it once the file is opened again.
+/// Names of the library itself, whatever has the attribute: it would be hidden once the file is opened again.
 fn check_reserved(edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
     let space = if is_zarr(edit) { AttributeSpace::Zarr } else { AttributeSpace::Hdf5 };
     if space.is_reserved(name) { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
@@ -293,14 +287,11 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
         if name.is_null() || new.is_null() {
             return Err(Code(if edit.is_classic() { NC_EBADNAME } else { NC_EINVAL }));
         }
-        if edit.is_classic() {
-            edit.check_writable()?;
-        }
         if !edit.is_classic() && new.bytes()?.len() > NAME_MAX_BYTES {
             return Err(Code(NC_EMAXNAME));
         }
+        edit.check_writable()?;
         if !edit.is_classic() {
-            edit.check_writable()?;
             new_name(&new)?;
         }
         let node = node_of(edit, varid)?;
@@ -310,33 +301,20 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
             Err(Code(NC_EBADNAME)) if edit.is_classic() => String::new(),
             other => other?,
         };
-        let found = list(edit, node).and_then(|list| list.find(&old)).is_some();
-        let in_use =
-            |edit: &FileEdit<'_>, new: &str| list(edit, node).and_then(|list| list.find(new)).is_some();
-        let to = if edit.is_classic() {
-            // The new name is looked at once the old one is found.
-            let to = new_name(&new)?;
-            if !found {
-                return Err(Code(NC_ENOTATT));
-            }
-            if in_use(edit, &to) {
-                return Err(Code(NC_ENAMEINUSE));
-            }
-            to
-        } else {
-            let to = new_name(&new)?;
-            if in_use(edit, &to) {
-                return Err(Code(NC_ENAMEINUSE));
-            }
-            if !found {
-                return Err(Code(NC_ENOTATT));
-            }
+        // In classic files the new name is checked once the old one is found.
+        let to = new_name(&new)?;
+        let found = find(edit, node, &old);
+        if edit.is_classic() && found.is_none() {
+            return Err(Code(NC_ENOTATT));
+        }
+        if find(edit, node, &to).is_some() {
+            return Err(Code(NC_ENAMEINUSE));
+        }
+        let found = found.ok_or(Code(NC_ENOTATT))?;
+        if !edit.is_classic() {
             check_reserved(edit, &to)?;
-            if let Some(attribute) = list(edit, node).and_then(|list| list.find(&old)) {
-                check_length(edit, node, &to, &attribute.values)?;
-            }
-            to
-        };
+            check_length(edit, node, &to, &found.values)?;
+        }
         check_longer(edit, &old, &to)?;
         keep_fill(edit, node, &old)?;
         keep_fill(edit, node, &to)?;

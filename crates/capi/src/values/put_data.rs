@@ -97,7 +97,7 @@ impl SlabAccess {
     }
 }
 
-/// Writes while nobody replaces the dataset; then makes it permanent, where the handle asks for that.
+/// Writes while the dataset is not replaced; then makes it permanent, where the handle asks for that.
 fn write_with(handle: &CallHandle, write: impl FnOnce() -> Outcome<()>) -> Outcome<()> {
     let outcome = {
         let _in_use = handle.file.core.in_use();

@@ -1,12 +1,10 @@
 //! `netcdf.h`: files, groups and dimensions.
 use crate::abi::table::c_functions;
 use crate::c_types::codes::Outcome;
-use crate::c_types::memory::UserTable;
-use crate::c_types::memory::{CText, ConstText, NameOut, Out};
+use crate::c_types::memory::{CText, ConstText, NameOut, Out, UserTable};
 use crate::files::end_session;
 use crate::opening::open::SystemText;
-use crate::programs::user_calls;
-use crate::programs::user_formats;
+use crate::programs::{user_calls, user_formats};
 use crate::{definitions::inquiry, opening::open};
 use std::ffi::c_int;
 

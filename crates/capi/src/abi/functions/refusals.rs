@@ -1,8 +1,7 @@
 //! Functions that always answer the same, and those of Fortran.
 use crate::abi::table::{c_functions, same_functions};
 use crate::c_types::codes::{Code, NC_ENOFILTER, NC_ENOPAR, NC_ENOTNC4, NC_EPERM, Outcome};
-use crate::c_types::memory::UserTable;
-use crate::c_types::memory::{CText, In, KeptPointer, Out};
+use crate::c_types::memory::{CText, In, KeptPointer, Out, UserTable};
 use crate::programs::user_formats::check_id;
 use crate::{definitions::define_storage, definitions::storage, opening::chunk_caches};
 use std::ffi::c_int;

@@ -1,8 +1,7 @@
 //! `netcdf.h`: types, and memory that the library handed out.
 use crate::abi::table::c_functions;
 use crate::c_types::codes::Outcome;
-use crate::c_types::memory::UserTable;
-use crate::c_types::memory::{Bytes, BytesOut, CText, NameOut, Out, TextOut, Vlens};
+use crate::c_types::memory::{Bytes, BytesOut, CText, NameOut, Out, TextOut, UserTable, Vlens};
 use crate::definitions::types;
 use crate::programs::user_types;
 use std::ffi::c_int;

@@ -1,11 +1,12 @@
 //! `netcdf.h`: the interface of version 2.
 use crate::abi::table::{answer, c_functions};
 use crate::abi::version2::Subject::{Attribute, File, Named, Path, Variable};
-use crate::abi::version2::{self, Number, answered, done, given, size};
+use crate::abi::version2::{self, Number, answered, done, given, long, size};
 use crate::c_types::codes::{Code, NC_EDIMSIZE, NC_EINVAL, Outcome};
 use crate::c_types::memory::{
     AddressOut, AddressesIn, Bytes, BytesOut, CText, In, Long, NameOut, NoAnswer, Out, UserTable,
 };
+use crate::files::number;
 use crate::{
     definitions::define, definitions::inquiry, opening::create, opening::open, programs::user_calls,
     programs::user_formats, values::attributes, values::put_attributes, values::records,
@@ -68,7 +69,10 @@ c_functions! {
         given(File(ncid), |id| answer!([inquiry::dim_id] (UserTable::inq_dimid) (ncid, name, id)));
     /// Name and length of a dimension.
     fn ncdiminq(ncid: c_int, dimid: c_int, name: NameOut, lenp: Out<Long>) -> Number =>
-        done(File(ncid), dimid, || version2::dim(ncid, dimid, name, lenp));
+        done(File(ncid), dimid, || {
+            let len = Out::found(|len| answer!([inquiry::dim] (UserTable::inq_dim) (ncid, dimid, name, len)))?;
+            lenp.store(long(len))
+        });
     /// Renames a dimension.
     fn ncdimrename(ncid: c_int, dimid: c_int, name: CText) -> Number =>
         done(File(ncid), dimid, || answer!([define::rename_dim] (UserTable::rename_dim) (ncid, dimid, name)));
@@ -126,7 +130,10 @@ c_functions! {
     // The reference answers 1 for an attribute that is there.
     /// Type and length of an attribute.
     fn ncattinq(ncid: c_int, varid: c_int, name: CText, xtypep: Out<c_int>, lenp: Out<c_int>) -> Number =>
-        done(Attribute(ncid, varid, name), 1, || version2::att(ncid, varid, name, xtypep, lenp));
+        done(Attribute(ncid, varid, name), 1, || {
+            let len = Out::found(|len| answer!([attributes::inq] (UserTable::inq_att) (ncid, varid, name, xtypep, len)))?;
+            lenp.store(number(len))
+        });
     /// The values of an attribute.
     fn ncattget(ncid: c_int, varid: c_int, name: CText, ip: BytesOut) -> Number =>
         done(File(ncid), 1, || answer!([attributes::get] (user_calls::get_own_att) (ncid, varid, name, ip)));

@@ -1,10 +1,8 @@
 //! `netcdf.h`: files that are created, definitions, and attributes that are written.
 use crate::abi::table::c_functions;
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
-use crate::c_types::memory::UserTable;
-use crate::c_types::memory::{Bytes, BytesOut, CText, In, Out};
-use crate::programs::user_calls;
-use crate::programs::user_formats;
+use crate::c_types::memory::{Bytes, BytesOut, CText, In, Out, UserTable};
+use crate::programs::{user_calls, user_formats};
 use crate::{
     definitions::define, definitions::define_storage, definitions::define_types, definitions::storage,
     opening::chunk_caches, opening::create, opening::open, rules::equality, values::put_attributes,

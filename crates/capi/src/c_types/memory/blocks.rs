@@ -221,7 +221,7 @@ extern "C" fn in_child() {
 #[cfg(unix)]
 fn act_at_fork(which: usize) {
     if let Some(act) = AT_FORK.get().and_then(|acts| acts.get(which)) {
-        // Without it the child may wait for threads that it does not have; nobody is there who could be told.
+        // Without it the child may wait for threads that it does not have; there is no call to return an error.
         let _ = std::panic::catch_unwind(act);
     }
 }

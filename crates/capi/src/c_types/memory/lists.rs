@@ -47,7 +47,7 @@ impl ListHandle {
 
     /// Replaces the items; false for a null list and if there is no memory.
     pub(crate) fn replace(self, items: &[usize]) -> bool {
-        // SAFETY: null, or a list that `empty` made, and nobody else uses it during the call.
+        // SAFETY: null, or a list that `empty` made, and this call alone uses it.
         let Some(list) = (unsafe { self.0.as_mut() }) else { return false };
         let image: Vec<u8> = items.iter().flat_map(|item| item.to_ne_bytes()).collect();
         let Ok(block) = allocated(&image) else { return false };
@@ -93,7 +93,7 @@ impl UriHandle {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn parts(&mut self) -> Outcome<&mut UriParts> {
-        // SAFETY: null, or what `UriOut::set` handed out and `free` has not ended; nobody else uses it during the call.
+        // SAFETY: null, or what `UriOut::set` handed out and `free` has not ended; this call alone uses it.
         unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))
     }
 
@@ -123,7 +123,7 @@ pub(crate) struct AddressOut(*mut *mut c_void);
 passed_as!(AddressOut, *mut *mut c_void, "void **");
 
 impl AddressOut {
-    /// Whether nobody wants the address.
+    /// Whether the address is not wanted.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -199,7 +199,7 @@ impl MemoryFile {
 
     /// Tells the program where bytes are that it frees; its flags stay, if none are told.
     pub(crate) fn set(self, len: usize, address: usize, flags: Option<std::ffi::c_int>) {
-        // SAFETY: null, or a structure of the program, which nobody else uses during the call.
+        // SAFETY: null, or a structure of the program, which is used by this call alone.
         if let Some(file) = unsafe { self.0.as_mut() } {
             *file = CMemoryFile { len, address, flags: flags.unwrap_or(file.flags) };
         }
@@ -250,7 +250,7 @@ impl CompoundHandle {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn draft(&mut self) -> Outcome<&mut CompoundDraft> {
-        // SAFETY: null, or what `lent` handed out and `taken` has not ended; nobody else uses it during the call.
+        // SAFETY: null, or what `lent` handed out and `taken` has not ended; this call alone uses it.
         unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))
     }
 

@@ -397,6 +397,18 @@ impl<T: CNumber> Out<T> {
         Self(number)
     }
 
+    /// The number that a call within this library stores.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub(crate) fn found(call: impl FnOnce(Self) -> Outcome<()>) -> Outcome<T>
+    where
+        T: Default,
+    {
+        let mut number = T::default();
+        call(Self::of(&mut number)).map(|()| number)
+    }
+
     /// An array of this library, for calls within it.
     pub(crate) fn of_all(numbers: &mut [T]) -> Self {
         Self(numbers.as_mut_ptr())

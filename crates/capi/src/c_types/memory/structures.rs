@@ -71,7 +71,7 @@ impl TextList {
     /// `NC_EINVAL` for a null pointer, and for texts without a place.
     pub(crate) fn clear(self) -> Outcome<()> {
         self.addresses()?.into_iter().for_each(free_address);
-        // SAFETY: null, or a structure of the program, which nobody else uses during the call.
+        // SAFETY: null, or a structure of the program, which is used by this call alone.
         let list = unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))?;
         free_address(list.items);
         (list.len, list.items) = (0, 0);
@@ -90,7 +90,7 @@ impl TextList {
         for text in texts {
             image.extend(allocated_text(text)?.to_ne_bytes());
         }
-        // SAFETY: null, or a structure of the program, which nobody else uses during the call.
+        // SAFETY: null, or a structure of the program, which is used by this call alone.
         let list = unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))?;
         list.len = texts.len();
         if list.items == 0 {
@@ -153,7 +153,7 @@ impl ByteBuffer {
     /// # Errors
     /// `NC_EINVAL` for a null pointer and a buffer that must not grow, `NC_ENOMEM`.
     pub(crate) fn append(self, bytes: &[u8]) -> Outcome<()> {
-        // SAFETY: null, or a buffer that `empty` made, and nobody else uses it during the call.
+        // SAFETY: null, or a buffer that `empty` made, and this call alone uses it.
         let buffer = unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))?;
         if buffer.is_fixed != 0 {
             return Err(Code(NC_EINVAL));
