@@ -25,7 +25,7 @@ c_functions! {
         dirs.set(&plugin_folders());
     /// Chooses the folders that are searched for plugins, for what is opened from now on.
     fn nc_plugin_path_set(dirs: TextListIn) -> Outcome<()> =>
-        Ok(set_plugin_folders(dirs.texts()?));
+        dirs.texts().map(set_plugin_folders);
 }
 
 c_functions! {

@@ -3,7 +3,7 @@
 use super::answers::returned_as;
 use super::blocks::{address_in, allocated, free_address};
 use super::roles::{passed_as, store};
-use super::{CArgument, CPassed, In, NoAnswer, free_address as free_block};
+use super::{BytesOut, CArgument, CPassed, In, NoAnswer, free_address as free_block};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use crate::c_types::compound_draft::CompoundDraft;
 use ncirrus::netcdf::UriParts;
@@ -42,7 +42,7 @@ impl ListHandle {
     pub(crate) fn items(self) -> Option<Vec<usize>> {
         // SAFETY: null, or a list that `empty` made and the program passes back.
         let list = unsafe { self.0.as_ref() }?;
-        In::at_address(list.items).read(list.len).ok().map(<[usize]>::to_vec)
+        BytesOut::at_address(list.items).as_bytes().addresses(list.len).ok()
     }
 
     /// Replaces the items; false for a null list and if there is no memory.
@@ -133,7 +133,7 @@ impl AddressOut {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn addresses(self, len: usize) -> Outcome<Vec<usize>> {
-        In::at_address(self.0.expose_provenance()).read(len).map(<[usize]>::to_vec)
+        BytesOut::at_address(self.0.expose_provenance()).as_bytes().addresses(len)
     }
 
     /// Stores an address, unless the caller does not want it.

@@ -198,8 +198,8 @@ impl Vlens {
         if self.is_null() {
             return Err(Code(NC_EINVAL));
         }
-        let words = count.checked_mul(2).ok_or(Code(NC_EINVAL))?;
-        Ok(elements(&self, self.0.cast::<usize>(), words)?.chunks_exact(2).map(|vlen| vlen[1]).collect())
+        let words = Bytes(self.0).addresses(count.checked_mul(2).ok_or(Code(NC_EINVAL))?)?;
+        Ok(words.chunks_exact(2).map(|vlen| vlen[1]).collect())
     }
 }
 
@@ -285,6 +285,16 @@ impl Bytes {
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn read(&self, len: usize) -> Outcome<&[u8]> {
         elements(self, self.0.cast(), len)
+    }
+
+    /// The first `len` addresses, which need no alignment.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn addresses(self, len: usize) -> Outcome<Vec<usize>> {
+        const WORD: usize = size_of::<usize>();
+        let bytes = self.read(len.checked_mul(WORD).ok_or(Code(NC_EINVAL))?)?;
+        Ok(bytes.chunks_exact(WORD).map(super::blocks::address_in).collect())
     }
 }
 
@@ -475,6 +485,6 @@ impl TextOut {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn addresses(self, len: usize) -> Outcome<Vec<usize>> {
-        Ok(elements(&self, self.0.cast(), len)?.to_vec())
+        Bytes(self.0.cast()).addresses(len)
     }
 }

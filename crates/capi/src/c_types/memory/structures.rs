@@ -2,7 +2,7 @@
 use super::answers::returned_as;
 use super::blocks::{CBlock, allocated, allocated_text, free_address};
 use super::roles::passed_as;
-use super::{Bytes, BytesOut, CArgument, CPassed, CText, In, NameOut, NoAnswer};
+use super::{Bytes, BytesOut, CArgument, CPassed, CText, NameOut, NoAnswer};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use std::ffi::{c_int, c_ulong};
 
@@ -53,7 +53,7 @@ impl TextList {
     fn addresses(self) -> Outcome<Vec<usize>> {
         // SAFETY: null, or a structure of the program.
         let list = unsafe { self.0.as_ref() }.ok_or(Code(NC_EINVAL))?;
-        In::at_address(list.items).read(list.len).map(<[usize]>::to_vec)
+        BytesOut::at_address(list.items).as_bytes().addresses(list.len)
     }
 
     /// The texts; a null one is empty.
