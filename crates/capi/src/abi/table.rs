@@ -67,15 +67,15 @@ pub(crate) fn guarded<R: CReturn>(name: &'static str, answer: impl FnOnce() -> R
 /// The answer of a row: of its expression, of its safe function, or of another function for files of a program's own format, which
 /// the first argument is the id of.
 macro_rules! answer {
-    ({ $answer:expr } () ($($argument:ident),*)) => {{
+    ({ $answer:expr } () ($($argument:expr),*)) => {{
         // Some rows answer the same whatever they are passed.
         $(_ = $argument;)*
         $answer
     }};
-    ([$safe:path] () ($($argument:ident),*)) => {
+    ([$safe:path] () ($($argument:expr),*)) => {
         $safe($($argument),*)
     };
-    ([$safe:path] ($of_user:path) ($first:ident $(, $rest:ident)*)) => {
+    ([$safe:path] ($of_user:path) ($first:expr $(, $rest:expr)*)) => {
         match $crate::programs::user_formats::table_of($first) {
             None => $safe($first $(, $rest)*),
             Some(table) => $of_user(&table, $first $(, $rest)*),

@@ -71,12 +71,7 @@ pub(crate) fn redef(ncid: c_int) -> Outcome<()> {
     })
 }
 
-/// `nc_enddef`.
-pub(crate) fn enddef(ncid: c_int) -> Outcome<()> {
-    enddef_padded(ncid, 0, 1, 0, 1)
-}
-
-/// `nc__enddef`: how much is left free after the header and after the variables of a classic file, and of what the places of
+/// `nc_enddef`, `nc__enddef`: how much is left free after the header and after the variables of a classic file, and of what the places of
 /// the variables and of the records are multiples.
 pub(crate) fn enddef_padded(
     ncid: c_int,
@@ -110,27 +105,21 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
     edit(ncid, |edit| {
         // Only a new unlimited dimension is compared with all others.
         let is_second_unlimited = len == 0 && has_unlimited(edit);
-        let name = if edit.is_classic() {
-            edit.enter_define_mode()?;
-            let name = new_name(&name)?;
-            check_dim_len(edit, len)?;
-            if is_second_unlimited {
-                return Err(Code(NC_EUNLIMIT));
-            }
-            name
-        } else {
+        if !edit.is_classic() {
             edit.check_writable()?;
-            if edit.is_classic_model() {
-                if is_second_unlimited {
-                    return Err(Code(NC_EUNLIMIT));
-                }
-                edit.enter_define_mode()?;
-            }
-            let name = new_name(&name)?;
-            check_dim_len(edit, len)?;
+        }
+        if edit.is_classic_model() && is_second_unlimited {
+            return Err(Code(NC_EUNLIMIT));
+        }
+        if edit.is_classic_model() || edit.is_classic() {
             edit.enter_define_mode()?;
-            name
-        };
+        }
+        let name = new_name(&name)?;
+        check_dim_len(edit, len)?;
+        if edit.is_classic() && is_second_unlimited {
+            return Err(Code(NC_EUNLIMIT));
+        }
+        edit.enter_define_mode()?;
         if edit.model().dimension_in(edit.group, &name).is_some() {
             return Err(Code(NC_ENAMEINUSE));
         }

@@ -42,14 +42,6 @@ fn number_of_unlimited(at: &FileGroup) -> Outcome<c_int> {
     Ok(first_unlimited(at)?.map_or(-1, |dim| at.members.number_of_dim(dim)))
 }
 
-pub(crate) fn dim_count(ncid: c_int, count: Out<c_int>) -> Outcome<()> {
-    count.store(number(group_of(ncid)?.group()?.dims.len()))
-}
-
-pub(crate) fn variable_count(ncid: c_int, count: Out<c_int>) -> Outcome<()> {
-    count.store(number(group_of(ncid)?.group()?.vars.len()))
-}
-
 pub(crate) fn attribute_count(ncid: c_int, count: Out<c_int>) -> Outcome<()> {
     count.store(number(group_of(ncid)?.attributes(GLOBAL)?.len()))
 }
@@ -112,14 +104,6 @@ pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<usize>) -> Out
     len.store(size(dimension.len.current())?)
 }
 
-pub(crate) fn dim_name(ncid: c_int, id: c_int, name: NameOut) -> Outcome<()> {
-    name.store(&dimension(&group_of(ncid)?, id)?.name)
-}
-
-pub(crate) fn dim_len(ncid: c_int, id: c_int, len: Out<usize>) -> Outcome<()> {
-    len.store(size(dimension(&group_of(ncid)?, id)?.len.current())?)
-}
-
 /// The dimensions of a group, with those of the enclosing ones if asked for, in order of their numbers.
 pub(crate) fn dim_ids(ncid: c_int, count: Out<c_int>, ids: Out<c_int>, parents: c_int) -> Outcome<()> {
     let at = group_of(ncid)?;
@@ -160,11 +144,6 @@ pub(crate) fn group_full_name(ncid: c_int, len: Out<usize>, name: NameOut) -> Ou
     len.set(path.len());
     name.set_whole(path.as_bytes());
     Ok(())
-}
-
-pub(crate) fn group_name_len(ncid: c_int, len: Out<usize>) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    len.store(at.model().group_path(at.id).len())
 }
 
 /// The enclosing group; `NC_ENOGRP` for the root.

@@ -48,15 +48,9 @@ macro_rules! table_calls {
 }
 
 table_calls! {
-    dim_count(count: Out<c_int>) = inq(count, Out::default(), Out::default(), Out::default());
-    variable_count(count: Out<c_int>) = inq(Out::default(), count, Out::default(), Out::default());
     attribute_count(count: Out<c_int>) = inq(Out::default(), Out::default(), count, Out::default());
-    dim_name(dim: c_int, name: NameOut) = inq_dim(dim, name, Out::default());
     dim_len(dim: c_int, len: Out<usize>) = inq_dim(dim, NameOut::default(), len);
-    group_name_len(len: Out<usize>) = inq_grpname_full(len, NameOut::default());
-    enddef() = _enddef(0, 1, 0, 1);
     att_type(varid: c_int, name: CText, ty: Out<c_int>) = inq_att(varid, name, ty, Out::default());
-    att_len(varid: c_int, name: CText, len: Out<usize>) = inq_att(varid, name, Out::default(), len);
     put_own_att(varid: c_int, name: CText, ty: c_int, len: usize, data: Bytes) = put_att(varid, name, ty, len, data, ty);
 }
 

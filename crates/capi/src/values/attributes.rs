@@ -84,15 +84,6 @@ pub(crate) fn inq(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: O
     len.store(attribute.values.len())
 }
 
-pub(crate) fn inq_type(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    ty.store(at.members.number_of_type(attribute(&at, varid, name)?.ty))
-}
-
-pub(crate) fn inq_len(ncid: c_int, varid: c_int, name: CText, len: Out<usize>) -> Outcome<()> {
-    len.store(attribute(&group_of(ncid)?, varid, name)?.values.len())
-}
-
 pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let no_name = if at.file.is_classic() { NC_ENOTATT } else { NC_EBADNAME };

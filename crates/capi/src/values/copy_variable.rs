@@ -46,7 +46,7 @@ pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
         put_attributes::copy(from, varid, CText::of(&name), to, new)?;
     }
     // What fails here is told by the put.
-    _ = define::enddef(to);
+    _ = define::enddef_padded(to, 0, 1, 0, 1);
     let mut shape = at.model().shape(id);
     if shape.first() == Some(&0) {
         return Ok(());

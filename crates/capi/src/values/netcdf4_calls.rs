@@ -12,6 +12,6 @@ pub(crate) fn get_att(ncid: c_int, varid: c_int, name: CText, out: BytesOut, ty:
     if let Some(atomic) = members::atomic_of(ty) {
         return attributes::get_as(ncid, varid, name, atomic, out);
     }
-    let own = Out::found(|own| attributes::inq_type(ncid, varid, name, own))?;
+    let own = Out::found(|own| attributes::inq(ncid, varid, name, own, Out::default()))?;
     if own == ty { attributes::get(ncid, varid, name, out) } else { Err(Code(NC_EBADTYPE)) }
 }

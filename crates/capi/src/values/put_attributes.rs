@@ -8,7 +8,10 @@ use crate::definitions::define::{check_longer, check_sought, known_name, new_nam
 use crate::definitions::layouts;
 use crate::definitions::types::values_in;
 use crate::files::file_edit::FileEdit;
+use crate::files::members::atomic_of;
 use crate::files::{GLOBAL, edit, group_of};
+use crate::programs::user_calls;
+use crate::programs::user_formats::table_of;
 use crate::rules::convert;
 use crate::values::attributes;
 use ncirrus::model::NAME_MAX_BYTES;
@@ -46,8 +49,8 @@ pub(crate) fn put_as(
     memory: Option<Atomic>,
     data: Bytes,
 ) -> Outcome<()> {
-    if let Some(table) = crate::programs::user_formats::table_of(ncid) {
-        let from = memory.map_or(ty, crate::programs::user_calls::number_of);
+    if let Some(table) = table_of(ncid) {
+        let from = memory.map_or(ty, user_calls::number_of);
         return table.put_att(ncid, varid, *name, ty, len, data, from);
     }
     edit(ncid, |edit| {
@@ -76,8 +79,7 @@ impl NewAttribute<'_> {
             return Err(Code(NC_EBADNAME));
         }
         edit.check_writable()?;
-        let ty =
-            crate::files::members::atomic_of(self.ty).filter(|ty| edit.file.core.format.netcdf().holds(*ty));
+        let ty = atomic_of(self.ty).filter(|ty| edit.file.core.format.netcdf().holds(*ty));
         let ty = ty.ok_or(Code(NC_EBADTYPE))?;
         self.check_text(ty)?;
         if self.len > MAX_VALUES {
@@ -124,7 +126,7 @@ impl NewAttribute<'_> {
         if self.ty <= 0 {
             return Err(Code(if self.ty == 0 { NC_EBADTYPE } else { NC_EINVAL }));
         }
-        if let Some(atomic) = crate::files::members::atomic_of(self.ty) {
+        if let Some(atomic) = atomic_of(self.ty) {
             self.check_text(atomic)?;
         }
         if edit.is_classic_model() && self.ty > c_int::from(Atomic::Double.number()) {
@@ -216,8 +218,7 @@ fn keep_fill(edit: &mut FileEdit<'_>, node: NodeId, name: &str) -> Outcome<()> {
 
 /// By what an attribute of netCDF-4 counts as longer than another one: its bytes; those of a user-defined type have -1 each.
 fn weight(ty: c_int, len: usize) -> usize {
-    let each = crate::files::members::atomic_of(ty)
-        .map_or(usize::MAX, |ty| ty.byte_len().unwrap_or(size_of::<usize>()));
+    let each = atomic_of(ty).map_or(usize::MAX, |ty| ty.byte_len().unwrap_or(size_of::<usize>()));
     len.wrapping_mul(each)
 }
 
@@ -326,7 +327,7 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
 
 /// `nc_copy_att`: an attribute of the same type in another place.
 pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Outcome<()> {
-    if [from, to].into_iter().any(|ncid| crate::programs::user_formats::table_of(ncid).is_some()) {
+    if [from, to].into_iter().any(|ncid| table_of(ncid).is_some()) {
         return copy_by_calls(from, from_var, name, to, to_var);
     }
     let there = group_of(to)?;
@@ -363,16 +364,16 @@ pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var:
 fn copy_by_calls(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Outcome<()> {
     let (mut number, mut len) = (0, 0);
     let (ty_out, len_out) = (Out::of(&mut number), Out::of(&mut len));
-    match crate::programs::user_formats::table_of(from) {
+    match table_of(from) {
         Some(table) => table.inq_att(from, from_var, name, ty_out, len_out)?,
         None => attributes::inq(from, from_var, name, ty_out, len_out)?,
     }
-    let ty = crate::files::members::atomic_of(number).ok_or(Code(NC_EBADTYPE))?;
+    let ty = atomic_of(number).ok_or(Code(NC_EBADTYPE))?;
     let each = ty.byte_len().unwrap_or(size_of::<usize>());
     let mut image = vec![0; len.checked_mul(each).filter(|len| *len <= MAX_VALUES).ok_or(Code(NC_EINVAL))?];
     let memory = BytesOut::of(&mut image);
-    match crate::programs::user_formats::table_of(from) {
-        Some(table) => crate::programs::user_calls::get_own_att(&table, from, from_var, name, memory)?,
+    match table_of(from) {
+        Some(table) => user_calls::get_own_att(&table, from, from_var, name, memory)?,
         None => attributes::get(from, from_var, name, memory)?,
     }
     let put = put_as(to, to_var, &name, number, len, None, Bytes::of(&image));

@@ -42,7 +42,7 @@ c_functions! {
         done(File(ncid), 0, || answer!([define::redef] (UserTable::redef) (ncid)));
     /// Leaves define mode.
     fn ncendef(ncid: c_int) -> Number =>
-        done(File(ncid), 0, || answer!([define::enddef] (user_calls::enddef) (ncid)));
+        done(File(ncid), 0, || answer!([define::enddef_padded] (UserTable::_enddef) (ncid, 0, 1, 0, 1)));
     /// Closes a dataset.
     fn ncclose(ncid: c_int) -> Number =>
         done(File(ncid), 0, || answer!([open::close] (user_formats::close) (ncid)));

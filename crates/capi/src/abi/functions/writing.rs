@@ -1,5 +1,5 @@
 //! `netcdf.h`: files that are created, definitions, and attributes that are written.
-use crate::abi::table::c_functions;
+use crate::abi::table::{answer, c_functions};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use crate::c_types::memory::{Bytes, BytesOut, CText, In, Out, UserTable};
 use crate::programs::{user_calls, user_formats};
@@ -45,7 +45,8 @@ c_functions! {
     /// Enters define mode.
     fn nc_redef(ncid: c_int) -> Outcome<()> = define::redef, or UserTable::redef;
     /// Leaves define mode.
-    fn nc_enddef(ncid: c_int) -> Outcome<()> = define::enddef, or user_calls::enddef;
+    fn nc_enddef(ncid: c_int) -> Outcome<()> =>
+        answer!([define::enddef_padded] (UserTable::_enddef) (ncid, 0, 1, 0, 1));
     /// Leaves define mode, with room for later definitions.
     fn nc__enddef(ncid: c_int, h_minfree: usize, v_align: usize, v_minfree: usize, r_align: usize) -> Outcome<()> = define::enddef_padded, or UserTable::_enddef;
     /// Whether new variables have fill values.
