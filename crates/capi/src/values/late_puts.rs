@@ -102,18 +102,13 @@ fn extend(
     memory: Option<Atomic>,
     data: &Bytes,
 ) -> Option<()> {
-    let rank = run.rank_of(&key)?;
-    let start = slab.start.read(rank).ok()?;
-    let counts = match &slab.count {
-        Some(count) => Some(count.read(rank).ok()?),
-        None => None,
-    };
+    let (start, counts) = slab.read(run.rank_of(&key)?)?;
     run.extend(start, counts, memory, |len| data.read(len).ok())
 }
 
 impl SlabAccess {
     fn behind(&self) -> PutBehind<'_> {
-        let kind = self.at.file.core.format.kind();
+        let kind = self.at.file.core.format.kind;
         PutBehind::new(self.at.model(), kind, self.id, &self.slab.selection)
     }
 
