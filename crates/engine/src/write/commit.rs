@@ -46,8 +46,9 @@ impl Committer {
                 self.fill_unwritten((writer, access), var).await?;
             }
         }
-        let model = translated(&writer.model(), &writer.placer.abilities, writer.session.registry())?;
-        let model = writer.completed(&model)?;
+        let vars = writer.model().variables();
+        let model = translated(writer.model(), &vars, &writer.placer.abilities, writer.session.registry())?;
+        let (model, _) = writer.completed(model, &vars)?;
         if let Some(lost) = model.dangling() {
             return Err(Error::internal(format!("the definitions to be written lack {lost}")));
         }
