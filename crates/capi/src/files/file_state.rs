@@ -232,7 +232,7 @@ impl FileCore {
 
     /// The state, for one call alone.
     pub(crate) fn state(&self) -> MarkedGuard<'_, FileState> {
-        self.write_collected();
+        self.end_collected();
         let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let state = MarkedGuard::new(&self.health, state);
         self.note_change();

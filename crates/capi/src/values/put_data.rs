@@ -84,7 +84,7 @@ impl SlabAccess {
         }
         write(&core.settled()?.variable_by_id(self.id)).map_err(|error| core.code_of(error))?;
         if self.growing.contains(&true) && self.extends() {
-            core.state().refresh()?;
+            core.refresh()?;
         }
         Ok(())
     }
