@@ -2,9 +2,9 @@
 use super::errors::{create as create_sst, open};
 use super::server::{Manners, Server};
 use ncirrus::{
-    Atomic, CreateOptions, Dataset, DimensionLen, Error, Kind, Selection, Session, Storage, Values,
+    Atomic, CreateOptions, Dataset, DimensionLen, Error, ErrorKind, Kind, Selection, Session, Storage, Values,
 };
-use ncirrus_tools::{CopyOptions, GenerateOptions, copy, generate};
+use ncirrus_tools::{CopyOptions, GenerateOptions, NccopyOptions, copy, generate};
 
 const KINDS: [Kind; 3] = [Kind::NcZarr, Kind::Zarr2, Kind::Zarr3];
 
@@ -103,4 +103,36 @@ fn nothing_remains_when_closing_fails() {
     dataset.variable("v").unwrap().write_values(&Selection::all(&[4]), &values).unwrap();
     dataset.close().unwrap_err();
     assert_eq!(server.keys(), [""; 0]);
+}
+
+/// The third example of the documentation of NCZarr: a bucket without a key, and no mode.
+#[test]
+fn a_bucket_holds_a_tree_for_netcdf_c_and_no_object_without_a_key() {
+    let server = Server::start();
+    let session = server.session();
+    let as_ncgen = || {
+        let create = CreateOptions::new().kind(Kind::Nc4).overwrite(true);
+        GenerateOptions::new().create(create).kind_by_text(true)
+    };
+    let bucket = format!("{}/bucket", server.address.replace("http://", "s3://"));
+    generate(&WRONG_TEXT.as_bytes(), &bucket, &as_ncgen(), &session).unwrap_err();
+    assert_eq!(server.keys(), [""; 0]);
+    generate(&TEXT.as_bytes(), &bucket, &as_ncgen(), &session).unwrap();
+    assert!(server.keys().contains(&".zgroup".to_owned()), "{:?}", server.keys());
+    assert_eq!(open(&bucket, &session).unwrap().variable("v").unwrap().read::<i32>().unwrap(), [1, 2, 3, 4]);
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().join("a.nc").to_str().unwrap().to_owned();
+    generated(TEXT, &here, Kind::Nc3, false, &session).unwrap();
+    let source = open(&here, &session).unwrap();
+    let nccopy = NccopyOptions::new().kind(Kind::Nc4);
+    ncirrus_tools::nccopy(&source, &format!("{bucket}/copy"), &nccopy, &session).unwrap();
+    assert!(server.keys().contains(&"copy/.zgroup".to_owned()), "{:?}", server.keys());
+    server.requests();
+    for kind in [Kind::Nc3, Kind::Nc4] {
+        let error = generated(TEXT, &bucket, kind, true, &session).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    }
+    let puts: Vec<String> =
+        server.requests().into_iter().filter(|request| !request.starts_with("GET")).collect();
+    assert_eq!(puts, [""; 0]);
 }
