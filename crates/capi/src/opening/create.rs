@@ -129,12 +129,16 @@ fn created(name: &[u8], mode: c_int) -> Outcome<(FileCore, Option<PlaceTurn>)> {
         check_address(&url)?;
     }
     let is_address = url.contains("://") && url.contains("mode=");
-    let kind = (!is_address).then(|| kind_of(mode));
+    // A file that exists only in memory; with NC_PERSIST it is like any other.
+    let is_in_memory =
+        mode & INMEMORY != 0 || mode & (DISKLESS | PERSIST) == DISKLESS || mode & (MMAP | PERSIST) == MMAP;
+    let of_bucket = CreateOptions::netcdf_c_kind(&url).filter(|_| !is_in_memory);
+    let kind = (!is_address && of_bucket.is_none()).then(|| kind_of(mode));
     let is_hdf5 = kind.is_some_and(Kind::is_hdf5);
     let align = u64::from(u32::try_from(ALIGNMENT.load(Ordering::Relaxed) & 0xffff_ffff).unwrap_or(1));
     // A new file replaces another one at once, as with netCDF-C: who wants it on disk calls `nc_sync`.
     let options = CreateOptions::new()
-        .kind(kind)
+        .kind(kind.or(of_bucket))
         .overwrite(mode & NOCLOBBER == 0)
         .header_pad(0)
         .durable(kind.is_none())
@@ -143,9 +147,6 @@ fn created(name: &[u8], mode: c_int) -> Outcome<(FileCore, Option<PlaceTurn>)> {
         .align((is_hdf5 && align > 8 && align.is_power_of_two()).then_some(align));
     crate::opening::fork::watch();
     let session = files::session()?;
-    // A file that exists only in memory; with NC_PERSIST it is like any other.
-    let is_in_memory =
-        mode & INMEMORY != 0 || mode & (DISKLESS | PERSIST) == DISKLESS || mode & (MMAP | PERSIST) == MMAP;
     let place = LocalPlace::of(&url).filter(|_| !is_in_memory);
     // Whoever closes a file there writes it before this one comes in its place.
     let turn = place.as_ref().map(PlaceTurn::to_open);
