@@ -146,7 +146,12 @@ impl ModelScope<'_> {
         let (stored, fill) = element_of(variable).ok_or_else(|| Error::internal("a type without bytes"))?;
         let mut attributes = known(self.version, &variable.attributes, &path)?;
         if let (Fill::Apart(own), None) = (&variable.fill, attributes.find("_FillValue")) {
-            attributes.put(Attribute { name: "_FillValue".to_owned(), ty: variable.ty, values: own.clone() });
+            attributes.put(Attribute {
+                name: "_FillValue".to_owned(),
+                ty: variable.ty,
+                values: own.clone(),
+                is_json: false,
+            });
         }
         let dims = variable.dims.iter().filter_map(|dim| self.numbers.get(dim).copied()).collect();
         let is_filled = variable.is_filled();

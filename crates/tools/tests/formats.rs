@@ -34,6 +34,7 @@ mod corpus_hdf5;
 mod corpus_nczarr;
 mod everything;
 mod hdf5_dump;
+mod json_attributes;
 mod lossy;
 mod nc4_peers;
 mod nc4_schemas;

@@ -181,6 +181,7 @@ impl Model {
                 name: "_FillValue".to_owned(),
                 ty,
                 values: fill,
+                is_json: false,
             });
             variable.fill = Fill::Attribute;
         }
