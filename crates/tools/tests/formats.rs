@@ -33,6 +33,7 @@ mod copy_plans;
 mod corpus_hdf5;
 mod corpus_nczarr;
 mod everything;
+mod fill_values;
 mod hdf5_dump;
 mod json_attributes;
 mod lossy;

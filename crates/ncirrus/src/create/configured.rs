@@ -5,18 +5,18 @@ use ncirrus_config::{ConfigKey, ConfigSettings};
 use ncirrus_store::Url;
 
 impl CreateOptions {
-    /// Adds what an address and a session's configuration say about new datasets there, for options that are not set:
-    /// whether metadata are consolidated (`NCZARR_CONSOLIDATED`), the separator between the numbers in chunk keys
-    /// (`ZARR.DIMENSION_SEPARATOR` of netCDF's files), the dialect of NCZarr (`dialect=` of the address,
-    /// `NCZARR.DIALECT`) and whether text attributes may become JSON (`json_attributes=`, `NCZARR.JSON_ATTRIBUTES`).
-    /// Creation does so itself.
+    /// Adds what an address and a session's configuration say about new datasets there, for options that are not set: the
+    /// dialect of NCZarr (`dialect=` of the address, `NCZARR.DIALECT` of netCDF's files), and whether text attributes may
+    /// become JSON (`json_attributes=`, `NCZARR.JSON_ATTRIBUTES`). Creation does so itself.
     ///
     /// # Errors
     /// `Invalid` for an invalid address or value.
     pub fn for_address(self, url: &str, session: &Session) -> Result<Self> {
-        self.configured(&Url::parse(url)?, session.settings())
+        self.with_forms(&Url::parse(url)?, session.settings())
     }
 
+    /// As [`for_address`](Self::for_address), and whether metadata are consolidated (`NCZARR_CONSOLIDATED`), and the
+    /// separator between the numbers in chunk keys (`ZARR.DIMENSION_SEPARATOR`).
     pub(super) fn configured(mut self, url: &Url, settings: &ConfigSettings) -> Result<Self> {
         let is_asked_for = url.fragment().modes().contains("consolidated");
         self.consolidated &= is_asked_for || settings.flag(ConfigKey::Consolidated) != Some(false);
@@ -30,15 +30,20 @@ impl CreateOptions {
                 }
             });
         }
-        self = self.with_fragment(url)?;
+        self.with_forms(url, settings)
+    }
+
+    fn with_forms(self, url: &Url, settings: &ConfigSettings) -> Result<Self> {
+        let mut options = self.with_fragment(url)?;
+        let kind = options.kind_for(url).ok();
         // A configuration chooses among the dialects of NCZarr, and never makes NCZarr of plain Zarr.
-        if self.dialect.is_none() && self.kind_for(url).is_ok_and(|kind| kind == Kind::NcZarr) {
-            self.dialect = configured_value(settings, DIALECT[0], url, Dialect::parse)?;
+        if options.dialect.is_none() && kind == Some(Kind::NcZarr) {
+            options.dialect = configured_value(settings, DIALECT[0], url, Dialect::parse)?;
         }
-        if self.json_attributes.is_none() {
-            self.json_attributes = configured_value(settings, JSON_ATTRIBUTES[0], url, flag)?;
+        if options.json_attributes.is_none() && kind.is_some_and(Kind::is_zarr) {
+            options.json_attributes = configured_value(settings, JSON_ATTRIBUTES[0], url, flag)?;
         }
-        Ok(self)
+        Ok(options)
     }
 
     /// Adds what an address says.
