@@ -316,7 +316,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
         let values = layouts::values(edit.members(), ty, value.read(len)?)?;
         edit.state.keep_fill(var)?;
         change(edit, var, |variable| {
-            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values };
+            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values, is_json: false };
             // It becomes the last one.
             let list = variable.attributes.known_mut();
             list.remove("_FillValue");

@@ -178,7 +178,7 @@ impl NewAttribute<'_> {
 
     fn store(&self, edit: &mut FileEdit<'_>, node: NodeId, name: String, ty: TypeRef) -> Outcome<()> {
         let (values, ended) = self.values(edit, ty)?;
-        store(edit, node, Attribute { name, ty, values })?;
+        store(edit, node, Attribute { name, ty, values, is_json: false })?;
         ended
     }
 }
