@@ -13,7 +13,7 @@ use tokio::sync::RwLock;
 
 /// Serves the subfolders of a folder as buckets until the program ends; every answer is delayed by `latency`. Reports
 /// its address once.
-pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) -> Result<(), Failure> {
+pub(crate) fn serve(folder: &str, latency: Duration, announce: impl FnOnce(String)) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let files = FileSystem::new(folder).map_err(|error| format!("{folder}: {error:?}"))?;
     let service = S3ServiceBuilder::new(files).build();
@@ -23,7 +23,7 @@ pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) 
     let turns = Arc::new(RwLock::new(()));
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        tell(format!("http://{}", listener.local_addr()?));
+        announce(format!("http://{}", listener.local_addr()?));
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;

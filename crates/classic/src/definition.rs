@@ -62,8 +62,8 @@ impl FittedModel {
         unique(vars.iter().map(|var| var.name.as_str()), "variables")?;
         let records = record.and_then(|dim| model.dimension(dim)).map_or(0, |dim| dim.len.current());
         if records > version.max_records() {
-            let (name, most) = (version.name(), version.max_records());
-            return Err(Error::limit(format!("{records} records, more than the {most} of {name}")));
+            let (name, max) = (version.name(), version.max_records());
+            return Err(Error::limit(format!("{records} records, more than the {max} of {name}")));
         }
         let index = vars.iter().enumerate().map(|(at, var)| (var.id, at)).collect();
         // There is room only before variables.
@@ -95,11 +95,11 @@ impl FittedModel {
             for (at, var) in self.part(is_record).enumerate() {
                 let may_be_large =
                     self.version != FormatVersion::Data64 && at + 1 == count && (is_record || !has_records);
-                let (len, most) = (var.slab.byte_len, self.version.max_size());
-                if len > most && !may_be_large {
+                let (len, max) = (var.slab.byte_len, self.version.max_size());
+                if len > max && !may_be_large {
                     let what = if is_record { "a record of it has" } else { "it has" };
                     let kind = self.version.format();
-                    let message = format!("{what} {len} bytes, more than the {most} of kind {kind}");
+                    let message = format!("{what} {len} bytes, more than the {max} of kind {kind}");
                     return Err(Error::limit(message).at_path(&var.path).by("classic"));
                 }
             }
@@ -229,12 +229,12 @@ fn dimensions(version: FormatVersion, model: &Model, ids: &[DimId]) -> Result<Di
 }
 
 fn fixed_len(version: FormatVersion, len: u64) -> Result<u64> {
-    let most = version.max_size();
+    let max = version.max_size();
     match len {
         0 => Err(beyond("a fixed dimension of length 0, which marks the unlimited one in netCDF-3")),
-        len if len > most => {
+        len if len > max => {
             let kind = version.format();
-            Err(Error::limit(format!("a dimension of length {len}, more than the {most} of kind {kind}")))
+            Err(Error::limit(format!("a dimension of length {len}, more than the {max} of kind {kind}")))
         }
         len => Ok(len),
     }

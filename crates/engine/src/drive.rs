@@ -111,11 +111,11 @@ impl DriveContext {
 
     async fn fetch_values(
         &self,
-        asked: Vec<(VariableRef, Selection)>,
+        requested: Vec<(VariableRef, Selection)>,
         extra: &mut DriveExtras,
     ) -> Result<()> {
-        let mut distinct: Vec<(VariableRef, Selection)> = Vec::with_capacity(asked.len());
-        for one in asked {
+        let mut distinct: Vec<(VariableRef, Selection)> = Vec::with_capacity(requested.len());
+        for one in requested {
             if !distinct.contains(&one) {
                 distinct.push(one);
             }
@@ -207,12 +207,12 @@ impl DriveContext {
     }
 
     /// Starts requesting names.
-    fn begin_listings(&self, asked: Vec<(ObjectId, Option<String>)>) -> Result<Vec<PendingListing>> {
+    fn begin_listings(&self, requested: Vec<(ObjectId, Option<String>)>) -> Result<Vec<PendingListing>> {
         let begin = |(prefix, page): (ObjectId, Option<String>)| {
             let list = self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?;
             Ok((prefix, page, list))
         };
-        asked.into_iter().map(begin).collect()
+        requested.into_iter().map(begin).collect()
     }
 
     async fn take_listings(

@@ -148,7 +148,7 @@ pub const DEFAULT_STRING_BYTES: u64 = 128;
 pub struct StringLengths(pub BTreeMap<String, Option<FixedString>>);
 
 impl StringLengths {
-    fn tell(&self, writer: ZarrWriter) -> ZarrWriter {
+    fn applied_to(&self, writer: ZarrWriter) -> ZarrWriter {
         self.0.iter().fold(writer, |writer, (path, length)| match length {
             Some(length) => writer.string_length(path, *length),
             None => writer.string_of_any_length(path),
@@ -289,8 +289,8 @@ impl CreateOptions {
     /// are consolidated (`NCZARR_CONSOLIDATED`), and the separator between the numbers in chunk keys
     /// (`ZARR.DIMENSION_SEPARATOR` of netCDF's files).
     fn configured(mut self, url: &Url, settings: &ConfigSettings) -> Result<Self> {
-        let is_asked_for = url.fragment().modes().contains("consolidated");
-        self.consolidated &= is_asked_for || settings.flag(ConfigKey::Consolidated) != Some(false);
+        let is_requested = url.fragment().modes().contains("consolidated");
+        self.consolidated &= is_requested || settings.flag(ConfigKey::Consolidated) != Some(false);
         if let Some(found) = settings.rc(SEPARATOR, url).filter(|_| self.separator.is_none()) {
             self.separator = Some(match found.value {
                 "." => '.',
@@ -322,7 +322,7 @@ impl CreateOptions {
             Kind::Nc5 => (kind.into(), Arc::new(self.classic(FormatVersion::Data64))),
             Kind::Nc4 | Kind::Nc4Classic => (kind.into(), Arc::new(self.hdf5(kind == Kind::Nc4Classic))),
             Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => {
-                let writer = lengths.tell(self.clone().configured(&url, settings)?.zarr(kind, &url)?);
+                let writer = lengths.applied_to(self.clone().configured(&url, settings)?.zarr(kind, &url)?);
                 (DatasetKind::zarr(writer.dialect().form()), Arc::new(writer))
             }
         };

@@ -212,7 +212,7 @@ pub(crate) fn copy_without(
         CopyBlueprint::draw(source, options, left_out, &create)?;
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
-    let (lengths, told) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
+    let (lengths, reported) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
     let copy = <Dataset as DatasetInternals>::create_sized(target, &create, &lengths, session)?;
     if options.drops_filters() {
         drop_filters(copy.writer()?, &mut model, &mut losses)?;
@@ -222,7 +222,7 @@ pub(crate) fn copy_without(
         Ok(())
     })?;
     let mut notes = effect::without(options, &create);
-    notes.extend(told);
+    notes.extend(reported);
     notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
     notes.extend(older_readers::misread(&copy.writer()?.model(), &create));
     let total = pairs.iter().map(CopiedVariable::element_count).sum();

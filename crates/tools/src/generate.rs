@@ -179,11 +179,11 @@ pub fn generate(
     session: &Session,
 ) -> Result<GenerateReport> {
     let parsing = options.parsing(session.memory());
-    let definitions = parse::definitions(text, &parsing).map_err(|failure| told(failure, options))?;
+    let definitions = parse::definitions(text, &parsing).map_err(|failure| described(failure, options))?;
     let mut model = definitions.model.clone();
     let create = target::decide(&definitions, &model, target, options)?;
     let filtered = target::put_filters(text, &definitions, &mut model, FilterTarget::of(&create));
-    filtered.map_err(|failure| told(failure, options))?;
+    filtered.map_err(|failure| described(failure, options))?;
     target::apply_rules(&mut model, options)?;
     if create.overwrite {
         let form = overwrite::WrittenForm::Dataset;
@@ -200,7 +200,7 @@ pub fn generate(
     if !options.definitions_only {
         let mut writer = DatasetSink { dataset: &dataset };
         let read = parse::data(text, &definitions, &parsing, &mut writer);
-        summary = read.map_err(|failure| told(failure, options))?;
+        summary = read.map_err(|failure| described(failure, options))?;
     }
     dataset.close()?;
     Ok(GenerateReport::new(&definitions, summary))
@@ -216,12 +216,12 @@ pub fn check_text(
     session: &Session,
 ) -> Result<GenerateReport> {
     let parsing = options.parsing(session.memory());
-    let definitions = parse::definitions(text, &parsing).map_err(|failure| told(failure, options))?;
+    let definitions = parse::definitions(text, &parsing).map_err(|failure| described(failure, options))?;
     let mut model = definitions.model.clone();
     let filtered = target::put_filters(text, &definitions, &mut model, FilterTarget::Other);
-    filtered.map_err(|failure| told(failure, options))?;
+    filtered.map_err(|failure| described(failure, options))?;
     let summary = parse::data(text, &definitions, &parsing, &mut NoSink);
-    Ok(GenerateReport::new(&definitions, summary.map_err(|failure| told(failure, options))?))
+    Ok(GenerateReport::new(&definitions, summary.map_err(|failure| described(failure, options))?))
 }
 
 /// What the kind does not have: in classic kinds texts instead of strings, and nothing of how variables are stored.
@@ -271,15 +271,15 @@ impl BlockSink for NoSink {
 }
 
 /// The error of a text, after its faults were told.
-fn told(failure: ParseFailure, options: &GenerateOptions<'_>) -> Error {
+fn described(failure: ParseFailure, options: &GenerateOptions<'_>) -> Error {
     match failure {
         ParseFailure::Sink(error) => match error.downcast::<Error>() {
             Ok(error) => *error,
             Err(other) => Error::internal(other.to_string()),
         },
         ParseFailure::Faults(faults) => {
-            if let Some(tell) = options.faults {
-                faults.iter().for_each(tell);
+            if let Some(report) = options.faults {
+                faults.iter().for_each(report);
             }
             Error::malformed(ParseFailure::Faults(faults).to_string())
         }

@@ -237,8 +237,8 @@ impl<'t> Lexer<'t> {
                 break;
             }
             if text.len() >= self.limits.constant_len {
-                let most = self.limits.constant_len;
-                return Err(place.fault(format!("a constant of more than {most} bytes")));
+                let max = self.limits.constant_len;
+                return Err(place.fault(format!("a constant of more than {max} bytes")));
             }
             self.cursor.skip(1);
             text.push(byte);
@@ -266,8 +266,8 @@ impl<'t> Lexer<'t> {
             };
             self.cursor.skip(plain);
             if text.len() > self.limits.constant_len {
-                let most = self.limits.constant_len;
-                return Err(place.fault(format!("a constant of more than {most} bytes")));
+                let max = self.limits.constant_len;
+                return Err(place.fault(format!("a constant of more than {max} bytes")));
             }
             match self.cursor.peek()? {
                 Some(b'"') => {
@@ -322,9 +322,9 @@ impl<'t> Lexer<'t> {
         })
     }
 
-    fn digits(&mut self, place: Place, radix: u32, most: usize) -> Result<Option<u8>, Stop> {
+    fn digits(&mut self, place: Place, radix: u32, max: usize) -> Result<Option<u8>, Stop> {
         let mut value = None;
-        for _ in 0..most {
+        for _ in 0..max {
             let digit = self.cursor.peek()?.and_then(|byte| char::from(byte).to_digit(radix));
             let Some(digit) = digit else { break };
             self.cursor.skip(1);

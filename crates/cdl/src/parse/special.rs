@@ -123,7 +123,7 @@ impl Declarations<'_, '_> {
                 let text = text(at, constants)?;
                 self.special.filters.push(FilterText { variable: id, words, text, place: at });
             }
-            SpecialName::Format | SpecialName::Told => {}
+            SpecialName::Format | SpecialName::Informational => {}
         }
         Ok(())
     }
@@ -132,9 +132,9 @@ impl Declarations<'_, '_> {
     fn chunks(&self, id: VarId, at: Place, constants: &[(Place, Token)]) -> Result<Vec<u64>, Stop> {
         let (shape, growing) = (self.model.shape(id), self.model.growing(id));
         if constants.len() != shape.len() {
-            let told =
+            let reported =
                 format!("{} chunk lengths for a variable of {} dimensions", constants.len(), shape.len());
-            return Err(at.fault(told));
+            return Err(at.fault(reported));
         }
         let mut chunks = Vec::with_capacity(shape.len());
         for ((place, token), (len, grows)) in constants.iter().zip(shape.iter().zip(growing)) {

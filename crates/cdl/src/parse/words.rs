@@ -134,7 +134,7 @@ pub(crate) enum SpecialName {
     Codecs,
     Format,
     /// What libraries tell of a file; nothing that could be chosen.
-    Told,
+    Informational,
 }
 
 const SPECIAL: [(&str, SpecialName); 13] = [
@@ -148,16 +148,16 @@ const SPECIAL: [(&str, SpecialName); 13] = [
     ("_Filter", SpecialName::Filter),
     ("_Codecs", SpecialName::Codecs),
     ("_Format", SpecialName::Format),
-    ("_NCProperties", SpecialName::Told),
-    ("_IsNetcdf4", SpecialName::Told),
-    ("_SuperblockVersion", SpecialName::Told),
+    ("_NCProperties", SpecialName::Informational),
+    ("_IsNetcdf4", SpecialName::Informational),
+    ("_SuperblockVersion", SpecialName::Informational),
 ];
 
 impl SpecialName {
     /// The property that an attribute tells, of a variable or else of the dataset.
     pub(crate) fn of(name: &str, is_of_variable: bool) -> Option<Self> {
         let found = SPECIAL.into_iter().find(|(special, _)| *special == name).map(|(_, special)| special)?;
-        let is_global = matches!(found, Self::Format | Self::Told);
+        let is_global = matches!(found, Self::Format | Self::Informational);
         (is_global != is_of_variable).then_some(found)
     }
 }

@@ -280,7 +280,7 @@ fn number(values: &Values, index: usize) -> FortranNumber {
         }
         integers => match integers.integer(index).unwrap_or(0) {
             // The number without its sign is no integer of the language.
-            least if least == i128::from(i32::MIN) => FortranNumber::Computed(format!("{} - 1", least + 1)),
+            min if min == i128::from(i32::MIN) => FortranNumber::Computed(format!("{} - 1", min + 1)),
             value => FortranNumber::Literal(value.to_string()),
         },
     }

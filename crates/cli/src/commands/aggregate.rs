@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     };
     bar.finish_and_clear();
     let prepared = prepared?;
-    tell(prepared.report());
+    print_problems(prepared.report());
     if args.dry_run {
         return print(prepared.report());
     }
@@ -136,8 +136,8 @@ fn names(args: &Args) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn tell(report: &Aggregation) {
-    report.problems.iter().for_each(crate::message::tell);
+fn print_problems(report: &Aggregation) {
+    report.problems.iter().for_each(crate::message::print);
     crate::message::notes(&report.notes);
 }
 

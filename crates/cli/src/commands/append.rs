@@ -60,8 +60,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let report = append(&args.target, &args.sources, &options, session);
     bar.finish_and_clear();
     let report = report?;
-    report.notes.iter().for_each(crate::message::tell);
-    report.findings.iter().for_each(crate::message::tell);
+    report.notes.iter().for_each(crate::message::print);
+    report.findings.iter().for_each(crate::message::print);
     let mut out = anstream::stdout().lock();
     let verb = if args.dry_run { "would grow" } else { "grew" };
     let written = writeln!(

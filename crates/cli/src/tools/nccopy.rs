@@ -84,7 +84,7 @@ impl Request {
         }
         let source = commands::open_as_netcdf_c(&self.source, session)?;
         let report = ncirrus_tools::nccopy(&source, &self.target, &self.options, session)?;
-        Ok(commands::copy::tell_copied(&report, &source))
+        Ok(commands::copy::print_copied(&report, &source))
     }
 }
 
@@ -201,8 +201,8 @@ mod tests {
             (&["-d"], "option requires an argument -- 'd'"),
             (&["a"], "one input file and one output file required"),
         ] {
-            let told = request(arguments).err().unwrap_or_default();
-            assert!(told.starts_with(message), "{told}");
+            let reported = request(arguments).err().unwrap_or_default();
+            assert!(reported.starts_with(message), "{reported}");
         }
     }
 }

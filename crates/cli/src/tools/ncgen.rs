@@ -1,7 +1,7 @@
 //! `ncgen` and `ncgen3` with netCDF's options: datasets and programs from CDL text.
 use super::{Flag, NetcdfTool, ToolFailure, ToolLine, ToolOption, flag, valued};
 use crate::CommandStatus;
-use crate::commands::generate::{in_text, input, name_of, tell_cut};
+use crate::commands::generate::{in_text, input, name_of, print_cut};
 use crate::commands::pipe::is_pipe;
 use crate::message;
 use ncirrus::{CreateOptions, DefaultChunks, ErrorKind, Session};
@@ -112,8 +112,8 @@ fn run(line: &ToolLine, session: &Session, is_classic: bool) -> Result<CommandSt
     let text = line.operands.first().map_or("-", String::as_str);
     let input = input(text, session).map_err(|error| unread(&error, text))?;
     let name = name_of(text);
-    let tell = |fault: &CdlFault| message::tell_fault(fault, name);
-    let options = request.options().faults(&tell);
+    let print = |fault: &CdlFault| message::print_fault(fault, name);
+    let options = request.options().faults(&print);
     let failed = |error: ncirrus::Error| ToolFailure::from(in_text(error, name));
     let report = match &request.product {
         Product::Nothing => check_text(&input, &options, session).map_err(failed)?,
@@ -135,7 +135,7 @@ fn run(line: &ToolLine, session: &Session, is_classic: bool) -> Result<CommandSt
         }
         Product::Program(language) => program(language, &request, text, &input, &options, session)?,
     };
-    tell_changes(&report);
+    print_changes(&report);
     Ok(CommandStatus::SUCCESS)
 }
 
@@ -151,11 +151,11 @@ fn unread(error: &ncirrus::Error, text: &str) -> ToolFailure {
 }
 
 /// Tells what of the text did not become values as it stands.
-fn tell_changes(report: &GenerateReport) {
-    tell_cut(report);
+fn print_changes(report: &GenerateReport) {
+    print_cut(report);
     for note in &report.unfit {
         let (name, line, constant, count) = (&note.name, note.line, &note.constant, note.count);
-        message::tell(format_args!(
+        message::print(format_args!(
             "{name}: {constant} in line {line} does not fit its type ({count} in all)"
         ));
     }
@@ -233,11 +233,11 @@ impl GenerateRequest {
             'l' if value == "b" => self.product = Product::Dataset,
             'l' => self.product = Product::Program(value.to_owned()),
             'c' => {
-                message::tell("-c is deprecated: -lc is meant");
+                message::print("-c is deprecated: -lc is meant");
                 self.product = Product::Program("c".to_owned());
             }
             'f' => {
-                message::tell("-f is deprecated: -lf77 is meant");
+                message::print("-f is deprecated: -lf77 is meant");
                 self.product = Product::Program("f77".to_owned());
             }
             'M' => self.main = Some(value.to_owned()),

@@ -56,11 +56,11 @@ impl CloudStore {
             return self.dated_listed(asking, prefix).await;
         }
         let (root, objects) = (self.root(), self.objects.list(Some(&path)));
-        let told = objects.map_ok(|meta| {
+        let reported = objects.map_ok(|meta| {
             let seconds = u64::try_from(meta.last_modified.timestamp()).unwrap_or(0);
             (root.child(meta.location.as_ref()), SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
         });
-        told.try_collect().await.map_err(|error| CloudFault::from(error).at(prefix))
+        reported.try_collect().await.map_err(|error| CloudFault::from(error).at(prefix))
     }
 
     async fn dated_listed(

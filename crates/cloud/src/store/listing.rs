@@ -37,15 +37,15 @@ const MAX_KEYS: usize = 20;
 
 impl OddKeys {
     /// What was left out.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(super) fn reported(&self) -> Vec<String> {
         self.0.guard().clone()
     }
 
     fn note(&self, what: &str, key: &str) {
-        let mut told = self.0.guard();
+        let mut reported = self.0.guard();
         let line = format!("{what} {key:?} left out: {WHY}");
-        if told.len() < MAX_KEYS && !told.contains(&line) {
-            told.push(line);
+        if reported.len() < MAX_KEYS && !reported.contains(&line) {
+            reported.push(line);
         }
     }
 }

@@ -175,7 +175,7 @@ fn stays(keys: &[String], text: &str) -> std::result::Result<Option<Vec<String>>
     }
     let mut busy = Vec::new();
     for error in answer.iter().flat_map(|answer| answer.each("Error")) {
-        let key = error.text("Key").filter(|key| keys.iter().any(|asked| asked == key)).map(str::to_owned);
+        let key = error.text("Key").filter(|key| keys.iter().any(|requested| requested == key)).map(str::to_owned);
         match (error.text("Code"), key) {
             (Some("NoSuchKey"), _) => {}
             (Some("InternalError" | "SlowDown" | "ServiceUnavailable"), Some(key)) => busy.push(key),
@@ -226,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_busy_server_did_not_remove_is_asked_for_again() {
+    fn what_a_busy_server_did_not_remove_is_requested_again() {
         let text = answer(&[("a", "SlowDown"), ("c&d", "InternalError")]);
         assert_eq!(stays(&keys(&["a", "b", "c&d"]), &text).ok(), Some(Some(keys(&["a", "c&d"]))));
     }
 
     #[test]
-    fn what_is_refused_is_named_unless_nobody_asked_for_it() {
+    fn what_is_refused_is_named_if_it_was_requested() {
         for (key, named) in [("b", Some("b")), ("other", None)] {
             let refused =
                 stays(&keys(&["a", "b"]), &answer(&[("a", "SlowDown"), (key, "AccessDenied")])).err();

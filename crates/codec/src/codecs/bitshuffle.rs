@@ -122,11 +122,11 @@ impl Bitshuffle {
         let (blocks, rest) = input.split_at(self.whole(input.len()));
         let block = self.block.min(blocks.len().max(self.size.checked_mul(8)?));
         let bound = compress_bound(format, block).checked_add(4)?;
-        let most =
+        let max =
             HEAD.checked_add(blocks.len().div_ceil(block).checked_mul(bound)?)?.checked_add(rest.len())?;
         let mut work = std::mem::take(&mut contexts.work);
         let (planes, bytes) = work.prepare(block.checked_mul(2)?).split_at_mut(block);
-        let room = out.prepare(most);
+        let room = out.prepare(max);
         room.get_mut(..8)?.copy_from_slice(&u64::try_from(input.len()).ok()?.to_be_bytes());
         room.get_mut(8..HEAD)?.copy_from_slice(&u32::try_from(self.block).ok()?.to_be_bytes());
         let mut at = HEAD;

@@ -127,8 +127,8 @@ impl DmrParser<'_> {
             }
         }
         if variable.dims.len() as u64 > self.limits.rank {
-            let (rank, most) = (variable.dims.len(), self.limits.rank);
-            let message = format!("{} has {rank} dimensions, more than the limit of {most}", variable.name);
+            let (rank, max) = (variable.dims.len(), self.limits.rank);
+            let message = format!("{} has {rank} dimensions, more than the limit of {max}", variable.name);
             return Err(Error::limit(message).at_offset(node.at));
         }
         Ok(Some(variable))

@@ -169,7 +169,7 @@ impl Session {
     /// What steps on objects of a store are driven with; nothing of the store is known yet.
     pub(crate) fn context(&self, store: Arc<dyn Store>) -> DriveContext {
         let budget = if self.is_of_others() {
-            (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.most()))
+            (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.max()))
                 .max(LEAST_METADATA)
         } else {
             self.shared.metadata_cache

@@ -19,8 +19,8 @@ const SHORT_READ: usize = 1 << 20;
 const QUICK_READ: usize = 128 << 10;
 
 /// Whether tasks read at most so many bytes together.
-fn is_short(jobs: &[ChunkTask<'_>], most: usize) -> bool {
-    jobs.iter().map(ChunkTask::cost).fold(0, usize::saturating_add) <= most
+fn is_short(jobs: &[ChunkTask<'_>], max: usize) -> bool {
+    jobs.iter().map(ChunkTask::cost).fold(0, usize::saturating_add) <= max
 }
 
 impl VariableRead<'_> {
@@ -76,8 +76,8 @@ impl VariableRead<'_> {
         let shared = &self.context.shared;
         let dearest = jobs.iter().map(ChunkTask::cost).max().unwrap_or(0).max(1);
         let is_quick = is_short(&jobs, QUICK_READ) && jobs.iter().all(ChunkTask::is_copied);
-        let lanes = if is_quick { 1 } else { shared.memory.bytes() / dearest };
-        shared.for_each(jobs, lanes, |job, worker| {
+        let worker_count = if is_quick { 1 } else { shared.memory.bytes() / dearest };
+        shared.for_each(jobs, worker_count, |job, worker| {
             let cell = job.chunk();
             let done = self.run_job(store, job, fill, worker);
             done.map_err(|error| match &cell {
@@ -210,7 +210,7 @@ impl VariableRead<'_> {
             }
             None => {
                 let reader = store.opened(&place.object)?;
-                let size = if place.most.is_some() { reader.size()? } else { None };
+                let size = if place.max.is_some() { reader.size()? } else { None };
                 (LocalSource::Opened(reader), size)
             }
         };

@@ -49,7 +49,7 @@ impl NetworkRuntime {
             let start = Instant::now();
             let _turn = host.acquire().await;
             let found = pass_on(store.as_ref(), &object, &mut receiver).await;
-            tell(&object, &Want::All, (&found, receiver.received), start);
+            trace_fetch(&object, &Want::All, (&found, receiver.received), start);
             found
         })?;
         Ok(PendingAnswer { parts, request: Some(request) })
@@ -84,10 +84,13 @@ impl NetworkRuntime {
             let mut builder = tokio::runtime::Builder::new_multi_thread();
             builder.worker_threads(NETWORK_THREADS).thread_name("ncirrus-net").enable_all().build().ok()
         };
-        let start = || match is_thread_ending() {
+        let start = || {
             // A runtime that starts is entered.
-            true => std::thread::Builder::new().spawn(start).ok()?.join().ok()?,
-            false => start(),
+            if is_thread_ending() {
+                std::thread::Builder::new().spawn(start).ok()?.join().ok()?
+            } else {
+                start()
+            }
         };
         let runtime = self.runtime.get_or_init(start).as_ref();
         let failed = || Error::new(ErrorKind::Io { retryable: true }, "cannot start the network threads");
@@ -98,8 +101,8 @@ impl NetworkRuntime {
     pub(crate) fn host(&self, store: &Arc<dyn Store>) -> Arc<Semaphore> {
         let mut hosts = self.hosts.guard();
         let host = hosts.entry(store.id().clone());
-        let most = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);
-        Arc::clone(host.or_insert_with(|| Arc::new(Semaphore::new(most))))
+        let max = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);
+        Arc::clone(host.or_insert_with(|| Arc::new(Semaphore::new(max))))
     }
 }
 
@@ -183,12 +186,12 @@ async fn get(
     let found = store.get(&object, &want).await;
     let received = found.iter().flatten().map(|blob| blob.bytes.len() as u64).sum();
     let is_there = found.as_ref().map(Option::is_some).map_err(Error::clone);
-    tell(&object, &want, (&is_there, received), start);
+    trace_fetch(&object, &want, (&is_there, received), start);
     found
 }
 
 /// Traces a read of any store.
-fn tell(object: &ObjectId, want: &Want, (found, received): (&Result<bool>, u64), start: Instant) {
+fn trace_fetch(object: &ObjectId, want: &Want, (found, received): (&Result<bool>, u64), start: Instant) {
     let outcome = match found {
         Ok(true) => "",
         Ok(false) => "not there",

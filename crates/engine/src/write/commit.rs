@@ -192,7 +192,7 @@ impl Committer {
         let puts = Mutex::new(Vec::new());
         let jobs: Vec<&[u64]> = absent.iter().collect();
         let cost = jobs.first().map_or(1, |cell| target.cell_cost(cell));
-        writer.session.shared.for_each(jobs, writer.lanes(cost), |cell, worker| {
+        writer.session.shared.for_each(jobs, writer.worker_count(cost), |cell, worker| {
             let blank = target.blank(&target.cell_shape(cell)?)?;
             let key = ChunkKey { var: target.var, cell: cell.to_vec() };
             let placed = writer

@@ -178,23 +178,23 @@ impl ConflictControl {
             let deciding = self.commit_object();
             return Ok(deciding.is_some_and(|it| self.exclusion(&it) == Some(Exclusion::Conditions)));
         }
-        let asked = self.output.network()?.spawn(self.asked_for_conditions());
-        asked.await.map_err(|error| Error::internal("a request was abandoned").because(error))?
+        let probed = self.output.network()?.spawn(self.probe_conditions());
+        probed.await.map_err(|error| Error::internal("a request was abandoned").because(error))?
     }
 
     /// Starts asking the store what the commit will need to know, while there is other work. The commit repeats any
     /// failure.
     pub(super) fn ask_for_conditions(&self) -> Result<()> {
         if self.output.local().is_none() && !self.conditions.initialized() {
-            drop(self.output.network()?.spawn(self.asked_for_conditions()));
+            drop(self.output.network()?.spawn(self.probe_conditions()));
         }
         Ok(())
     }
 
     /// Whether the store supports conditional puts: tried at most once.
-    fn asked_for_conditions(&self) -> impl Future<Output = Result<bool>> + Send + use<> {
-        let (known, asked) = (Arc::clone(&self.conditions), self.output.has_conditions(&self.probe));
-        async move { known.get_or_try_init(|| asked).await.copied() }
+    fn probe_conditions(&self) -> impl Future<Output = Result<bool>> + Send + use<> {
+        let (known, probed) = (Arc::clone(&self.conditions), self.output.has_conditions(&self.probe));
+        async move { known.get_or_try_init(|| probed).await.copied() }
     }
 
     /// What the user should know about the store.
@@ -316,11 +316,11 @@ impl ConflictControl {
     }
 
     fn check_key(&self, object: &ObjectId, len: usize) -> Result<()> {
-        let most = self.output.store().longest_key();
-        if len <= most {
+        let max = self.output.store().longest_key();
+        if len <= max {
             return Ok(());
         }
-        let message = format!("a key of {len} bytes: the store takes at most {most}");
+        let message = format!("a key of {len} bytes: the store takes at most {max}");
         Err(Error::invalid(message).at_object(object))
     }
 

@@ -154,9 +154,9 @@ impl TargetStore {
         if self.local().is_some() {
             return Ok(request);
         }
-        let asked = self.network()?.spawn(request);
+        let requested = self.network()?.spawn(request);
         let abandoned = |error| Error::internal("a request was abandoned").because(error);
-        Ok(Box::pin(async move { asked.await.map_err(abandoned)? }))
+        Ok(Box::pin(async move { requested.await.map_err(abandoned)? }))
     }
 
     /// Waits for a time.

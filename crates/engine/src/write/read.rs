@@ -206,7 +206,7 @@ impl DatasetWriter {
             job.stored = Some(found);
         }
         let loaded = Mutex::new(Vec::with_capacity(jobs.len()));
-        self.session.shared.for_each(jobs, self.lanes(cost), |job, worker| {
+        self.session.shared.for_each(jobs, self.worker_count(cost), |job, worker| {
             let contents: Option<DirtyContents> = match &job.stored {
                 None => None,
                 Some(stored) => {

@@ -263,7 +263,7 @@ impl DatasetWriter {
         let window = WriteWindow { target, model, array, data, touched, prepared };
         let shared = &self.session.shared;
         let done = shared
-            .for_each(jobs, self.lanes(cost), |job, worker| self.write_cell(&window, job, worker, queue));
+            .for_each(jobs, self.worker_count(cost), |job, worker| self.write_cell(&window, job, worker, queue));
         let put = queue.flush().await;
         done.and(put)
     }
@@ -356,8 +356,8 @@ impl DatasetWriter {
         let cost = targets
             .values()
             .flat_map(|(target, _)| work.iter().map(|work| target.cell_cost(work.cells.get(0))));
-        let lanes = self.lanes(cost.max().unwrap_or(1));
-        let done = self.session.shared.for_each(cells, lanes, |mut held, worker| {
+        let worker_count = self.worker_count(cost.max().unwrap_or(1));
+        let done = self.session.shared.for_each(cells, worker_count, |mut held, worker| {
             let Some((target, model)) = targets.get(&held.key.var) else { return Ok(()) };
             let Some(contents) = held.slot.contents.take() else { return Ok(()) };
             let elements = (&contents, held.slot.kept.as_deref());

@@ -41,15 +41,15 @@ pub(super) struct RequestPermit {
 
 impl RequestLimiter {
     /// At most this many concurrent requests, and at least one.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { all: semaphore(most), places: Mutex::default() }
+    pub(crate) fn new(max: usize) -> Self {
+        Self { all: semaphore(max), places: Mutex::default() }
     }
 
     /// The queue for a host that accepts at most this many concurrent requests.
-    pub(crate) fn queue(&self, place: &str, most: usize) -> RequestQueue {
+    pub(crate) fn queue(&self, place: &str, max: usize) -> RequestQueue {
         let mut places = self.places.guard();
         let limits = || {
-            let (permits, alone) = (semaphore(most), semaphore(1));
+            let (permits, alone) = (semaphore(max), semaphore(1));
             Arc::new(PlaceLimits { permits, alone, busy_until: Mutex::default() })
         };
         let place = places.entry(place.to_owned()).or_insert_with(limits);
@@ -80,8 +80,8 @@ impl RequestQueue {
     }
 }
 
-fn semaphore(most: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)))
+fn semaphore(max: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(max.clamp(1, Semaphore::MAX_PERMITS)))
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ impl JointPlace {
     /// The place of a tree that is made on another machine.
     pub(super) fn of_tree(mark: &str, beside: Option<&ReplacementTree>) -> Self {
         let below = beside.map_or_else(String::new, |beside| format!("{FOLDER}/{}/{TREE}", beside.name()));
-        Self { folder: None, below, sign: marker::BEGUN.to_owned(), mark: mark.to_owned() }
+        Self { folder: None, below, sign: marker::CREATION.to_owned(), mark: mark.to_owned() }
     }
 
     /// Whether the keys are such as this library makes: nobody is sent elsewhere.
@@ -89,7 +89,7 @@ impl JointPlace {
             Some(_) => self.below.is_empty() && self.sign == SIGN,
             None => {
                 (self.below.is_empty() || of_tree(&self.below, TREE))
-                    && (self.sign == marker::BEGUN || of_tree(&self.sign, SIGN))
+                    && (self.sign == marker::CREATION || of_tree(&self.sign, SIGN))
             }
         }
     }

@@ -92,10 +92,10 @@ struct DepartingPart {
 impl StreamedUpload {
     /// Writes bytes at an offset; waits if there is no memory for them until parts have been sent.
     fn write(self: &Arc<Self>, offset: u64, body: &[u8]) -> Result<()> {
-        let end = offset.checked_add(body.len() as u64).filter(|end| *end <= self.sizes.most());
+        let end = offset.checked_add(body.len() as u64).filter(|end| *end <= self.sizes.max());
         let Some(end) = end else {
-            let most = self.sizes.most();
-            return Err(Error::limit(format!("an upload has at most {most} bytes")).at_offset(offset));
+            let max = self.sizes.max();
+            return Err(Error::limit(format!("an upload has at most {max} bytes")).at_offset(offset));
         };
         let mut rest = body;
         for (index, within, len) in self.sizes.pieces(offset, end - offset) {

@@ -74,7 +74,7 @@ mod tests {
     use ncirrus_layout::StoreId;
 
     #[test]
-    fn a_run_that_is_taken_twice_is_told_with_its_first_owner() {
+    fn a_run_that_is_taken_twice_is_reported_with_its_first_owner() {
         let object = ObjectId::new(StoreId::new("s"), "a");
         let mut spans = SpanMap::default();
         let (one, other) = (spans.owner("/a"), spans.owner("/b"));

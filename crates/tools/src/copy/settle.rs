@@ -73,14 +73,14 @@ fn unread(writer: &DatasetWriter) -> Vec<String> {
             of_codecs.entry(name).or_default().push(model.variable_path(var));
         }
     }
-    let told = |(codec, variables): (String, Vec<String>)| {
+    let reported = |(codec, variables): (String, Vec<String>)| {
         let (first, more) = (variables.first().cloned().unwrap_or_default(), variables.len() - 1);
         let others = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!(
             "{first}{others}: zarr-python does not have codec {codec}, and cannot read what is stored with it"
         )
     };
-    of_codecs.into_iter().map(told).collect()
+    of_codecs.into_iter().map(reported).collect()
 }
 
 /// The filters without those that would change values again, if there are any.

@@ -91,7 +91,7 @@ impl Appender<'_> {
 }
 
 #[test]
-fn of_two_appenders_each_wins_or_is_told_in_every_order_of_steps() {
+fn of_two_appenders_each_wins_or_is_reported_in_every_order_of_steps() {
     let (server, other) = (Server::start(), ());
     let () = other;
     let sessions = [server.session(), server.session()];

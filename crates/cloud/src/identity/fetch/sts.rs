@@ -13,10 +13,10 @@ pub(super) async fn assume(
     role: &AssumedRole,
     base: &AwsCredential,
     code: Option<&str>,
-    asker: &TokenClient,
+    token_client: &TokenClient,
 ) -> Result<FreshCredentials> {
-    let region = role.region.as_deref().unwrap_or(&asker.region);
-    let server = match asker.environment.variable("AWS_ENDPOINT_URL_STS") {
+    let region = role.region.as_deref().unwrap_or(&token_client.region);
+    let server = match token_client.environment.variable("AWS_ENDPOINT_URL_STS") {
         Some(server) => server.trim_end_matches('/').to_owned(),
         None => format!("https://sts.{region}.amazonaws.com"),
     };
@@ -25,7 +25,7 @@ pub(super) async fn assume(
     let failed = |why: &str| Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}"));
     let signed = AwsAuthorizer::new(base, "sts", region).try_authorize(&mut request, None);
     signed.map_err(|_| failed("the request cannot be signed"))?;
-    let (status, text) = ask_signed(request, base, (region, "sts"), asker, &who).await?;
+    let (status, text) = ask_signed(request, base, (region, "sts"), token_client, &who).await?;
     match read(&text).filter(|_| status.is_success()) {
         Some(fresh) => Ok(fresh),
         None => {

@@ -185,7 +185,7 @@ fn only_array(dmr: &Dmr, shown: &ShownVariable, wanted: &QueryBox) -> Option<(St
     let is_it = groups.iter().copied().chain([found.name.as_str()]).eq(path.iter().map(String::as_str));
     let DmrKind::Atomic(atomic) = &found.kind else { return None };
     let lengths = found.dims.iter().map(|axis| axis.size);
-    let is_asked = is_it && lengths.eq(wanted.axes.iter().map(|axis| axis.count));
-    let size = atomic.byte_len().filter(|_| is_asked && shown.has_bits_of(*atomic))?;
+    let is_as_requested = is_it && lengths.eq(wanted.axes.iter().map(|axis| axis.count));
+    let size = atomic.byte_len().filter(|_| is_as_requested && shown.has_bits_of(*atomic))?;
     Some((shown_path(groups.iter().copied(), [&*found.name]), size))
 }

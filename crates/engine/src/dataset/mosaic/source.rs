@@ -131,15 +131,17 @@ impl MosaicRead<'_> {
         let to = to.filter(|_| value.atomic().is_some_and(Atomic::is_numeric));
         let to = to.ok_or_else(|| Error::malformed("a value of another type"))?;
         let (cast, outside) = convert::cast_to_nearest(&value, to)?;
-        match outside.is_empty() {
-            true => Ok(cast),
-            false if self.dataset.options().lenient => Ok(self.reading.bound.source.fill.clone()),
-            false => Err(Error::malformed(format!(
+        if outside.is_empty() {
+            Ok(cast)
+        } else if self.dataset.options().lenient {
+            Ok(self.reading.bound.source.fill.clone())
+        } else {
+            Err(Error::malformed(format!(
                 "the value {} from element {:?} on cannot be represented in type {}",
                 value.number(0).unwrap_or(f64::NAN),
                 tile.start,
                 to.name()
-            ))),
+            )))
         }
     }
 }

@@ -61,7 +61,7 @@ impl DetachedPuts {
         output.network()?.spawn(async move {
             ticket.carry_out(store.as_ref(), &turns, puts).await;
             drop(held);
-            ticket.land();
+            ticket.finish();
         });
         Ok(())
     }
@@ -130,7 +130,7 @@ impl InFlightPut {
         }
     }
 
-    fn land(mut self) {
+    fn finish(mut self) {
         self.is_done = true;
     }
 }

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn values_names_and_removals_are_told_apart() {
+    fn values_names_and_removals_are_distinguished() {
         let (old, new) = (list(&[("a", 1), ("b", 2), ("c", 3)]), list(&[("a", 9), ("c", 3), ("d", 4)]));
         let expected = [
             AttributeChange::Remove("b"),

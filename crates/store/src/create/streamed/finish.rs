@@ -21,7 +21,7 @@ pub(super) struct StreamFinish {
 }
 
 /// How long a drop waits for the upload to be aborted.
-const PATIENCE: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// An object that is sent while it is written; `None` if that is not possible: the store does not accept parts, or
 /// there are no threads for the network.
@@ -167,16 +167,16 @@ impl Drop for StreamFinish {
         if self.is_over {
             return;
         }
-        let (told, done) = mpsc::channel();
+        let (sender, done) = mpsc::channel();
         let stream = Arc::clone(&self.stream);
         self.stream.runtime.spawn(async move {
             let taken_back = stream.take_back().await;
             // There may be no receiver any more.
-            _ = told.send(taken_back.is_ok());
+            _ = sender.send(taken_back.is_ok());
         });
         // A thread of a runtime must not wait for it.
         if Handle::try_current().is_err() {
-            _ = done.recv_timeout(PATIENCE);
+            _ = done.recv_timeout(MAX_WAIT);
         }
     }
 }
