@@ -3,14 +3,16 @@ use super::{
     Dmr, DmrAttribute, DmrAxis, DmrDimension, DmrEnumeration, DmrGroup, DmrKind, DmrVariable, by_name,
 };
 use crate::answer::refuse_error;
+use crate::limit;
 use crate::path::segments;
-use crate::xml_tree::XmlNode;
+use ncirrus_layout::xml::XmlNode;
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Atomic;
 use std::collections::HashMap;
 
 pub(super) fn parse(document: &[u8], limits: &Limits) -> Result<Dmr> {
     refuse_error(document, "a DMR")?;
+    limit::document(document.len(), "the DMR", limits)?;
     let root = XmlNode::parse(document, "the DMR", limits)?;
     if root.name != "Dataset" {
         return Err(wrong(&root, format!("<{}> where <Dataset> should be", root.name)));

@@ -2,7 +2,7 @@
 use super::super::source::{AssumedRole, StaticKeys};
 use super::TokenClient;
 use super::answer::{FreshCredentials, ask_signed, request, seconds};
-use crate::xml::{self, XmlElement};
+use crate::xml;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_store::query_encoded;
 use object_store::aws::{AwsAuthorizer, AwsCredential};
@@ -55,9 +55,9 @@ fn query(role: &AssumedRole, code: Option<&str>) -> String {
 }
 
 fn read(text: &str) -> Option<FreshCredentials> {
-    let answer = XmlElement::parse(text)?;
+    let answer = xml::parse(text)?;
     let found = answer.find("Credentials")?;
-    let value = |name: &str| found.text(name).map(str::trim);
+    let value = |name: &str| found.text_of(name).map(str::trim);
     let keys =
         StaticKeys::new(value("AccessKeyId")?, value("SecretAccessKey")?, value("SessionToken")).ok()?;
     Some(FreshCredentials::new(&keys, Some(seconds(value("Expiration")?)?)))

@@ -75,9 +75,9 @@ fn answer(path: &str, body: &str, keys: &mut Vec<String>) -> (&'static str, Stri
     let url: reqwest::Url = format!("http://host{path}").parse().unwrap();
     let value = |name: &str| url.query_pairs().find(|pair| pair.0 == name).map(|pair| pair.1.into_owned());
     if value("delete").is_some() {
-        let order = XmlElement::parse(body).unwrap();
+        let order = xml::parse(body).unwrap();
         let gone: Vec<_> =
-            order.each("Object").filter_map(|object| object.text("Key").map(str::to_owned)).collect();
+            order.each("Object").filter_map(|object| object.text_of("Key").map(str::to_owned)).collect();
         keys.retain(|key| !gone.contains(key));
         return ("200 OK", "<DeleteResult><Deleted><Key>a</Key></Deleted></DeleteResult>".to_owned());
     }
