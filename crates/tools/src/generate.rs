@@ -11,10 +11,10 @@ pub use target::kind_of_format;
 use crate::copy::make_attributes_classic;
 use crate::overwrite;
 use crate::{ChunkRule, FilterRule};
-use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, Fill, Model, Result, Selection, Session};
+use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, Fill, Format, Model, Result, Selection, Session};
 use ncirrus_cdl::parse::{
-    self, BlockSink, CdlFault, CdlFormat, CdlText, DataBlock, DataSummary, Definitions, NumberRange,
-    ParseFailure, ParseOptions, RangeNote,
+    self, BlockSink, CdlFault, CdlText, DataBlock, DataSummary, Definitions, NumberRange, ParseFailure,
+    ParseOptions, RangeNote,
 };
 use ncirrus_model::{Endianness, Storage};
 
@@ -128,7 +128,7 @@ pub struct GenerateReport {
     /// The name behind `netcdf`.
     pub name: String,
     /// What `_Format` says.
-    pub format: Option<CdlFormat>,
+    pub format: Option<Format>,
     /// Variables of the text.
     pub variables: usize,
     /// Elements that the text has values for, with the fill that completes rows.

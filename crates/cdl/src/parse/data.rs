@@ -219,6 +219,7 @@ impl<'a, 't> StatementReader<'a, 't> {
             }
             first += count(&shape);
             self.place_block(prefix, &start, &shape, values)?;
+            // Elements that are not listed are left to the fill value of the format, unless it has none for them.
             if has_ended && !(self.writes_missing && boxes.is_bounded) {
                 return Ok(());
             }

@@ -227,6 +227,7 @@ impl<'t> Lexer<'t> {
         let mut text = Vec::new();
         while let Some(byte) = self.cursor.peek()? {
             let is_hex = matches!(text.get(1..3), Some([b'x' | b'X', ..]) | Some([_, b'x' | b'X']));
+            // In hexadecimal numbers, `e` is a digit.
             let is_exponent = !is_hex && matches!(text.last(), Some(b'e' | b'E'));
             let belongs = match byte {
                 b'+' | b'-' => text.is_empty() || (is_exponent && text.iter().any(u8::is_ascii_digit)),

@@ -2,15 +2,15 @@
 use super::declare::Declarations;
 use super::fault::{Place, Stop};
 use super::token::{Token, shortened};
-use super::words::{CdlFormat, SpecialName};
+use super::words::{SpecialName, format_named};
 use super::{FilterText, FilterWords};
-use ncirrus_model::{CodecSpec, Endianness, Fill, Model, Storage, VarId};
+use ncirrus_model::{CodecSpec, Endianness, Fill, Format, Model, Storage, VarId};
 use std::collections::BTreeMap;
 
 /// What is chosen for the variables, and for the dataset.
 #[derive(Debug, Default)]
 pub(super) struct SpecialAttributes {
-    pub(super) format: Option<CdlFormat>,
+    pub(super) format: Option<Format>,
     /// Whether there is one besides `_Format`.
     pub(super) is_any: bool,
     pub(super) filters: Vec<FilterText>,
@@ -207,9 +207,9 @@ fn storage(at: Place, constants: &[(Place, Token)]) -> Result<Storage, Stop> {
     }
 }
 
-fn format(at: Place, constants: &[(Place, Token)]) -> Result<CdlFormat, Stop> {
+fn format(at: Place, constants: &[(Place, Token)]) -> Result<Format, Stop> {
     let name = text(at, constants)?;
-    CdlFormat::named(&name).ok_or_else(|| {
+    format_named(&name).ok_or_else(|| {
         illegal(at, "_Format", &name, "the name of a format, such as \"classic\" or \"netCDF-4\"")
     })
 }

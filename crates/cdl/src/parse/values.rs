@@ -111,6 +111,7 @@ impl ValueReader<'_, '_> {
                 self.quick_numbers($list, want, state, fill)
             }};
         }
+        // The type is looked at once for a run, not for each number.
         match out {
             Values::Byte(list) => quick!(list, Byte),
             Values::Short(list) => quick!(list, Short),
@@ -141,6 +142,7 @@ impl ValueReader<'_, '_> {
                 (QuickItem::Integer(value), _) => T::of_integer(i128::from(value)),
                 (QuickItem::Real(value), _) => T::of_real(value),
                 (QuickItem::MinusZero, _) if self.range == NumberRange::Strict => T::of_real(-0.0),
+                // For `ncgen`, `-0` is the integer 0.
                 (QuickItem::MinusZero, _) => T::of_integer(0),
                 (QuickItem::Fill, Some(fill)) => (fill, Fit::Exact),
                 (QuickItem::Fill, None) => {

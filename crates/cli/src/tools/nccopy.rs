@@ -3,7 +3,7 @@ use super::{Flag, NetcdfTool, ToolFailure, ToolLine, flag, valued};
 use crate::CommandStatus;
 use crate::commands;
 use ncirrus::{Kind, Result, Session};
-use ncirrus_tools::cdl::parse::CdlFormat;
+use ncirrus_tools::cdl::parse::format_named;
 use ncirrus_tools::{NccopyOptions, kind_of_format};
 
 pub(super) const TOOL: NetcdfTool = NetcdfTool {
@@ -144,7 +144,7 @@ const ONLY_OF_NCGEN: [&str; 3] = ["netcdf-4", "netcdf4", "cdf-5"];
 
 /// The kind that `-k` names.
 fn kind(name: &str) -> Option<Kind> {
-    CdlFormat::named(name).filter(|_| !ONLY_OF_NCGEN.contains(&name)).map(kind_of_format)
+    format_named(name).filter(|_| !ONLY_OF_NCGEN.contains(&name)).map(kind_of_format)
 }
 
 /// A size is a number that is not negative, with a suffix that multiplies it by a power of ten.

@@ -4,8 +4,8 @@ use crate::CommandStatus;
 use crate::commands::generate::{in_text, input, name_of, print_cut};
 use crate::commands::pipe::is_pipe;
 use crate::message;
-use ncirrus::{CreateOptions, DefaultChunks, ErrorKind, Session};
-use ncirrus_tools::cdl::parse::{CdlFault, CdlFormat, NumberRange};
+use ncirrus::{CreateOptions, DefaultChunks, ErrorKind, Format, Session};
+use ncirrus_tools::cdl::parse::{CdlFault, NumberRange, format_named};
 use ncirrus_tools::cdl::{ProgramLanguage, ProgramOptions};
 use ncirrus_tools::{GenerateOptions, GenerateReport, TextInput, check_text, generate, generate_program};
 use std::io::{self, BufWriter};
@@ -71,7 +71,7 @@ const UNKNOWN_OPTION: u8 = 8;
 #[derive(Default)]
 struct GenerateRequest {
     product: Product,
-    kind: Option<CdlFormat>,
+    kind: Option<Format>,
     target: Option<String>,
     /// Of a target without a name of its own.
     ending: Ending,
@@ -205,7 +205,7 @@ impl GenerateRequest {
             return Err(ToolFailure::new(UNKNOWN_KIND, "invalid format: ncgen3 makes classic kinds only"));
         }
         if is_classic {
-            request.kind.get_or_insert(CdlFormat::Classic);
+            request.kind.get_or_insert(Format::Classic);
         }
         Ok(request)
     }
@@ -216,17 +216,17 @@ impl GenerateRequest {
             'b' => self.product = Product::Dataset,
             'n' => (self.product, self.ending) = (Product::Dataset, Ending::Cdf),
             'o' => self.target = Some(value.to_owned()),
-            'k' | 'v' => match CdlFormat::named(value) {
+            'k' | 'v' => match format_named(value) {
                 Some(kind) => self.kind = Some(kind),
                 None => return Err(ToolFailure::new(UNKNOWN_KIND, format!("invalid format: {value}"))),
             },
             // Alone it makes nothing, as with netCDF's program.
             '1' => {}
-            '3' => self.kind = Some(CdlFormat::Classic),
-            '4' => self.kind = Some(CdlFormat::NetCdf4),
-            '5' => self.kind = Some(CdlFormat::Data64),
-            '6' => self.kind = Some(CdlFormat::Offset64),
-            '7' => self.kind = Some(CdlFormat::NetCdf4Classic),
+            '3' => self.kind = Some(Format::Classic),
+            '4' => self.kind = Some(Format::NetCdf4),
+            '5' => self.kind = Some(Format::Data64),
+            '6' => self.kind = Some(Format::Offset64),
+            '7' => self.kind = Some(Format::NetCdf4Classic),
             'N' => self.name = Some(value.to_owned()),
             'H' => self.definitions_only = true,
             'x' => self.no_fill = true,

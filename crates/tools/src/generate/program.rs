@@ -2,8 +2,8 @@
 use super::target::{self, FilterTarget};
 use super::{GenerateOptions, GenerateReport, described, fit_kind};
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{Dataset, Error, ErrorKind, Kind, Model, Result, Selection, Session, Values};
-use ncirrus_cdl::parse::{self, BlockSink, CdlFormat, CdlText, DataBlock, DataSummary};
+use ncirrus::{Dataset, Error, ErrorKind, Format, Kind, Model, Result, Selection, Session, Values};
+use ncirrus_cdl::parse::{self, BlockSink, CdlText, DataBlock, DataSummary};
 use ncirrus_cdl::{CdlError, DataSource, ProgramOptions, ReadError};
 use ncirrus_model::{Fill, Storage, VarId};
 use std::io::Write;
@@ -118,13 +118,13 @@ fn copy_lengths(model: &mut Model, grown: &Model) {
 }
 
 /// The format that a kind of dataset has in CDL; those of other libraries have the whole model, as netCDF-4 has.
-fn format_of_kind(kind: Kind) -> CdlFormat {
+fn format_of_kind(kind: Kind) -> Format {
     match kind {
-        Kind::Nc3 => CdlFormat::Classic,
-        Kind::Nc6 => CdlFormat::Offset64,
-        Kind::Nc5 => CdlFormat::Data64,
-        Kind::Nc4Classic => CdlFormat::NetCdf4Classic,
-        _ => CdlFormat::NetCdf4,
+        Kind::Nc3 => Format::Classic,
+        Kind::Nc6 => Format::Offset64,
+        Kind::Nc5 => Format::Data64,
+        Kind::Nc4Classic => Format::NetCdf4Classic,
+        _ => Format::NetCdf4,
     }
 }
 

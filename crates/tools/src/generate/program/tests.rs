@@ -101,7 +101,10 @@ fn makes(golden: &Golden, text: &str, compiler: &[&str], file: &str) -> std::res
         Command::new(first).current_dir(path).args(["-o", "made", file]).args(rest).output().unwrap();
     if !compiled.status.success() {
         let reported = String::from_utf8_lossy(&compiled.stderr).into_owned();
-        return Err(format!("does not compile: {}", reported.lines().take(8).collect::<Vec<_>>().join(" | ")));
+        return Err(format!(
+            "does not compile: {}",
+            reported.lines().take(8).collect::<Vec<_>>().join(" | ")
+        ));
     }
     let run = Command::new(path.join("made")).current_dir(path).output().unwrap();
     if !run.status.success() {
