@@ -146,7 +146,11 @@ fn a_damaged_chunk_fails_the_copy_and_the_option_to_go_on_is_named() {
     // Decoded, because the chunks of the copy have a different shape.
     let output = ncirrus(&["copy", "-d", "1", "a.zarr", "b.nc4"], folder);
     assert_eq!(output.status.code(), Some(5), "{}", messages(&output));
-    assert!(messages(&output).contains("--skip-damaged") && !folder.join("b.nc4").exists(), "{}", messages(&output));
+    assert!(
+        messages(&output).contains("--skip-damaged") && !folder.join("b.nc4").exists(),
+        "{}",
+        messages(&output)
+    );
 }
 
 #[test]
@@ -167,8 +171,9 @@ fn damaged_chunks_become_fill_when_that_is_wanted() {
         // Every second time of the selection begins at 1: the damaged one is not among them.
         let is_hit = !arguments.contains(&"--select");
         assert_eq!(output.status.code(), Some(i32::from(is_hit)), "{all:?}: {messages}");
-        let lines =
-            messages.matches("/sst: chunk [2, 1, 0] cannot be decoded and has fill values in the copy").count();
+        let lines = messages
+            .matches("/sst: chunk [2, 1, 0] cannot be decoded and has fill values in the copy")
+            .count();
         assert_eq!(lines, usize::from(is_hit), "{messages}");
     }
     let whole = Dataset::open(&example()).unwrap().variable("sst").unwrap().read::<f32>().unwrap().into_vec();
@@ -226,9 +231,17 @@ fn files_that_are_cut_off_are_reported_by_every_command() {
             let output = crate::program::command().args(arguments).output().unwrap();
             let messages = String::from_utf8_lossy(&output.stderr).into_owned();
             let code = output.status.code().unwrap();
-            assert!([1, 5].contains(&code), "{arguments:?} of {} ends with {code}: {messages}", entry.display());
+            assert!(
+                [1, 5].contains(&code),
+                "{arguments:?} of {} ends with {code}: {messages}",
+                entry.display()
+            );
             let is_chunk = code == 5 && arguments[0] == "copy";
-            assert!(messages.contains(&message) || is_chunk, "{arguments:?} of {}: {messages}", entry.display());
+            assert!(
+                messages.contains(&message) || is_chunk,
+                "{arguments:?} of {}: {messages}",
+                entry.display()
+            );
             *codes.entry(code).or_insert(0) += 1;
             _ = std::fs::remove_file(copied);
         }

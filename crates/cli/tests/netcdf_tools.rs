@@ -230,7 +230,9 @@ fn ncgen_prints_the_programs_of_debians() {
     );
     let java = run(&own, "-lj t.cdl");
     assert_eq!((java.status.code(), java.stdout.len()), (Some(1), 0));
-    assert!(messages(&java).contains("the Java interface it was for no longer exists; -lc, or ncirrus generate"));
+    assert!(
+        messages(&java).contains("the Java interface it was for no longer exists; -lc, or ncirrus generate")
+    );
 }
 
 /// Names and bytes of the files of a folder.
@@ -313,11 +315,17 @@ fn a_reader_that_leaves_is_no_error_and_messages_have_the_tools_name() {
     {
         let output = Command::new(&ncdump).args(arguments).output().unwrap();
         assert!(
-            output.status.code() == Some(1) && output.stdout.is_empty() && messages(&output).starts_with(message)
+            output.status.code() == Some(1)
+                && output.stdout.is_empty()
+                && messages(&output).starts_with(message)
         );
     }
     let none = Command::new(&ncdump).output().unwrap();
-    assert!(none.status.code() == Some(1) && messages(&none).contains("Usage: ncdump"), "{}", messages(&none));
+    assert!(
+        none.status.code() == Some(1) && messages(&none).contains("Usage: ncdump"),
+        "{}",
+        messages(&none)
+    );
 }
 
 #[test]

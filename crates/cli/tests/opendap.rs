@@ -268,7 +268,10 @@ fn what_a_host_shows_of_brackets_is_remembered_for_its_datasets() {
             server.add(&format!("/{name}.dods?{query}"), part.clone());
         }
         for query in ["dods?t%5B1:2%5D", "dds?t%5B1:2%5D"] {
-            server.add(&format!("/{name}.{query}"), ServerPage::WithStatus("404 Not Found\r\n", refusal.clone()));
+            server.add(
+                &format!("/{name}.{query}"),
+                ServerPage::WithStatus("404 Not Found\r\n", refusal.clone()),
+            );
         }
     }
     let session = ncirrus::Session::new().unwrap();

@@ -106,7 +106,12 @@ fn rows_of_dap2() -> Vec<BadAnswer> {
         row(".dods: 400 and Error", "x", reported("400 Bad Request\r\n", ERROR), TORN),
         row(".dods: 500 and Error", "x", reported("500 Internal Server Error\r\n", ERROR), TORN),
         row(".dods: 200 and Error", "x", whole(ERROR), TORN),
-        row(".dods: 404 and a page", "x", reported("404 Not Found\r\n", GONE), ("404 Not Found: Gone away", 3)),
+        row(
+            ".dods: 404 and a page",
+            "x",
+            reported("404 Not Found\r\n", GONE),
+            ("404 Not Found: Gone away", 3),
+        ),
         row(".dods: 200 and a page", "x", whole(LOGIN), ("a web page (Log in) instead of data of DAP2", 4)),
         row(".dods: Error after the mark", "x", whole(dods(X, &[], ERROR)), TORN),
         row(".dods: Error among values", "x", whole(dods(X, &[4, 4, 0, 1], ERROR)), TORN),
@@ -175,7 +180,12 @@ fn rows_of_dap4() -> Vec<BadAnswer> {
         ),
         row(".dap: 404 and Error", "x", reported("404 Not Found\r\n", XML_ERROR), TORN),
         row(".dap: 200 and Error", "x", whole(XML_ERROR), TORN),
-        row(".dap: 404 and a page", "x", reported("404 Not Found\r\n", GONE), ("404 Not Found: Gone away", 3)),
+        row(
+            ".dap: 404 and a page",
+            "x",
+            reported("404 Not Found\r\n", GONE),
+            ("404 Not Found: Gone away", 3),
+        ),
         row(".dap: 200 and a page", "x", whole(LOGIN), ("a web page (Log in) instead of data of DAP4", 4)),
         row(
             ".dap: error chunk after data",
@@ -333,7 +343,10 @@ fn rows_of_a_sequence_that_cannot_be_read_are_left_out_of_a_dump_and_fail_a_copy
     for (page, (expected, of_copy)) in cases {
         let server = serve("dap2", Some("q.i"), page);
         let (code, out, reported) = run(&["dump", "-v", "q.i", &server.url("/d/set#dap2")]);
-        assert!(code == Some(1) && reported.contains(expected) && reported.contains("/q.i"), "{code:?} {reported}");
+        assert!(
+            code == Some(1) && reported.contains(expected) && reported.contains("/q.i"),
+            "{code:?} {reported}"
+        );
         assert!(!out.contains("q.i = "), "{out}");
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("copy.nc");
@@ -365,7 +378,10 @@ fn structures_without_a_bound_are_refused_before_memory_is_taken() {
     }
     let address = server.url("/d/set#dap2");
     let (code, out, reported) = run(&["dump", "-v", "x", &address]);
-    assert!(code == Some(1) && reported.contains("/x is left out") && !out.contains("x = 0"), "{code:?} {reported}");
+    assert!(
+        code == Some(1) && reported.contains("/x is left out") && !out.contains("x = 0"),
+        "{code:?} {reported}"
+    );
     let (code, _, reported) = run(&["explain", &address, "x"]);
     assert!(code == Some(9) && reported.contains("a plan of at least"), "{code:?} {reported}");
     let deep =

@@ -53,7 +53,11 @@ fn a_copy_that_older_netcdf_c_cannot_read_says_so_and_ends_with_1() {
         let target = format!("{source}.{dialect}.zarr");
         let output = ncirrus(&["copy", "-k", "nczarr", "--dialect", dialect, source, &target], folder);
         let messages = messages(&output);
-        assert_eq!(output.status.code(), Some(i32::from(!parts.is_empty())), "{source}, {dialect}: {messages}");
+        assert_eq!(
+            output.status.code(),
+            Some(i32::from(!parts.is_empty())),
+            "{source}, {dialect}: {messages}"
+        );
         assert_eq!(messages.lines().count(), parts.len(), "{source}, {dialect}: {messages}");
         assert!(parts.iter().all(|part| messages.contains(part)), "{source}, {dialect}: {messages}");
     }
@@ -69,7 +73,12 @@ fn filters_that_older_netcdf_c_may_pass_over_are_reported() {
             [&["copy", "-k", "nczarr", "--dialect", "uc"], &options[..], &[example, "a.zarr", "--overwrite"]];
         let output = ncirrus(&arguments.concat(), folder);
         assert!(output.status.success(), "{}", messages(&output));
-        assert_eq!(messages(&output).contains("shows encoded bytes as values"), is_reported, "{}", messages(&output));
+        assert_eq!(
+            messages(&output).contains("shows encoded bytes as values"),
+            is_reported,
+            "{}",
+            messages(&output)
+        );
     }
 }
 
@@ -103,7 +112,11 @@ fn strings_are_stored_as_the_option_says() {
     }
     let output = ncirrus(&["copy", "--strings", "fixed=4", "strings.nc", "b.zarr"], folder);
     assert_ne!(output.status.code(), Some(0));
-    assert!(messages(&output).contains("text of 5 bytes does not fit 4 bytes: \"three\""), "{}", messages(&output));
+    assert!(
+        messages(&output).contains("text of 5 bytes does not fit 4 bytes: \"three\""),
+        "{}",
+        messages(&output)
+    );
     assert!(!folder.join("b.zarr").exists());
     let output = ncirrus(&["copy", "--strings", "short", "strings.nc", "b.zarr"], folder);
     assert_eq!(output.status.code(), Some(2), "{}", messages(&output));

@@ -54,7 +54,11 @@ fn a_chunk_that_is_far_too_long_is_damage_and_no_question_of_memory() {
     std::fs::write(folder.path().join("a.zarr/sst/3.0.0"), stored(&vec![7; 1 << 20])).unwrap();
     let output = ncirrus(&["dump", "a.zarr"], folder.path());
     assert_eq!(output.status.code(), Some(1), "{}", messages(&output));
-    assert!(messages(&output).contains("sst") && !messages(&output).contains("--memory"), "{}", messages(&output));
+    assert!(
+        messages(&output).contains("sst") && !messages(&output).contains("--memory"),
+        "{}",
+        messages(&output)
+    );
 }
 
 #[test]
@@ -74,7 +78,11 @@ fn a_hint_does_not_name_what_is_in_use() {
     dataset.close().unwrap();
     let output = ncirrus(&["copy", "-k", "nc5", "a.nc4", "b.nc"], folder.path());
     assert_eq!(output.status.code(), Some(6), "{}", messages(&output));
-    assert!(messages(&output).contains("-k nc4") && !messages(&output).contains("-k nc5"), "{}", messages(&output));
+    assert!(
+        messages(&output).contains("-k nc4") && !messages(&output).contains("-k nc5"),
+        "{}",
+        messages(&output)
+    );
 }
 
 #[test]

@@ -129,7 +129,11 @@ fn what_others_put_into_a_store_stays_when_it_is_replaced_or_removed() {
     let tried = done(&["rm", "--dry-run", "s.zarr"], folder);
     assert!(tried.contains("would keep"), "{tried}");
     let output = ncirrus(&["rm", "-y", "s.zarr"], folder);
-    assert!(output.status.success() && messages(&output).contains("plot.png was kept"), "{}", messages(&output));
+    assert!(
+        output.status.success() && messages(&output).contains("plot.png was kept"),
+        "{}",
+        messages(&output)
+    );
     for other in others {
         assert_eq!(fs::read_to_string(folder.join(other)).unwrap(), "mine", "{other}");
     }
@@ -179,7 +183,11 @@ fn options_without_effect_are_reported() {
         let source = example();
         let all = [&["copy", "--overwrite", "-k", "nc3"], options, &[&source, "x.nc"]].concat();
         let output = ncirrus(&all, folder);
-        assert!(output.status.success() && messages(&output).contains(word), "{all:?}: {}", messages(&output));
+        assert!(
+            output.status.success() && messages(&output).contains(word),
+            "{all:?}: {}",
+            messages(&output)
+        );
     }
     done(&["copy", "-k", "nc3", &example(), "y.nc"], folder);
 }

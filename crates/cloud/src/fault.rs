@@ -86,7 +86,8 @@ impl CloudFault {
     /// The meaning of a code that a service returned for one object among others, with its message.
     pub(crate) fn of_code(code: &str, words: Option<&str>) -> Self {
         meaning_of(code, "").unwrap_or_else(|| {
-            let described = on_one_line(&format!("the server answered {code}: {}", words.unwrap_or_default()));
+            let described =
+                on_one_line(&format!("the server answered {code}: {}", words.unwrap_or_default()));
             Self::Other(Error::new(ErrorKind::Io { retryable: false }, described))
         })
     }

@@ -150,7 +150,10 @@ fn lengths_are_right(chain: &CodecChain, encoded: &StoredForm, data: &[u8], spec
             assert_eq!(len, encoded.len(), "{spec:?}: the encoded length");
         }
         for reported in [codec.decoded_len(encoded), codec.framed_len(encoded)] {
-            assert!(matches!(reported, Ok(None)) || reported == Ok(Some(data.len())), "{spec:?}: {reported:?} bytes");
+            assert!(
+                matches!(reported, Ok(None)) || reported == Ok(Some(data.len())),
+                "{spec:?}: {reported:?} bytes"
+            );
         }
     }
 }

@@ -67,6 +67,7 @@ impl<'a> XdrReader<'a> {
         let count = self.array_count(variable)?;
         match variable.kind {
             DdsKind::Atomic(DdsType::String | DdsType::Url) => {
+                // Each string has its length in front: the count is checked before memory is allocated.
                 self.enough(count, 4)?;
                 (0..count).try_for_each(|_| self.string(column))
             }

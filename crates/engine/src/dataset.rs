@@ -278,6 +278,8 @@ impl Dataset {
             let bound = self.bound(variable, &nesting).await?;
             let reading = self.reading(variable, &bound, picked, nesting, missing)?;
             let values = match (&bound.layout, picked) {
+                // The elements of these two are in other datasets or computed by a server; all others are in chunks
+                // of this dataset.
                 (StorageLayout::Mosaic(index), Picked::Selection(selection)) => {
                     MosaicRead::new(self, &reading, index).read(selection).await
                 }

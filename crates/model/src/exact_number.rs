@@ -184,8 +184,7 @@ mod tests {
         }
         assert!(Real(f64::NAN).is_same(Real(f64::NAN)) && !Real(f64::NAN).is_same(Integer(0)));
         assert!(
-            Real(f64::NAN).min(Integer(1)) == Integer(1)
-                && Integer(1).greatest(Real(f64::NAN)) == Integer(1)
+            Real(f64::NAN).min(Integer(1)) == Integer(1) && Integer(1).greatest(Real(f64::NAN)) == Integer(1)
         );
     }
 

@@ -36,7 +36,11 @@ pub(crate) type ChunkTuple = (Vec<u64>, Option<String>, i64, i64, bool);
 
 /// Where the chunks of a selection lie; those that are known never to have been written are left out. A length of -1 is
 /// that of a whole object on another machine, which only a request can tell; what has an offset of -1 was never written.
-pub(crate) fn chunks(py: Python<'_>, variable: &Variable, selection: &Selection) -> PyResult<Vec<ChunkTuple>> {
+pub(crate) fn chunks(
+    py: Python<'_>,
+    variable: &Variable,
+    selection: &Selection,
+) -> PyResult<Vec<ChunkTuple>> {
     wait(py, || {
         let found = variable.chunks(selection)?;
         let store = variable.dataset().reader()?.store();

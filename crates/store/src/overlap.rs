@@ -36,7 +36,8 @@ pub fn check_apart(source: &str, target: &str, shape: DatasetShape, context: &St
     } else {
         return Ok(());
     };
-    let reported = if from.to_string() == to.to_string() { what.to_owned() } else { format!("{what} ({from})") };
+    let reported =
+        if from.to_string() == to.to_string() { what.to_owned() } else { format!("{what} ({from})") };
     Err(Error::new(ErrorKind::Conflict, reported).with_detail(Detail::IsSource).at_object(to))
 }
 

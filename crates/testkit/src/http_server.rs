@@ -169,7 +169,9 @@ fn send(mut stream: TcpStream, page: &ServerPage, range: Option<&str>) {
             (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone())
         }
         ServerPage::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
-        ServerPage::WithStatus(head, body) => (format!("{head}content-length: {}\r\n", body.len()), body.clone()),
+        ServerPage::WithStatus(head, body) => {
+            (format!("{head}content-length: {}\r\n", body.len()), body.clone())
+        }
         ServerPage::First(..) | ServerPage::If(..) | ServerPage::Raw(_) => unreachable!("chosen before"),
     };
     let _ = write!(stream, "HTTP/1.1 {head}connection: close\r\n\r\n");

@@ -267,7 +267,10 @@ fn codecs_that_zarr_python_lacks_are_reported() {
     };
     for id in [4, 32000, 32008, 32026] {
         let reported = notes(&[CodecSpec::hdf5(id, &[])], Kind::Zarr2);
-        assert!(reported.len() == 1 && reported[0].contains("zarr-python does not have"), "{id}: {reported:?}");
+        assert!(
+            reported.len() == 1 && reported[0].contains("zarr-python does not have"),
+            "{id}: {reported:?}"
+        );
     }
     assert_eq!(notes(&[CodecSpec::hdf5(1, &[3])], Kind::Zarr2), [""; 0]);
     assert_eq!(notes(&[CodecSpec::hdf5(32000, &[])], Kind::Nc4), [""; 0]);

@@ -52,7 +52,11 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
             if found.seconds.is_infinite() {
                 return format!("over {} s", super::MAX_SECONDS);
             }
-            format!("{}, {:.0} MiB, {requests} ({max}), {mib:.1}", super::described(found.seconds), found.peak)
+            format!(
+                "{}, {:.0} MiB, {requests} ({max}), {mib:.1}",
+                super::described(found.seconds),
+                found.peak
+            )
         };
         println!("| {name} | {} |", (0..PROGRAMS.len()).map(cell).collect::<Vec<_>>().join(" | "));
     }

@@ -113,7 +113,10 @@ fn declarations_are_read_whatever_their_visibility_and_attributes() {
 #[test]
 fn known_programs_are_allowed_as_long_as_they_are_there() {
     let lost = ["tests/a.rs".to_owned(), "tests/b.rs".to_owned()];
-    assert_eq!(reported(&lost, &[("tests/a.rs", "tests/x.rs")]), ["tests/b.rs: no module declares this file"]);
+    assert_eq!(
+        reported(&lost, &[("tests/a.rs", "tests/x.rs")]),
+        ["tests/b.rs: no module declares this file"]
+    );
     assert_eq!(
         reported(&lost[..1], &[("tests/a.rs", "tests/x.rs"), ("tests/c.rs", "tests/x.rs")]),
         ["tests/c.rs: not a program that tests/x.rs compiles: take it off the list"]

@@ -256,7 +256,10 @@ fn files_that_netcdf_c_refuses_are_refused_if_that_is_requested() {
     for (begins, reason) in refused {
         let (kind, reported) = strictly(begins).expect_err("a refusal");
         assert_eq!(kind, ErrorKind::Unsupported);
-        assert!(reported.contains("netCDF-C does not open this file") && reported.contains(reason), "{reported}");
+        assert!(
+            reported.contains("netCDF-C does not open this file") && reported.contains(reason),
+            "{reported}"
+        );
     }
 }
 

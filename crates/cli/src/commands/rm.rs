@@ -45,7 +45,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     if args.dry_run {
         let reported = removal.keys.iter().try_for_each(|key| writeln!(out, "would remove {}", escaped(key)));
         let stay = others.iter().try_for_each(|key| writeln!(out, "would keep   {}", escaped(key)));
-        return finish(reported.and(stay).and_then(|()| writeln!(out, "{count} in all; nothing was removed")));
+        return finish(
+            reported.and(stay).and_then(|()| writeln!(out, "{count} in all; nothing was removed")),
+        );
     }
     let (url, keys) = (escaped(&shown(&args.url)).into_owned(), if count == 1 { "key" } else { "keys" });
     if !args.yes && !is_wanted(&url, &format!("{count} {keys}"))? {

@@ -86,7 +86,8 @@ for file in files:
         print(file.name, error.json_path, error.message)
 ";
     let output = Command::new(python).args(["-c", script, schema]).arg(folder).output().unwrap();
-    let mut reported: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    let mut reported: Vec<String> =
+        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
     if !output.status.success() {
         reported.push(String::from_utf8_lossy(&output.stderr).into_owned());
     }

@@ -31,7 +31,8 @@ impl IdentityQuery<'_> {
         .flatten();
         let (source, credentials, is_chosen) = self.source(profile.as_ref(), anonymous)?;
         let fallback = || {
-            let is_there = self.profiles.find(ProfileSection::Profile, DEFAULT).is_some() && anonymous.is_none();
+            let is_there =
+                self.profiles.find(ProfileSection::Profile, DEFAULT).is_some() && anonymous.is_none();
             is_there.then(|| SourcedValue::new(DEFAULT, format!("it is in {}", self.profiles.places())))
         };
         let is_named = profile.is_some();
@@ -106,7 +107,11 @@ impl IdentityQuery<'_> {
             );
         }
         if profile.is_none() && self.settings().flag(ConfigKey::Anonymous) == Some(true) {
-            return reported(CredentialSource::Anonymous, self.settings().described(ConfigKey::Anonymous), true);
+            return reported(
+                CredentialSource::Anonymous,
+                self.settings().described(ConfigKey::Anonymous),
+                true,
+            );
         }
         if let Some(profile) = profile
             && let Some(source) = self.of_profile(&profile.value)?

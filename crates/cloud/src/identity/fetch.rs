@@ -150,7 +150,11 @@ async fn take_on(role: &AssumedRole, token_client: &TokenClient) -> Result<Fresh
     Ok(fresh)
 }
 
-async fn assume(role: &AssumedRole, code: Option<&str>, token_client: &TokenClient) -> Result<FreshCredentials> {
+async fn assume(
+    role: &AssumedRole,
+    code: Option<&str>,
+    token_client: &TokenClient,
+) -> Result<FreshCredentials> {
     match fetch(&role.base, token_client).await? {
         Some(base) => sts::assume(role, &base.credential, code, token_client).await,
         None => Err(Error::new(

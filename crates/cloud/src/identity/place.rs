@@ -74,7 +74,8 @@ impl IdentityQuery<'_> {
             return checked(server, "the program".to_owned());
         }
         let settings = self.settings();
-        let configured = || Some((settings.text(ConfigKey::Endpoint)?, settings.described(ConfigKey::Endpoint)));
+        let configured =
+            || Some((settings.text(ConfigKey::Endpoint)?, settings.described(ConfigKey::Endpoint)));
         let is_ignored = self
             .environment()
             .variable("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")

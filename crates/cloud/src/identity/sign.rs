@@ -9,7 +9,7 @@ use super::known::{BucketFacts, CredentialRegistry};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::TryStreamExt;
-use ncirrus_http::{RequestFailure, StoreOperation, once, clock_difference_text};
+use ncirrus_http::{RequestFailure, StoreOperation, clock_difference_text, once};
 use ncirrus_layout::Error;
 use object_store::CredentialProvider;
 use object_store::aws::{AwsAuthorizer, AwsCredential};
@@ -65,7 +65,8 @@ impl BucketSigner {
             codes: context.codes.clone(),
             region: region.clone(),
         };
-        let cache = known.cache(&identity.source, &region, || CredentialCache::new(&identity.source, token_client));
+        let cache =
+            known.cache(&identity.source, &region, || CredentialCache::new(&identity.source, token_client));
         Self(Arc::new(SigningService {
             inner,
             cache,
@@ -247,7 +248,11 @@ fn depends(request: &mut HttpRequest) -> bool {
 }
 
 /// Whether a session token may have expired: answers to HEAD do not say why.
-fn may_hide_expiry(request: &HttpRequest, credential: Option<&AwsCredential>, answer: &ServerVerdict) -> bool {
+fn may_hide_expiry(
+    request: &HttpRequest,
+    credential: Option<&AwsCredential>,
+    answer: &ServerVerdict,
+) -> bool {
     *request.method() == Method::HEAD
         && answer.response.status() == StatusCode::BAD_REQUEST
         && credential.is_some_and(|credential| credential.token.is_some())

@@ -87,6 +87,7 @@ impl Szip {
             Some(pixels) => pixels,
             None => usual_scanline(&chunk.shape, block as u64)?,
         };
+        // As in szip, numbers of 32 and 64 bits are coded as planes of bytes.
         let spread = if bits > 24 { bits / 8 } else { 1 };
         let sample_bits = if spread > 1 { 8 } else { bits };
         let samples = SampleBlock {

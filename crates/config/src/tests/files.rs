@@ -72,7 +72,10 @@ fn nothing_in_the_address_of_a_bucket_is_left_out_without_a_word(
     let settings = gathered(&home(&[(PLACE, "[hosts.lab]\nurl = \"http://127.0.0.1:1\"\n")]), &[]);
     let reported = settings.bucket(&Url::parse(address).unwrap()).err().map(|error| error.to_string());
     assert_eq!(reported.is_some(), says.is_some(), "{reported:?}");
-    assert!(reported.iter().all(|reported| reported.contains(says.unwrap()) && !reported.contains("hunter2")), "{reported:?}");
+    assert!(
+        reported.iter().all(|reported| reported.contains(says.unwrap()) && !reported.contains("hunter2")),
+        "{reported:?}"
+    );
 }
 
 #[test]

@@ -75,7 +75,8 @@ fn a_line_for_no_url_is_left_out_and_reported() {
     let settings = gathered(&home, &[]);
     assert_eq!(rc(&settings, "A", "https://h.org"), None);
     assert_eq!(rc(&settings, "A", "https://[::1]:80/p"), Some("4"));
-    let places: Vec<_> = settings.warnings().iter().filter_map(|reported| reported.split(": ").next()).collect();
+    let places: Vec<_> =
+        settings.warnings().iter().filter_map(|reported| reported.split(": ").next()).collect();
     let expected = [1, 2, 3].map(|line| format!("{}:{line}", home.path().join(".ncrc").display()));
     assert_eq!(places, expected);
 }

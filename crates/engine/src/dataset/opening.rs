@@ -98,6 +98,7 @@ impl Session {
         let driver = match known {
             Some(driver) => driver,
             None => match open::probe(&context, &root, &drivers).await {
+                // A zip file whose name does not say so. The dataset inside has the empty key, so this happens once.
                 Err(error) if open::is_zip(&error) && !root.key().is_empty() => {
                     let (store, object) = (Arc::clone(context.snapshot.store()), root);
                     let inside = ncirrus_store::open_zip(store, object, self.shared.limits.clone());
@@ -146,6 +147,7 @@ impl Session {
         let (session, opening) = (self.clone(), self.shared.next_opening());
         let (known, absent) = (Mutex::default(), Mutex::default());
         let tag = tag_of(&root, context.snapshot.tags());
+        // Later reads are not nested in the read that opened this dataset.
         let context = DriveContext { nesting: ReadDepth::default(), ..context };
         let under = None;
         let inner = DatasetInner {

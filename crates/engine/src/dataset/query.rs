@@ -109,6 +109,7 @@ impl<'a> QueryRead<'a> {
                 boxes.push((part, bounds));
             } else {
                 let (first, second) = part.split_at(part.len() / 2);
+                // The first half is on top of the stack: boxes follow the order of the points.
                 rest.extend([second.to_vec(), first.to_vec()]);
             }
         }
@@ -177,7 +178,8 @@ impl<'a> QueryRead<'a> {
                 let last = axis.last().unwrap_or(axis.start);
                 QueryAxis { start: axis.start, count: last - axis.start + 1, stride: 1 }
             };
-            let whole = QueryBox { variable: self.variable, axes: requested.axes.iter().map(dense).collect() };
+            let whole =
+                QueryBox { variable: self.variable, axes: requested.axes.iter().map(dense).collect() };
             if whole.count() <= requested.count().saturating_mul(DENSER) {
                 requested = whole;
             }

@@ -7,7 +7,10 @@ fn object(key: &str) -> ObjectId {
 
 fn ranges(gap: u64, cap: u64, requested: &[(&str, Option<Range<u64>>)]) -> Vec<(String, Option<Range<u64>>)> {
     let requested = requested.iter().map(|(key, range)| (object(key), range.clone(), ())).collect();
-    merge(requested, gap, cap).into_iter().map(|merged| (merged.object.key().to_owned(), merged.range)).collect()
+    merge(requested, gap, cap)
+        .into_iter()
+        .map(|merged| (merged.object.key().to_owned(), merged.range))
+        .collect()
 }
 
 #[test]

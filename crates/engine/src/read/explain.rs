@@ -112,11 +112,14 @@ impl VariableRead<'_> {
                 plan.missing += 1;
                 return Ok(());
             }
+            // Chunks with codecs are fetched whole, others by the runs that are needed.
             ChunkSource::Encoded { location, len, .. } => {
                 plan.decoded_bytes += *len as u64;
                 match location {
                     Location::Object(object) => requested.push((object.clone(), None, ())),
-                    Location::Bytes(object, range) => requested.push((object.clone(), Some(range.clone()), ())),
+                    Location::Bytes(object, range) => {
+                        requested.push((object.clone(), Some(range.clone()), ()))
+                    }
                     Location::Inline(_) | Location::Absent => plan.inline += 1,
                 }
             }

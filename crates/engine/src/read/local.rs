@@ -151,6 +151,7 @@ impl VariableRead<'_> {
             Location::Bytes(object, range) => {
                 self.context.snapshot.check_store(object)?;
                 let len = range.end.saturating_sub(range.start);
+                // The range comes from the file: it is checked before memory is allocated.
                 let len = shared.limits.chunk_len(len, "a stored chunk")?;
                 let buffer = sized(buffer, len);
                 let read = match self.at_hand(object) {
@@ -183,6 +184,7 @@ impl VariableRead<'_> {
         for (mut unit, place) in units.into_iter().zip(&places) {
             if let Some(place) = place.as_ref().filter(|_| !is_absent) {
                 self.context.snapshot.check_store(&place.object)?;
+                // Consecutive runs are mostly of one object, which is opened once.
                 let source = match opened.take().filter(|(object, _)| **object == place.object) {
                     Some((_, source)) => source,
                     None => self.open_source(store, place)?,

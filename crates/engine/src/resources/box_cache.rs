@@ -339,7 +339,9 @@ mod tests {
         assert!(!read(&[(52, 1), (0, 9)]), "forgotten");
         let whole = cache.whole_fetch(1, 3);
         let fetching = whole.try_lock().unwrap();
-        assert!(read(&[(70, 1), (0, 9)]) && !cache.is_next(2, &requested(&[(70, 1), (0, 9)]), Noting::Nothing));
+        assert!(
+            read(&[(70, 1), (0, 9)]) && !cache.is_next(2, &requested(&[(70, 1), (0, 9)]), Noting::Nothing)
+        );
         drop(fetching);
         assert!(!read(&[(80, 1), (0, 9)]));
         let is_first = |opening, noting| cache.is_first_batch(opening, noting);

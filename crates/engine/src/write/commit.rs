@@ -185,6 +185,7 @@ impl Committer {
         cells: CellList,
     ) -> Result<()> {
         let found = writer.find(target, cells.clone()).await?;
+        // Chunks that exist by now must not be replaced by blank ones.
         let absent = cells.iter().zip(&found).filter(|(_, found)| matches!(found, StoredChunk::Absent));
         let absent = cells_of(cells.rank(), absent.map(|(cell, _)| cell));
         let work = [PlacerWork { var: target.var, cells: absent.clone() }];

@@ -154,6 +154,7 @@ impl DatasetWriter {
         if count == 0 {
             return Ok(());
         }
+        // Growing changed the shape: the target is looked up again.
         self.write_picked(access, self.target(var)?, picked, &data).await
     }
 
@@ -262,8 +263,9 @@ impl DatasetWriter {
         let array = model.shape(target.var);
         let window = WriteWindow { target, model, array, data, touched, prepared };
         let shared = &self.session.shared;
-        let done = shared
-            .for_each(jobs, self.worker_count(cost), |job, worker| self.write_cell(&window, job, worker, queue));
+        let done = shared.for_each(jobs, self.worker_count(cost), |job, worker| {
+            self.write_cell(&window, job, worker, queue)
+        });
         let put = queue.flush().await;
         done.and(put)
     }
@@ -367,6 +369,7 @@ impl DatasetWriter {
                     queue.finish(placed, held)
                 }
                 Err(error) => {
+                    // The chunk remains dirty, so that a later attempt can still store it.
                     held.slot.contents = Some(contents);
                     Err(error)
                 }

@@ -280,8 +280,15 @@ fn an_absent_answer_names_the_object() {
     let (store, array) = (memory([]), Array::new(&[5], &[5]));
     let answer = store.root().child("gone");
     let requested = Mutex::default();
-    let server =
-        BoxServer { array: array.clone(), answer, element_len: 4, max: 9, together: 1, rows: false, requested };
+    let server = BoxServer {
+        array: array.clone(),
+        answer,
+        element_len: 4,
+        max: 9,
+        together: 1,
+        rows: false,
+        requested,
+    };
     let layout = Layout::Query { source: Arc::new(server), variable: 0 };
     let source = Source { layout, ..array.source(&store.root()) };
     let (driver, variable) = sample(&[5], Atomic::Int.into(), source);

@@ -43,6 +43,8 @@ impl TreeShape {
         let room = node_len.checked_sub(OVERHEAD).ok_or_else(damaged)?;
         let max = room.checked_div(record).filter(|max| *max > 0).ok_or_else(damaged)?;
         let count_width = width(max);
+        // Pointers to leaves have no total, so the width of totals is zero there (docs/spec/hdf5-netcdf4.md C.4,
+        // arithmetic).
         let mut levels = vec![DepthLevel { max, total_width: 0 }];
         let (mut below, mut total) = (0, max);
         for _ in 0..depth {

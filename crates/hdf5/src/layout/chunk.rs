@@ -85,6 +85,7 @@ impl ChunkLookup {
         let byte_len = shape.iter().try_fold(dataset.datatype.byte_len, |len, along| len.checked_mul(*along));
         let byte_len =
             byte_len.ok_or_else(|| Error::limit(format!("chunks of shape {shape:?} are too large")))?;
+        // docs/spec/hdf5-netcdf4.md E.4, width of the chunk size.
         let size_width = if *version >= 5 { file.sizes.lengths } else { size_width(byte_len) };
         Ok(Self {
             file: Arc::clone(file),

@@ -76,7 +76,8 @@ pub(super) fn check_code(
         Some("ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") => Ok(StatusMeaning::Expired),
         code => match clocks_differ(headers, SystemTime::now(), requested.ahead) {
             Some(ahead) if code == Some("RequestTimeTooSkewed") || is_refused(status, requested) => {
-                let error = Error::new(ErrorKind::Denied, format!("access denied: {}", clock_difference_text(ahead)));
+                let error =
+                    Error::new(ErrorKind::Denied, format!("access denied: {}", clock_difference_text(ahead)));
                 Err(RequestFailure { clock: Some(ahead), ..RequestFailure::lasting(error) })
             }
             _ => Ok(StatusMeaning::Other),

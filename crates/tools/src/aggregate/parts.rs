@@ -95,6 +95,7 @@ impl FilePart {
         let read = template.members.iter().filter(is_compared).chain(template.collected());
         let read = read.filter_map(|member| model.variable_at(&member.path));
         let read: Vec<_> = read.map(|var| (var, Selection::all(&model.shape(var)))).collect();
+        // Announced before the first is read, so that their requests are made together.
         dataset.announce_reads(&read);
         let mut found = Vec::new();
         for (number, member) in template.members.iter().enumerate() {

@@ -113,9 +113,11 @@ impl Meaning {
         let decoded = decoded(&self.from, values)?;
         let mut numbers = ExactNumber::all(&decoded.values).into_iter().zip(&decoded.missing);
         if self.to.is_of_integers() {
-            let numbers = numbers.map(|(number, missing)| {
-                if *missing { Ok(None) } else { self.whole(number).map(Some) }
-            });
+            let numbers = numbers.map(
+                |(number, missing)| {
+                    if *missing { Ok(None) } else { self.whole(number).map(Some) }
+                },
+            );
             let numbers = numbers.collect::<Result<Vec<_>, String>>()?;
             return self.to.encode_integers(&numbers).map_err(|error| error.message().to_owned());
         }

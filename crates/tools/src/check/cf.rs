@@ -108,8 +108,7 @@ fn check_range(variable: &Variable, attributes: &Attributes, findings: &mut Find
         return;
     };
     let (min, max) = (min.unwrap_or(lowest), max.unwrap_or(highest));
-    let (min, max) =
-        (if min < lowest { lowest } else { min }, if max > highest { highest } else { max });
+    let (min, max) = (if min < lowest { lowest } else { min }, if max > highest { highest } else { max });
     // A range may be NaN, which holds nothing either.
     if min.partial_cmp(&max).is_none_or(std::cmp::Ordering::is_gt) {
         let message = "no value of the stored type is in the range".to_owned();

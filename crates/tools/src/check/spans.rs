@@ -44,6 +44,7 @@ impl SpanMap {
             let name = self.owners.get(span.owner).map_or("", String::as_str);
             return Some((name, start.max(range.start)..span.end.min(range.end)));
         }
+        // Runs of one owner that follow one another become one: files have far fewer of those than chunks.
         let mut run = Span { end: range.end, owner };
         let mut start = range.start;
         if let Some((before, _)) = before.filter(|(_, span)| span.end == range.start && span.owner == owner) {

@@ -39,6 +39,7 @@ pub(super) fn settle(
         let plan =
             plan_copy((source.reader()?, pair.var), &pair.selection, (writer, pair.var), pair.treatment);
         let plan = session.engine().wait(plan).map_err(|error| error.at_path(&*pair.path))?;
+        // Nothing is lost if every chunk passes through as it is, which only the plan of the copy shows.
         if plan.written > 0 || plan.counted < plan.passes {
             let model = writer.model();
             notes.push(replace(writer, pair, &model, instead, session)?);

@@ -145,7 +145,10 @@ fn chunks_of_a_tree_are_checked_one_by_one_or_not_at_all() {
     let (all, _) = far.counts();
     assert_eq!(read(url, &far.session(&folder, false)), first);
     let (absent, requested) = far.counts();
-    assert!(requested >= 10 && absent + requested <= all, "{requested} states and {absent} others instead of {all}");
+    assert!(
+        requested >= 10 && absent + requested <= all,
+        "{requested} states and {absent} others instead of {all}"
+    );
     assert_eq!(read(url, &far.session(&folder, true)), first);
     let (still_absent, metadata) = far.counts();
     assert_eq!((still_absent, metadata), (absent, requested - 10), "no chunk is asked about");

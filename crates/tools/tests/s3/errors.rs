@@ -141,8 +141,9 @@ fn without_the_permission_to_list_what_is_absent_is_absent_for_a_probe_and_denie
 fn missing_permission_to_write_is_reported() {
     let Some((place, reported)) = Place::moto() else { return };
     create(&place.url("data"), &place.session()).unwrap();
-    let keys =
-        |who: &str| (reported[who][0].as_str().unwrap().to_owned(), reported[who][1].as_str().unwrap().to_owned());
+    let keys = |who: &str| {
+        (reported[who][0].as_str().unwrap().to_owned(), reported[who][1].as_str().unwrap().to_owned())
+    };
     let endpoint = reported["endpoint"].as_str().unwrap();
     let (key, secret) = keys("nobody");
     let unknown = session(&settings(endpoint, &key, &secret));

@@ -281,6 +281,7 @@ impl DatasetAssembly<'_> {
         let codecs: Arc<[CodecSpec]> = metadata
             .codecs
             .into_iter()
+            // A single element has no axes to transpose.
             .filter(|codec| !is_hidden || codec.identifier() != "transpose")
             .collect();
         let layout = Layout::Grid { grid, edge: EdgeChunks::Full, index, codecs };

@@ -47,7 +47,11 @@ fn uploads_in_parts_end_with_their_condition() {
     assert_eq!(upload(PutCondition::Absent).unwrap_err().kind(), ErrorKind::Conflict);
     let requested = server.requested();
     let conditional = |head: &&String| head.contains("if-none-match:");
-    assert_eq!(requested.iter().filter(conditional).count(), 1, "nothing but the end bears it: {requested:?}");
+    assert_eq!(
+        requested.iter().filter(conditional).count(),
+        1,
+        "nothing but the end bears it: {requested:?}"
+    );
 }
 
 /// Its clock is ahead by half an hour, and signatures are valid for a quarter of an hour.

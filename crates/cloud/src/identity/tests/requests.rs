@@ -116,7 +116,10 @@ fn requests_are_signed_for_the_region_with_the_token() {
         assert!(!head.contains("hunter2"));
     }
     let hash = "x-amz-content-sha256: 11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437";
-    assert!(requested.iter().any(|head| head.starts_with("put /bucket/k ") && head.contains(hash)), "{requested:?}");
+    assert!(
+        requested.iter().any(|head| head.starts_with("put /bucket/k ") && head.contains(hash)),
+        "{requested:?}"
+    );
 }
 
 /// Denies all signed requests.

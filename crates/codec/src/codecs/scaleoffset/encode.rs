@@ -101,9 +101,8 @@ fn floats<const N: usize>(codec: &ScaleOffset, input: &[u8], digits: i32) -> Opt
         .filter(|value| codec.fill.is_none_or(|fill| !scale.is_fill(codec, *value, fill)));
     let valid = valid.map(|value| codec.float(value));
     let ends = (f64::INFINITY, f64::NEG_INFINITY, true);
-    let (min, max, finite) = valid.fold(ends, |(min, max, finite), value| {
-        (value.min(min), value.max(max), finite & value.is_finite())
-    });
+    let (min, max, finite) = valid
+        .fold(ends, |(min, max, finite), value| (value.min(min), value.max(max), finite & value.is_finite()));
     let (min, max) = if min > max { (0.0, 0.0) } else { (min, max) };
     let span = scale.of(max) - scale.of(min);
     let limit = if N == 4 { 2f64.powi(31) } else { 2f64.powi(63) };

@@ -154,6 +154,8 @@ impl<S: ZfpScalar, const SIZE: usize> BlockEncoder<'_, S, SIZE> {
             if left == 0 {
                 break;
             }
+            // Digits of the first `known` numbers, which are significant already, are put as they are. For the
+            // others, a bit says whether one of them becomes significant, and zeros lead to it.
             let digits = plane_of(&self.codes, plane);
             let verbatim = known.min(left);
             left -= verbatim;

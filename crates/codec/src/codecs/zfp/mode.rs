@@ -131,6 +131,7 @@ impl ZfpMode {
         let bad = |what: &str| CodecError::malformed(NAME, format!("{what} in {self:?}"));
         let coding = match self {
             Self::Rate(rate) => {
+                // As `zfp_stream_set_rate` rounds: a block has 4 numbers along each axis.
                 let numbers = 4f64.powi(i32::try_from(rank).unwrap_or(4));
                 let bits = (numbers * rate + 0.5).floor().max(f64::from(kind.least_rate_bits()));
                 let bits = (1..=super::header::MAX_BITS).find(|count| f64::from(*count) >= bits);
@@ -143,6 +144,7 @@ impl ZfpMode {
                 CodingLimits { least_exponent: exponent_of(error), ..CodingLimits::ALL }
             }
             Self::Accuracy(_) => return Err(bad("an impossible tolerance")),
+            // zfp marks this mode by an exponent below the smallest one.
             Self::Reversible => {
                 CodingLimits { least_exponent: CodingLimits::ALL.least_exponent - 1, ..CodingLimits::ALL }
             }

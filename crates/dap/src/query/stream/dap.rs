@@ -52,6 +52,7 @@ impl DapStream {
         let Some(([flags, high, middle, low], rest)) = held.split_first_chunk::<4>() else {
             return AnswerStart::Incomplete;
         };
+        // A chunk begins with a byte of flags and its length in 24 bits (docs/spec/dap.md 6.2).
         let len = u32::from_be_bytes([0, *high, *middle, *low]) as usize;
         let Some(document) = rest.get(..len) else { return AnswerStart::Incomplete };
         if classify(held) != AnswerKind::Chunks || flags & (ERROR | LAST) != 0 {

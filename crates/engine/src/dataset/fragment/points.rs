@@ -54,6 +54,7 @@ impl MosaicRead<'_> {
             return Ok(());
         }
         let read = self.read_source_points(&source, &mut wanted).await.map_err(|error: Error| {
+            // The next read opens the changed dataset again.
             if error.kind() == ErrorKind::Changed {
                 self.dataset.forget_fragment(&places);
             }

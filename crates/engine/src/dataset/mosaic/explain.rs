@@ -24,6 +24,7 @@ impl MosaicRead<'_> {
                 let Some(inside) = piece.within(&tile.region) else { continue };
                 plan.tiles += 1;
                 looked_at += 1;
+                // All tiles are counted, but only the first ones are looked into: each may need requests.
                 if looked_at > COUNTED {
                     continue;
                 }

@@ -161,6 +161,7 @@ impl MosaicRead<'_> {
         values: &Mutex<PointValues>,
     ) -> Result<()> {
         let unread = self.read_fragment_points(batch.fragments, points, values).await?;
+        // Texts that are made of several stored elements cannot be read point by point.
         if !unread.is_empty() {
             let read = self.read_by_lists(&points.pick(&unread)).await?;
             values.guard().put(&unread, &read)?;

@@ -68,7 +68,8 @@ impl QueryRead<'_> {
         let (mut count, mut bytes) = (0, 0_u64);
         for _ in 0..UNDER_WAY {
             let rest = boxes.get(count..).unwrap_or_default();
-            let group = rest.get(..group_len(rest, each, |requested| self.bytes_of(requested))).unwrap_or_default();
+            let group =
+                rest.get(..group_len(rest, each, |requested| self.bytes_of(requested))).unwrap_or_default();
             bytes = group.iter().fold(bytes, |sum, requested| sum.saturating_add(self.bytes_of(requested)));
             if group.is_empty() || (count > 0 && bytes > all) {
                 break;
@@ -76,7 +77,8 @@ impl QueryRead<'_> {
             count += group.len();
         }
         // The columns of a sequence come in one answer.
-        let sequence = |at: usize| boxes.get(at).and_then(|requested| self.source.sequence(requested.variable));
+        let sequence =
+            |at: usize| boxes.get(at).and_then(|requested| self.source.sequence(requested.variable));
         while count > 0 && sequence(count).is_some() && sequence(count) == sequence(count - 1) {
             count += 1;
         }

@@ -27,7 +27,8 @@ impl QueryRead<'_> {
                 fetched.extend(boxes);
             }
         }
-        let has = |requested: &QueryBox| fetched.iter().any(|held| crate::resources::holds_box(held, requested));
+        let has =
+            |requested: &QueryBox| fetched.iter().any(|held| crate::resources::holds_box(held, requested));
         for requested in boxes.iter().filter(|requested| !has(requested)) {
             self.plan_box(requested, &mut plan)?;
         }

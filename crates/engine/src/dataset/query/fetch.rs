@@ -92,7 +92,10 @@ impl QueryRead<'_> {
         let decoded = self.source.decode(requested, &answer.bytes, &self.reading.context.shared.limits);
         let values = decoded.map_err(|error| error.at_object(&query.object))?;
         let is_each = values.len() == requested.len()
-            && values.iter().zip(requested).all(|(values, requested)| values.len() as u64 == requested.count());
+            && values
+                .iter()
+                .zip(requested)
+                .all(|(values, requested)| values.len() as u64 == requested.count());
         if is_each { Ok(values) } else { Err(other_box().at_object(&query.object)) }
     }
 
@@ -128,7 +131,8 @@ impl QueryRead<'_> {
 
     /// The values of a box that the cache has, perhaps as part of another one.
     pub(super) fn cached(&self, requested: &QueryBox) -> Result<Option<Values>> {
-        let Some((held, values)) = self.reading.context.shared.boxes.find(self.reading.opening, requested) else {
+        let Some((held, values)) = self.reading.context.shared.boxes.find(self.reading.opening, requested)
+        else {
             return Ok(None);
         };
         if held == *requested {
@@ -144,7 +148,8 @@ impl QueryRead<'_> {
         let [query] = queries.as_slice() else {
             return Err(Error::internal(format!("{} queries for one box", queries.len())));
         };
-        let is_kept = self.kept_len(requested).is_some() && self.reading.bound.source.fill.as_bytes().is_some();
+        let is_kept =
+            self.kept_len(requested).is_some() && self.reading.bound.source.fill.as_bytes().is_some();
         let values = if is_kept {
             let count = usize::try_from(requested.count()).unwrap_or(usize::MAX);
             let mut values = convert::zeros(self.reading.model, self.reading.bound.ty, count)?;

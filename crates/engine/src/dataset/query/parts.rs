@@ -26,7 +26,9 @@ impl QueryPart {
     fn strides(&self) -> Result<Vec<u64>> {
         let counts: Vec<u64> = self.requested.axes.iter().map(|axis| axis.count).collect();
         let mut strides = ncirrus_layout::grid::row_major(&counts, 1)?;
-        for ((stride, requested), wanted) in strides.iter_mut().zip(&self.requested.axes).zip(&self.piece.axes) {
+        for ((stride, requested), wanted) in
+            strides.iter_mut().zip(&self.requested.axes).zip(&self.piece.axes)
+        {
             let own = axis_of(wanted).map_or(1, |axis| axis.stride);
             *stride = stride.saturating_mul(own.checked_div(requested.stride).unwrap_or(1).max(1));
         }

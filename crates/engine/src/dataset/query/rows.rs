@@ -56,7 +56,9 @@ impl QueryRead<'_> {
         {
             return only.put(&mut result.guard(), values);
         }
-        parts.iter().try_for_each(|part| part.put(&mut result.guard(), inside(whole, &part.requested, &values)?))
+        parts
+            .iter()
+            .try_for_each(|part| part.put(&mut result.guard(), inside(whole, &part.requested, &values)?))
     }
 
     async fn fetch_rows(&self, whole: &QueryBox) -> Result<Values> {

@@ -32,7 +32,9 @@ impl DeliveredBoxes {
         let mut boxes = self.0.guard();
         match values {
             Ok(values) => boxes.extend(requested.into_iter().zip(values.into_iter().map(Ok))),
-            Err(error) => boxes.extend(requested.into_iter().map(|requested| (requested, Err(error.clone())))),
+            Err(error) => {
+                boxes.extend(requested.into_iter().map(|requested| (requested, Err(error.clone()))))
+            }
         }
     }
 }
@@ -69,7 +71,8 @@ impl Dataset {
             let StorageLayout::Query(source, number) = &bound.layout else { return };
             if let Ok(reading) = self.reading_alone(*variable, &bound, selection) {
                 let read = QueryRead::new(&reading, (source, *number));
-                let is_kept = |requested: &QueryBox| read.sequence().is_none() || read.kept_len(requested).is_some();
+                let is_kept =
+                    |requested: &QueryBox| read.sequence().is_none() || read.kept_len(requested).is_some();
                 boxes.extend(read.small_boxes(selection).into_iter().filter(is_kept));
             }
         }
@@ -139,6 +142,7 @@ impl Dataset {
         let Some((first, _)) = reads.first() else { return };
         let mut boxes: Vec<QueryBox> = Vec::new();
         for (read, selection) in &reads {
+            // One request reaches one server: boxes of another source are left to the reads themselves.
             if Arc::ptr_eq(read.source.0, first.source.0) {
                 boxes.extend(QueryRead::new(&read.reading, read.source).small_boxes(selection));
             }
@@ -175,7 +179,8 @@ impl QueryRead<'_> {
     /// The small boxes of a selection that would be requested, and any column of a sequence. Parts of a box that has to be
     /// cut are not small, so that a variable of any length is announced in no time.
     pub(super) fn small_boxes(&self, selection: &Selection) -> Vec<QueryBox> {
-        let is_small = |requested: &QueryBox| requested.count().saturating_mul(self.element_len()) <= SMALL_BYTES;
+        let is_small =
+            |requested: &QueryBox| requested.count().saturating_mul(self.element_len()) <= SMALL_BYTES;
         let is_new = |requested: &QueryBox| matches!(self.cached(requested), Ok(None));
         let is_column = self.sequence().is_some();
         let parts: Vec<_> = self.pieces(selection).into_iter().filter_map(|piece| self.part(piece)).collect();

@@ -77,6 +77,8 @@ impl VariableCopy<'_> {
             for_each_run(&shape, &start, &lens, |run| {
                 to.extend((0..run.len).map(|k| run.outer + k * run.step));
                 from.extend(run.inner..run.inner + run.len);
+                // The lists of indices take several times the memory of the values: they are used and emptied in
+                // between.
                 if to.len() >= ASSIGNED && done.is_ok() {
                     done = convert::assign(&mut whole, &to, &values, &from);
                     to.clear();

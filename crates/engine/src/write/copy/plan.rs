@@ -151,12 +151,14 @@ impl VariableCopy<'_> {
         let lens = self.shape.iter().zip(&passing.chunk);
         plan.chunks = lens.map(|(len, chunk)| len.div_ceil(*chunk)).fold(1, u64::saturating_mul);
         plan.passes = plan.chunks.div_ceil(passing.window as u64);
+        // One window is fetched while the one before it is put.
         plan.in_flight = plan.passes.min(2);
         plan.block.clone_from(&passing.chunk);
         let cost = passing.target.cell_cost(&vec![0; passing.chunk.len()]) as u64;
         plan.memory = cost.saturating_mul(plan.chunks.min(passing.window as u64 * plan.in_flight));
         for part in route.parts(&self.shape) {
             let CopyPart::Chunks(cells) = part else { continue };
+            // The rest is estimated from the parts that were counted.
             if plan.passed + plan.decoded + plan.missing >= COUNTED {
                 break;
             }

@@ -222,8 +222,14 @@ fn a_damaged_chunk_is_skipped_once_where_that_is_wanted() {
     let skipped = Mutex::new(Vec::new());
     let all = Selection::all(&shape);
     let report = |one: SkippedPart| skipped.lock().unwrap().push(one.chunk);
-    let copying =
-        copy_around_damage((&source, var), &all, (&writer, copy), ValueTreatment::default(), &|_| (), &report);
+    let copying = copy_around_damage(
+        (&source, var),
+        &all,
+        (&writer, copy),
+        ValueTreatment::default(),
+        &|_| (),
+        &report,
+    );
     to.run(copying).unwrap();
     assert_eq!(skipped.into_inner().unwrap(), [Some(vec![33, 0, 0])]);
     let Values::Int(read) = to.run(writer.read(copy, &all)).unwrap() else { panic!() };

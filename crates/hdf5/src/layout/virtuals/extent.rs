@@ -22,7 +22,9 @@ pub(super) fn extent(
         }
     }
     for (axis, len) in grown.into_iter().enumerate() {
-        let (Some(dim), Some(max_len), Some(len)) = (dims.get_mut(axis), max.get(axis), len) else { continue };
+        let (Some(dim), Some(max_len), Some(len)) = (dims.get_mut(axis), max.get(axis), len) else {
+            continue;
+        };
         let fixed = mappings.iter().filter(|mapping| mapping.target.unlimited().is_none());
         let fixed_end = fixed.filter_map(|mapping| mapping.target.end_along(axis)).max().unwrap_or(0);
         *dim = len.max(fixed_end).min(max_len.unwrap_or(u64::MAX));

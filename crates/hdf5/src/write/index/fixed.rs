@@ -81,6 +81,7 @@ pub(super) fn update(
         return Ok(UpdatedIndex { change, layout: None });
     }
     let prefix = ChecksummedBlock::read(view, file, data, array.paged_prefix_len(), front)?;
+    // A page whose bit is not set holds no valid bytes: it is written as a whole (docs/spec/hdf5-netcdf4.md E.6).
     let written = pages.iter().filter(|(page, _)| prefix.bit(prefix_len(file.sizes), **page));
     let old = join(written, |(page, _)| {
         let len = array.len_of(*page) * array.each;

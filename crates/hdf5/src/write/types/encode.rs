@@ -29,6 +29,7 @@ fn encode(out: &mut ByteSink, datatype: &Datatype) {
             head(out, datatype, 9, [0, 0, 0]);
             encode(out, base);
         }
+        // The base type of a string is a byte; the character set is in the flags of the string itself.
         DatatypeClass::VlenText(padding) => {
             head(out, datatype, 9, [1 | padding_code(*padding) << 4, UTF_8, 0]);
             out.bytes(UNSIGNED_BYTE);

@@ -33,6 +33,7 @@ impl FileUpdate {
             if let Some(addr) = addrs.get(&FileObject::Variable(id)).copied() {
                 stands.insert(id, ExistingStorage { addr, run, implicit: false, shape: shape.clone() });
             }
+            // Everything is in the file already; what is written from now on is held until the next commit.
             let held = HeldElements::nothing(form.arranged);
             tracks.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
         }

@@ -173,7 +173,8 @@ fn reported_by_computed(page: ServerPage) -> (String, TestHttpServer) {
 
 #[test]
 fn what_the_target_of_a_redirect_says_is_reported_with_its_host() {
-    let reported = |status: &'static str, body: &str| ServerPage::WithStatus(status, body.as_bytes().to_vec());
+    let reported =
+        |status: &'static str, body: &str| ServerPage::WithStatus(status, body.as_bytes().to_vec());
     let page = "<html><title>Earthdata Login</title></html>";
     let refused = "<html><title>Not for you</title></html>";
     let cases = [

@@ -20,13 +20,17 @@ impl VariableBlocks<'_> {
         let requested = self.requested(var, &shape)?;
         if self.options.like_s3netcdf4 {
             let counts = match requested {
-                Some(requested) => legacy::counts(&shape, &requested.into_iter().map(to_f64).collect::<Vec<_>>()),
+                Some(requested) => {
+                    legacy::counts(&shape, &requested.into_iter().map(to_f64).collect::<Vec<_>>())
+                }
                 None => legacy::partitions(&shape, &kinds, self.options.max_size),
             };
             return shape.iter().zip(counts).map(|(len, count)| legacy::sizes(*len, count)).collect();
         }
         Ok(match requested {
-            Some(requested) => shape.iter().zip(requested).map(|(len, block)| by_length(*len, block)).collect(),
+            Some(requested) => {
+                shape.iter().zip(requested).map(|(len, block)| by_length(*len, block)).collect()
+            }
             None => {
                 let elements = shape.iter().fold(1u64, |all, len| all.saturating_mul(*len));
                 let min = elements / (self.options.max_size / element.max(1)).max(1);

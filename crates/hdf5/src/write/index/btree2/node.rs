@@ -116,9 +116,8 @@ impl RecordForm {
     pub(super) fn used_len(&mut self, depth: u16, records: usize) -> Result<u64> {
         let max = self.max(depth)?;
         if records > max {
-            let text = format!(
-                "a node with {records} records in a version 2 B-tree whose nodes have at most {max}"
-            );
+            let text =
+                format!("a node with {records} records in a version 2 B-tree whose nodes have at most {max}");
             return Err(Error::malformed(text));
         }
         let pointers = if depth == 0 { 0 } else { (records + 1) * self.pointer_len(usize::from(depth)) };
@@ -190,6 +189,7 @@ impl RecordForm {
             let addr = cursor.addr(self.sizes)?;
             let addr = addr.ok_or_else(|| Error::malformed("a child without address"))?;
             let records = cursor.uint(self.count_width)?;
+            // Pointers to leaves have no total (docs/spec/hdf5-netcdf4.md C.4).
             let total = if depth > 1 { cursor.uint(total_width)? } else { records };
             row.children.push(NodePointer {
                 addr,

@@ -121,6 +121,8 @@ impl UpdatePlanner<'_> {
         built: &HashMap<VarId, BuiltIndex>,
         only_lengths: bool,
     ) -> Result<Vec<MessageDraft>> {
+        // Lengths are needed before addresses are known: that first round must take nothing of the file's heap and
+        // space.
         let mut heap = HeapBuilder::new(self.file.sizes);
         let mut space = SpaceAllocator::new(self.space.end());
         let mut describer = ObjectDescriber {

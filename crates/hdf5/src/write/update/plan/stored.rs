@@ -162,6 +162,7 @@ impl UpdatePlanner<'_> {
         (found, lens): (&StoredDataset, &[u64]),
     ) -> Step<()> {
         let addr = stand.addr;
+        // References in a run that readers know are overwritten in place, after their targets.
         for (cell, body) in &track.late {
             let start = run_of(&track.form, &track.shape, cell)?.start;
             let run = stand.run.map_or(0, |run| run.0);
@@ -217,6 +218,7 @@ impl UpdatePlanner<'_> {
         let updated = index::update(self.view, &self.file, (*index, *addr), &grid, &chunks, &mut self.space)?;
         self.indexes.extend(updated.change.then);
         self.fresh.extend(updated.change.fresh);
+        // Replaced nodes and chunks are given up, but not before the commit: the file on disk still refers to them.
         updated.change.released.into_iter().for_each(|(addr, len)| self.space.leave(addr, len));
         for found in old {
             if let Location::Bytes(_, range) = found.location {
