@@ -20,7 +20,7 @@ pub(crate) fn serve(folder: &str, latency: Duration, announce: impl FnOnce(Strin
     let folder = std::path::PathBuf::from(folder);
     // The file system's server looks at the condition of a put and puts one after the other, so that two writers could
     // both succeed; what a get reads must not change between its content and its tag either.
-    let turns = Arc::new(RwLock::new(()));
+    let state = Arc::new(RwLock::new(()));
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         announce(format!("http://{}", listener.local_addr()?));
@@ -29,9 +29,9 @@ pub(crate) fn serve(folder: &str, latency: Duration, announce: impl FnOnce(Strin
             stream.set_nodelay(true)?;
             let service = service.clone();
             let folder = folder.clone();
-            let turns = Arc::clone(&turns);
+            let state = Arc::clone(&state);
             let late = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-                let (service, turns) = (service.clone(), Arc::clone(&turns));
+                let (service, state) = (service.clone(), Arc::clone(&state));
                 let is_conditional = request.method() == Method::PUT
                     && [IF_MATCH, IF_NONE_MATCH].iter().any(|name| request.headers().contains_key(name));
                 let is_folder = folder.join(request.uri().path().trim_start_matches('/')).is_dir();
@@ -45,10 +45,10 @@ pub(crate) fn serve(folder: &str, latency: Duration, announce: impl FnOnce(Strin
                     }
                     let request = request.map(s3s::Body::from);
                     if is_conditional {
-                        let _alone = turns.write().await;
+                        let _alone = state.write().await;
                         return service.call(request).await;
                     }
-                    let _unchanged = turns.read().await;
+                    let _unchanged = state.read().await;
                     service.call(request).await
                 }
             });

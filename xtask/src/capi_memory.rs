@@ -1,4 +1,4 @@
-//! Programs with the C library under valgrind: no access to memory that nobody gave, nothing lost: `cargo xtask capi-memory`.
+//! Programs with the C library under valgrind: no access to memory that was not allocated, no leaks: `cargo xtask capi-memory`.
 use crate::netcdf_c::{self, loaded_from};
 use crate::netcdf_source::configured;
 use crate::run::{Outcome, command_in, ended_within, program, project, target};

@@ -21,7 +21,7 @@ pub(crate) struct FittedModel {
     pub(crate) attributes: Attributes,
     /// Variables in definition order.
     pub(crate) vars: Vec<VariableDefinition>,
-    /// Where the parts of the file begin, if somebody determined it.
+    /// Where the parts of the file begin, if that was set.
     pub(crate) room: Option<FileRoom>,
     index: HashMap<VarId, usize>,
 }

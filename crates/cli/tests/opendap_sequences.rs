@@ -178,7 +178,7 @@ fn selections_of_an_address_go_along_with_every_request() {
         assert!(values.is_identical(&part_of(&column(name), &expected)), "{name}: {values:?}");
     }
     let requests = server.take_requests();
-    // Of the structure also without the projection: it tells which attributes are nobody's.
+    // Of the structure also without the projection: it shows which attributes belong to no variable.
     assert_eq!(requests.len(), 5, "{requests:?}");
     assert!(
         requests.iter().all(|requested| requested.ends_with("&station.temp%3E=4&id%21=985")

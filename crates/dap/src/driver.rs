@@ -139,7 +139,7 @@ fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Ve
     let whole = place.constraint.query(place.encoding());
     let selections = place.constraint.selections_only().query(place.encoding());
     let (dds, das) = (place.response(".dds", &whole), place.response(".das", &selections));
-    // The attributes are those of all variables, also of those that nobody asked for.
+    // The attributes are those of all variables, also of those that were not requested.
     let unprojected = if place.constraint.has_projections() {
         settled(response(view, &place.response(".dds", &selections))).map(Result::ok)
     } else {

@@ -58,7 +58,7 @@ fn call_back<T>(
         Err(error) => callable.call1(py, (py.None(), error.into_value(py))),
     };
     if let Err(error) = reported {
-        // The event loop has ended: nobody waits any more.
+        // The event loop has ended: no task waits any more.
         error.write_unraisable(py, None);
     }
 }

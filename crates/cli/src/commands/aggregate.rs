@@ -23,7 +23,7 @@ use std::io::Write as _;
   ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc
 
 Files follow each other in the order given; with several axes, and with --sort, their coordinates say where they lie. Overlaps,
-a wrong order and whatever does not fit are told by the file's name before anything is written; gaps are told, too. Variables
+a wrong order and whatever does not fit are reported with the file's name before anything is written, and so are gaps. Variables
 along the axis stay in the files; coordinates, and variables that all files have alike, are stored in the master.")]
 pub(crate) struct Args {
     /// Path or URL of the master.

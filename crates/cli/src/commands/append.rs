@@ -13,7 +13,7 @@ use std::io::Write as _;
 #[command(after_help = "Examples:
   ncirrus append year.nc jan.nc feb.nc                  along the unlimited dimension
   ncirrus append --along time series.zarr day.nc        along a dimension of Zarr
-  ncirrus append --dry-run year.nc feb.nc               tell what does not fit
+  ncirrus append --dry-run year.nc feb.nc               report what does not fit
   ncirrus append --skip-existing year.nc feb.nc         again after an interruption
   ncirrus append --rewrite s3://bucket/year.nc feb.nc   a single file on an object store")]
 pub(crate) struct Args {

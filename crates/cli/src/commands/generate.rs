@@ -18,7 +18,7 @@ use std::path::Path;
   ncirrus generate -k nczarr sst.cdl sst.zarr     NCZarr
   ncirrus generate -c time/1,lat/,lon/ -F 'sst,zstd,level=5' sst.cdl sst.nc4
   ncirrus dump a.nc | sed s/Kelvin/K/ | ncirrus generate - b.nc
-  ncirrus generate --check sst.cdl                only tell what is wrong with the text")]
+  ncirrus generate --check sst.cdl                only report what is wrong with the text")]
 pub(crate) struct Args {
     /// The text; - for standard input.
     text: String,

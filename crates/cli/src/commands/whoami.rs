@@ -99,7 +99,7 @@ fn of_server(url: &Url, settings: &ConfigSettings) -> Vec<ReportRow> {
             };
             (who, Some(login.origin.to_string()))
         }
-        None => ("nobody".to_owned(), None),
+        None => ("none".to_owned(), None),
     };
     let mut rows = vec![("credentials", who, why)];
     rows.extend(settings.proxy_of(url).map(|(proxy, origin)| ("proxy", proxy, Some(origin.to_string()))));

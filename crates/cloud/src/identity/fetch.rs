@@ -226,6 +226,6 @@ fn denied(source: &CredentialSource, error: &object_store::Error) -> Error {
 
 impl fmt::Debug for CredentialCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Purse({})", self.source)
+        write!(f, "CredentialCache({})", self.source)
     }
 }

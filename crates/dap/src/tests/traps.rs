@@ -305,7 +305,7 @@ fn dimensions_are_unlimited_by_hint_only_with_the_length_of_the_constraint() {
 }
 
 #[test]
-fn attributes_of_variables_that_projections_leave_out_are_nobodys() {
+fn attributes_of_variables_that_projections_leave_out_have_no_owner() {
     let all = "Dataset { Byte v; Byte w; Structure { Byte a; Byte b; } s; } x;";
     let das = "v { String units \"m\"; } w { String units \"K\"; } s { String note \"n\"; b { String units \"s\"; } } \
                other { String units \"?\"; }";

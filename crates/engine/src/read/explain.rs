@@ -118,7 +118,7 @@ impl VariableRead<'_> {
                 match location {
                     Location::Object(object) => requested.push((object.clone(), None, ())),
                     Location::Bytes(object, range) => {
-                        requested.push((object.clone(), Some(range.clone()), ()))
+                        requested.push((object.clone(), Some(range.clone()), ()));
                     }
                     Location::Inline(_) | Location::Absent => plan.inline += 1,
                 }

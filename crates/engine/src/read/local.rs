@@ -48,7 +48,7 @@ impl VariableRead<'_> {
                 let_others_run().await;
             }
         }
-        // What could not be read since somebody had changed the object is a change.
+        // A read that fails because the object was changed reports the change.
         self.check_unchanged(store, &shared).and(done)
     }
 

@@ -49,7 +49,7 @@ fn context(store: &MemoryStore) -> DriveContext {
         snapshot: Arc::new(StoreSnapshot::new(store.shared(), 1 << 20, None)),
         memo: Arc::new(Memo::new(1 << 20)),
         values: None,
-        nesting: ReadDepth::default(),
+        read_depth: ReadDepth::default(),
     }
 }
 

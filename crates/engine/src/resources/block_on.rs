@@ -241,7 +241,7 @@ mod tests {
             }
         }
         let dropped = Rc::new(Cell::new(false));
-        let receiver = DropNotice(Rc::clone(&dropped));
+        let notice = DropNotice(Rc::clone(&dropped));
         let ended = watch(
             Duration::ZERO,
             || panic!("the outer one is not asked"),
@@ -251,7 +251,7 @@ mod tests {
                     || true,
                     || {
                         wait(async move {
-                            let _told = receiver;
+                            let _notice = notice;
                             pending::<Result<()>>().await
                         })
                     },

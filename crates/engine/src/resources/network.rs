@@ -47,7 +47,7 @@ impl NetworkRuntime {
         let mut receiver = AnswerSender { sender, received: 0 };
         let request = self.run(async move {
             let start = Instant::now();
-            let _turn = host.acquire().await;
+            let _permit = host.acquire().await;
             let found = pass_on(store.as_ref(), &object, &mut receiver).await;
             trace_fetch(&object, &Want::All, (&found, receiver.received), start);
             found
@@ -65,7 +65,7 @@ impl NetworkRuntime {
         let host = self.host(store);
         let store = Arc::clone(store);
         Ok(PendingRequest(self.handle()?.spawn(async move {
-            let _turn = host.acquire().await;
+            let _permit = host.acquire().await;
             store.list(&prefix, page.as_deref()).await
         })))
     }
@@ -161,7 +161,7 @@ impl AnswerReceiver for AnswerSender {
             self.received += bytes.len() as u64;
         }
         let sent = self.sender.send(part);
-        async move { sent.await.map_err(|_| Error::internal("nobody waits for the answer")) }.boxed()
+        async move { sent.await.map_err(|_| Error::internal("no task waits for the answer")) }.boxed()
     }
 }
 
@@ -182,7 +182,7 @@ async fn get(
     want: Want,
 ) -> Result<Option<ObjectBytes>> {
     let start = Instant::now();
-    let _turn = host.acquire().await;
+    let _permit = host.acquire().await;
     let found = store.get(&object, &want).await;
     let received = found.iter().flatten().map(|blob| blob.bytes.len() as u64).sum();
     let is_there = found.as_ref().map(Option::is_some).map_err(Error::clone);

@@ -1,7 +1,7 @@
 //! Other programs that change the same dataset, where each object is replaced as a whole: on object stores
 //! (`docs/object-stores.md`), and in directories.
 //!
-//! If puts can be conditional, nobody's work is lost:
+//! If puts can be conditional, no writer's work is lost:
 //! - Before anything is put that two writers could both put (documents, chunks of new extents), the commit object is
 //!   put again with other blanks, if it is as this writer read it. Of two writers one succeeds; the other has changed
 //!   nothing yet. The blanks remain if the commit does not rewrite that object.
@@ -35,7 +35,7 @@ pub(super) struct ConflictControl {
     placer: Arc<DrivenPlacer>,
     /// The key of an object that never exists.
     probe: ObjectId,
-    /// Whether the caller guarantees that nobody else writes to the same chunks.
+    /// Whether the caller guarantees that no other program writes to the same chunks.
     aligned: bool,
     known: Mutex<KnownState>,
     /// Held while the lease is acquired, but not to query it: a task that waits here may hold chunks that others wait
@@ -128,7 +128,7 @@ impl ConflictControl {
         self.known.guard().shapes.get(&var).cloned()
     }
 
-    /// Whether the caller guarantees that nobody else writes to the same chunks.
+    /// Whether the caller guarantees that no other program writes to the same chunks.
     pub(super) fn is_aligned(&self) -> bool {
         self.aligned
     }
@@ -238,7 +238,7 @@ impl ConflictControl {
         self.lease.guard().is_some()
     }
 
-    /// Whether this writer acquired the lease and nobody else has since; `None` if it did not need one.
+    /// Whether this writer acquired the lease and no other has since; `None` if it did not need one.
     pub(super) async fn is_first(&self) -> Result<Option<bool>> {
         let lease = self.lease.guard().clone();
         let (Some(tag), Some(deciding)) = (lease, self.commit_object()) else { return Ok(None) };

@@ -102,14 +102,14 @@ impl Draft {
         answer
     }
 
-    /// The definitions for changes that nobody refuses: they are made in place, as they come.
+    /// The definitions for changes that are not refused: they are made in place, as they come.
     pub fn model_mut(&mut self) -> &mut Model {
         self.spare = None;
         self.changes = None;
         Arc::make_mut(&mut self.model)
     }
 
-    /// A copy that nobody else has.
+    /// A copy without other owners.
     fn copy(&mut self) -> Arc<Model> {
         if let Some(Spare { mut model, behind }) = self.spare.take()
             && let Some(copy) = Arc::get_mut(&mut model)

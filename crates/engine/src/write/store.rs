@@ -397,7 +397,7 @@ impl DatasetWriter {
         self.drained().await
     }
 
-    /// Puts all cached chunks, while nobody else writes. In a dataset that is not visible to others yet, these puts may
+    /// Puts all cached chunks, while no other call writes. In a dataset that is not visible to others yet, these puts may
     /// then be in flight, as are those that lock the other chunks.
     pub(super) async fn flush_staged(&self, access: ChunkAccess<'_>) -> Result<()> {
         self.flush_cells(access, self.stage.free_keys()).await

@@ -59,7 +59,7 @@ impl RequestLimiter {
 
 impl RequestQueue {
     /// Waits for a permit: first that of the host, so that a busy host does not hold up the others.
-    pub(super) async fn turn(&self) -> RequestPermit {
+    pub(super) async fn acquire(&self) -> RequestPermit {
         let place = Arc::clone(&self.place.permits).acquire_owned().await.ok();
         let mut alone = None;
         if self.place.busy_until.guard().is_some() {
@@ -95,17 +95,17 @@ mod tests {
         runtime.block_on(async {
             let limiter = RequestLimiter::new(8);
             let queue = limiter.queue("host", 4);
-            let all: Vec<RequestPermit> = (0..4).filter_map(|_| queue.turn().now_or_never()).collect();
+            let all: Vec<RequestPermit> = (0..4).filter_map(|_| queue.acquire().now_or_never()).collect();
             assert_eq!(all.len(), 4);
             drop(all);
             limiter.queue("host", 4).slow_down(Duration::from_millis(20));
             let start = Instant::now();
-            let first = queue.turn().await;
+            let first = queue.acquire().await;
             assert!(start.elapsed() >= Duration::from_millis(20), "the host asked to wait");
-            assert!(queue.turn().now_or_never().is_none(), "another one waits for the first");
-            assert!(limiter.queue("other", 4).turn().now_or_never().is_some());
+            assert!(queue.acquire().now_or_never().is_none(), "another one waits for the first");
+            assert!(limiter.queue("other", 4).acquire().now_or_never().is_some());
             drop(first);
-            assert!(queue.turn().now_or_never().is_some());
+            assert!(queue.acquire().now_or_never().is_some());
         });
     }
 }

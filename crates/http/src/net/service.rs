@@ -36,7 +36,7 @@ pub struct RequestService {
 pub(crate) struct SharedService {
     pub(super) bucket: TokenBucket,
     pub(super) tally: TrafficCounters,
-    pub(crate) turns: RequestLimiter,
+    pub(crate) limiter: RequestLimiter,
     /// Hosts that have answered before.
     known: Mutex<HashSet<String>>,
 }
@@ -45,7 +45,7 @@ impl SharedService {
     /// Nothing sent yet; at most this many requests will be in flight at once.
     pub(crate) fn new(requests: usize) -> Self {
         let (bucket, tally, known) = (TokenBucket::default(), TrafficCounters::default(), Mutex::default());
-        Self { bucket, tally, turns: RequestLimiter::new(requests), known }
+        Self { bucket, tally, limiter: RequestLimiter::new(requests), known }
     }
 
     /// Totals sent and received so far.
@@ -88,7 +88,7 @@ impl RequestService {
             retries: options.retries,
             retry_policy: options.retry_policy,
             shared: Arc::clone(shared),
-            queue: shared.turns.queue(place, max),
+            queue: shared.limiter.queue(place, max),
         }
     }
 
@@ -106,8 +106,8 @@ impl RequestService {
         loop {
             let request = make()?;
             let operation = operation.get_or_insert_with(|| Arc::new(of_request(request.url())));
-            let turn = self.queue.turn().await;
-            let record = RequestRecord::new(self, Arc::clone(operation), &request, turn);
+            let permit = self.queue.acquire().await;
+            let record = RequestRecord::new(self, Arc::clone(operation), &request, permit);
             match self.attempt(request, record).await {
                 Ok(answered) => return Ok(answered),
                 Err(failure) => operation.again(failure, self).await?,

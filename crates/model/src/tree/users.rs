@@ -3,7 +3,7 @@ use super::{DimId, GroupId, Model, VarId, Variable};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-/// What is known of users: nothing before somebody asks, and in a copy of a model.
+/// What is known of users: nothing before the first query, and in a copy of a model.
 #[derive(Debug, Default)]
 pub(super) struct DimensionUsers(OnceLock<UserPairs>);
 
@@ -74,7 +74,7 @@ impl DimensionUsers {
         }
     }
 
-    /// Forgets everything: it is found out again when somebody asks.
+    /// Forgets everything: it is determined again at the next query.
     pub(super) fn forget(&mut self) {
         self.0.take();
     }

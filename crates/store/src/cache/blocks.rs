@@ -142,8 +142,8 @@ impl CachedStore {
         match recalled.rest() {
             None if known.is_some() || self.is_trusted(object) => return Ok(Some(recalled.into_blob())),
             None => {
-                let turn = self.turn(object);
-                let _one = turn.lock().await;
+                let request_lock = self.request_lock(object);
+                let _one = request_lock.lock().await;
                 if self.known(object).is_some_and(|known| known == recalled.state()) {
                     return Ok(Some(recalled.into_blob()));
                 }
@@ -170,15 +170,15 @@ impl CachedStore {
     }
 
     /// The lock held by the task that requests the tag of an object.
-    fn turn(&self, object: &ObjectId) -> Arc<AsyncMutex<()>> {
+    fn request_lock(&self, object: &ObjectId) -> Arc<AsyncMutex<()>> {
         let mut requested = self.requested.guard();
-        if let Some(turn) = requested.get(object).and_then(Weak::upgrade) {
-            return turn;
+        if let Some(request_lock) = requested.get(object).and_then(Weak::upgrade) {
+            return request_lock;
         }
-        requested.retain(|_, turn| turn.strong_count() > 0);
-        let turn = Arc::default();
-        requested.insert(object.clone(), Arc::downgrade(&turn));
-        turn
+        requested.retain(|_, request_lock| request_lock.strong_count() > 0);
+        let request_lock = Arc::default();
+        requested.insert(object.clone(), Arc::downgrade(&request_lock));
+        request_lock
     }
 
     /// The name under which an object is cached.

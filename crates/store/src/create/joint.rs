@@ -78,7 +78,7 @@ impl JointPlace {
         Self { folder: None, below, sign: marker::CREATION.to_owned(), mark: mark.to_owned() }
     }
 
-    /// Whether the keys are such as this library makes: nobody is sent elsewhere.
+    /// Whether the keys are such as this library makes, so that they lead nowhere else.
     fn has_own_keys(&self) -> bool {
         let of_tree = |text: &str, end: &str| {
             let mut parts = text.split('/');
@@ -207,7 +207,7 @@ impl JoinedPlace {
     /// Whether the place is still there, and whose it was.
     ///
     /// # Errors
-    /// `Conflict` when it is not: what would be put would count for nobody.
+    /// `Conflict` when it is not: what would be put would never take effect.
     pub async fn check(&self) -> Result<()> {
         let found = self.store.get(&self.sign, &Want::All).await?;
         let rest = found.as_ref().and_then(|found| found.bytes.strip_prefix(self.mark.as_bytes()));

@@ -27,7 +27,7 @@ pub(super) struct TreeLease {
 struct LeaseState {
     /// `None` if the store does not support conditions.
     tag: Option<Tag>,
-    /// Whether there is a marker: without conditions a new one would keep nobody out.
+    /// Whether there is a marker: without conditions a new one would exclude no other writer.
     is_put: bool,
     renewals: u64,
     /// When the last successful renewal began.

@@ -71,7 +71,7 @@ impl TreePlace {
         match (&self.sign, &self.listed) {
             (Some(_), _) if creation_marker::is_alone(store, root).await? => Ok(()),
             (Some(_), _) => Err(fault::conflict(AMONG_OTHERS, root)),
-            // Chunks that wait for whoever finishes a joint writing are in nobody's way.
+            // Chunks that wait for the end of a joint writing do not disturb other programs.
             (None, Ok(listed))
                 if listed.entries.iter().all(|entry| entry.is_prefix && entry.name == FOLDER) =>
             {

@@ -41,7 +41,7 @@ struct StreamedUpload {
     budget: u64,
     /// Where parts are spilled that do not fit in memory.
     scratch: Option<PathBuf>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     state: Mutex<UploadState>,
     /// Notified when a part was sent.
     sent: Condvar,
@@ -164,11 +164,11 @@ impl StreamedUpload {
     /// Sends a part in the background.
     fn send(self: &Arc<Self>, mut leaving: DepartingPart) -> Result<()> {
         let index = usize::try_from(leaving.index).map_err(|_| Error::limit("too many parts"))?;
-        let (upload, turns) = (Arc::clone(&self.upload), Arc::clone(&self.turns));
+        let (upload, permits) = (Arc::clone(&self.upload), Arc::clone(&self.permits));
         let mut tasks = self.tasks.guard();
         while tasks.try_join_next().is_some() {}
         let task = async move {
-            let _turn = turns.acquire().await;
+            let _permit = permits.acquire().await;
             let body = leaving.take();
             leaving.ended(upload.part(index, body).await);
         };

@@ -123,7 +123,7 @@ fn of_two_appenders_each_wins_or_is_reported_in_every_order_of_steps() {
                 }
                 won += usize::from(writer.outcome.is_ok());
             }
-            assert!(won >= 1, "somebody wins: {at}: {:?}", writers.map(|writer| writer.outcome));
+            assert!(won >= 1, "one of them wins: {at}: {:?}", writers.map(|writer| writer.outcome));
             assert_eq!(records.len(), 5 + won, "{at}");
         }
     }

@@ -92,8 +92,8 @@ impl MosaicRead<'_> {
         };
         let mut plans = Vec::with_capacity(selections.len());
         for selection in &selections {
-            let nesting = self.reading.context.nesting.clone();
-            let plan = leaf.dataset.plan_deep(leaf.variable, selection, nesting).await;
+            let read_depth = self.reading.context.read_depth.clone();
+            let plan = leaf.dataset.plan_deep(leaf.variable, selection, read_depth).await;
             plans.push(plan.map_err(|error| leaf.located(error))?);
         }
         Ok((leaf, plans))

@@ -33,7 +33,7 @@ impl DeliveredBoxes {
         match values {
             Ok(values) => boxes.extend(requested.into_iter().zip(values.into_iter().map(Ok))),
             Err(error) => {
-                boxes.extend(requested.into_iter().map(|requested| (requested, Err(error.clone()))))
+                boxes.extend(requested.into_iter().map(|requested| (requested, Err(error.clone()))));
             }
         }
     }

@@ -44,17 +44,17 @@ impl VariableCopy<'_> {
     async fn chunk_of_tiles(&self, tiles: &[Tile]) -> Option<Vec<u64>> {
         let is_filled = |tile: &&Tile| !matches!(tile.source, TileSource::Constant(_) | TileSource::Missing);
         let tile = tiles.iter().find(is_filled)?;
-        let nesting = ReadDepth::default();
+        let read_depth = ReadDepth::default();
         let (dataset, variable, region) = match &tile.source {
             TileSource::Fragment(fragment) if fragment.axes.is_none() => {
                 let places = self.source.places(fragment).ok()?;
-                let (dataset, _) = self.source.fragment_at(&places, &nesting).await.ok()??;
+                let (dataset, _) = self.source.fragment_at(&places, &read_depth).await.ok()??;
                 let (dataset, variable) = dataset.fragment_variable(&fragment.variables)?;
                 let region = Region::all(&dataset.model().shape(variable));
                 (dataset, variable, region)
             }
             TileSource::Variable { variable, region } => {
-                let dataset = self.source.referred(variable.dataset.as_ref(), &nesting).await.ok()?;
+                let dataset = self.source.referred(variable.dataset.as_ref(), &read_depth).await.ok()?;
                 let found = dataset.model().variable_at(&variable.path)?;
                 (dataset, found, region.clone())
             }

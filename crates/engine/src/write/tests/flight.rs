@@ -183,7 +183,7 @@ fn no_more_bytes_are_under_way_than_the_memory_allows() {
 }
 
 #[test]
-fn what_is_on_its_way_is_read_when_it_has_landed() {
+fn puts_in_flight_are_read_when_they_have_ended() {
     let SentChunks { store, place, writer, var, selection, values } = sent(2);
     std::thread::scope(|scope| {
         let read = scope.spawn(|| place.run(writer.read(var, &selection)));

@@ -38,7 +38,7 @@ pub(in crate::create) fn start(
     }
     let upload = store.multipart(object)?;
     let sizes = upload.part_size().map_or_else(PartSizes::default, PartSizes::of);
-    let turns = Arc::new(Semaphore::new(upload.at_once().unwrap_or(AT_ONCE)));
+    let permits = Arc::new(Semaphore::new(upload.at_once().unwrap_or(AT_ONCE)));
     let folder = || options.scratch_folder();
     let stream = StreamedUpload {
         object: object.clone(),
@@ -47,7 +47,7 @@ pub(in crate::create) fn start(
         sizes,
         budget: options.upload_memory as u64,
         scratch: (options.uploads != UploadMode::InMemory).then(folder),
-        turns,
+        permits,
         state: Mutex::default(),
         sent: Condvar::new(),
         tasks: Mutex::default(),

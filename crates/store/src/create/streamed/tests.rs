@@ -94,7 +94,7 @@ fn rig_on(
         sizes: SIZES,
         budget,
         scratch: scratch.map(Into::into),
-        turns: Arc::new(Semaphore::new(2)),
+        permits: Arc::new(Semaphore::new(2)),
         state: Mutex::default(),
         sent: Condvar::new(),
         tasks: Mutex::default(),

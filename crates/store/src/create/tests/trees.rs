@@ -265,7 +265,7 @@ fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_i
             let outcome = replace(&dying, &root).await;
             let has = |all: Vec<String>, name: &str| all.iter().any(|key| key == name);
             let at = format!("after {changes} changes: {:?}", keys(&store, &root).await);
-            // Without a root nobody reads it; with one it is not a mix of the two.
+            // Without a root it is not read; with one it is not a mix of the two.
             if has(keys(&store, &root).await, ".zgroup") {
                 let mut values = Vec::new();
                 for name in keys(&store, &root).await.iter().filter(|key| !key.starts_with(".ncirrus-")) {
