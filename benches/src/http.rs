@@ -61,8 +61,8 @@ fn answer(stream: &mut TcpStream, head: &[String], folder: &Path) -> Result<(), 
         return Ok(stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?);
     };
     let size = file.metadata()?.len();
-    let asked = header(head, "range").and_then(|value| value.strip_prefix("bytes=")?.split_once('-'));
-    let (status, start, end) = match asked {
+    let requested = header(head, "range").and_then(|value| value.strip_prefix("bytes=")?.split_once('-'));
+    let (status, start, end) = match requested {
         Some(("", last)) => ("206 Partial Content", size.saturating_sub(last.parse()?), size),
         Some((first, "")) => ("206 Partial Content", first.parse()?, size),
         Some((first, last)) => ("206 Partial Content", first.parse()?, size.min(last.parse::<u64>()? + 1)),
@@ -76,7 +76,7 @@ fn answer(stream: &mut TcpStream, head: &[String], folder: &Path) -> Result<(), 
         stream,
         "HTTP/1.1 {status}\r\nAccept-Ranges: bytes\r\nETag: \"{size}\"\r\nContent-Length: {len}\r\n"
     )?;
-    if asked.is_some() {
+    if requested.is_some() {
         write!(stream, "Content-Range: bytes {start}-{last}/{size}\r\n")?;
     }
     stream.write_all(b"\r\n")?;

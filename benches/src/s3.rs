@@ -13,25 +13,25 @@ use tokio::sync::RwLock;
 
 /// Serves the subfolders of a folder as buckets until the program ends; every answer is delayed by `latency`. Reports
 /// its address once.
-pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) -> Result<(), Failure> {
+pub(crate) fn serve(folder: &str, latency: Duration, announce: impl FnOnce(String)) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let files = FileSystem::new(folder).map_err(|error| format!("{folder}: {error:?}"))?;
     let service = S3ServiceBuilder::new(files).build();
     let folder = std::path::PathBuf::from(folder);
     // The file system's server looks at the condition of a put and puts one after the other, so that two writers could
     // both succeed; what a get reads must not change between its content and its tag either.
-    let turns = Arc::new(RwLock::new(()));
+    let state = Arc::new(RwLock::new(()));
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        tell(format!("http://{}", listener.local_addr()?));
+        announce(format!("http://{}", listener.local_addr()?));
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
             let service = service.clone();
             let folder = folder.clone();
-            let turns = Arc::clone(&turns);
+            let state = Arc::clone(&state);
             let late = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-                let (service, turns) = (service.clone(), Arc::clone(&turns));
+                let (service, state) = (service.clone(), Arc::clone(&state));
                 let is_conditional = request.method() == Method::PUT
                     && [IF_MATCH, IF_NONE_MATCH].iter().any(|name| request.headers().contains_key(name));
                 let is_folder = folder.join(request.uri().path().trim_start_matches('/')).is_dir();
@@ -45,10 +45,10 @@ pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) 
                     }
                     let request = request.map(s3s::Body::from);
                     if is_conditional {
-                        let _alone = turns.write().await;
+                        let _alone = state.write().await;
                         return service.call(request).await;
                     }
-                    let _unchanged = turns.read().await;
+                    let _unchanged = state.read().await;
                     service.call(request).await
                 }
             });

@@ -10,18 +10,18 @@ use std::ops::Range;
 pub(crate) struct Budgeted {
     inner: MemoryView,
     reads: Cell<u64>,
-    most: u64,
+    max: u64,
 }
 
 impl Budgeted {
     /// Limits the number of reads: some for every byte of the object, since every structure is read once.
     pub(crate) fn new(inner: MemoryView, len: usize) -> Self {
-        Self { inner, reads: Cell::new(0), most: 20_000 + 64 * len as u64 }
+        Self { inner, reads: Cell::new(0), max: 20_000 + 64 * len as u64 }
     }
 
     fn count(&self) {
         self.reads.set(self.reads.get() + 1);
-        assert!(self.reads.get() <= self.most, "more than {} reads", self.most);
+        assert!(self.reads.get() <= self.max, "more than {} reads", self.max);
     }
 }
 

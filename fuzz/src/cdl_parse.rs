@@ -23,7 +23,7 @@ pub fn cdl_parse(data: &[u8]) {
             .and_then(|definitions| parse::data(&data, &definitions, &options, &mut CheckedBlocks));
         if let Err(ParseFailure::Faults(faults)) = read {
             assert!(!faults.is_empty() && faults.len() <= limits.faults);
-            faults.iter().for_each(|fault| assert!(!fault.told("x").to_string().is_empty()));
+            faults.iter().for_each(|fault| assert!(!fault.display("x").to_string().is_empty()));
         }
     }
 }

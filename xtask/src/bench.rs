@@ -36,35 +36,35 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         arguments.get(1).map_or(Ok(3), |text| text.parse()).map_err(|_| "ROUNDS is not a number")?;
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let only = arguments.get(2).map(String::as_str);
-    let asked = |part| only.is_none_or(|only| only == part);
-    if asked("zarr") {
+    let requested = |part| only.is_none_or(|only| only == part);
+    if requested("zarr") {
         zarr(&folder, rounds)?;
     }
-    if asked("aggregate") {
+    if requested("aggregate") {
         aggregate::run(&folder, rounds)?;
     }
-    if asked("cloud") {
+    if requested("cloud") {
         cloud::run(&folder, rounds)?;
     }
-    if asked("dap") {
+    if requested("dap") {
         dap::run(&folder, rounds)?;
     }
-    if asked("hdf5") {
+    if requested("hdf5") {
         hdf5::run(&folder, rounds)?;
     }
-    if asked("python") {
+    if requested("python") {
         python::run(&folder, rounds)?;
     }
-    if asked("netcdf4") {
+    if requested("netcdf4") {
         python::run_netcdf4(&folder, rounds)?;
     }
-    if asked("write") {
+    if requested("write") {
         hdf5_write::run(&folder, rounds)?;
     }
-    if asked("tools") {
+    if requested("tools") {
         tools::run(&folder, rounds)?;
     }
-    if asked("capi") {
+    if requested("capi") {
         capi::run(&folder, rounds)?;
     }
     // Many files: only by name.
@@ -137,13 +137,13 @@ fn measuring(who: &str, name: &str) -> Command {
 }
 
 /// What the runs of one case by one program may take together, in seconds.
-const PATIENCE: u64 = 120;
+const MAX_SECONDS: u64 = 120;
 
-/// The seconds and MiB that a program prints; `None` if it fails, infinite seconds if it takes longer than [`PATIENCE`].
+/// The seconds and MiB that a program prints; `None` if it fails, infinite seconds if it takes longer than [`MAX_SECONDS`].
 fn figures_of(command: &mut Command) -> Option<(f64, f64)> {
     // A group of its own: what the program has started ends with it, else it would disturb what is measured next.
     let mut program = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    if ended_within(&mut program, Duration::from_secs(PATIENCE)).ok()?.is_none() {
+    if ended_within(&mut program, Duration::from_secs(MAX_SECONDS)).ok()?.is_none() {
         _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", program.id())]).status();
         return Some((f64::INFINITY, 0.0));
     }
@@ -159,11 +159,11 @@ fn print_table(figures: &Figures, table: usize, cases: &[&str], programs: &[&str
     for (c, case) in cases.iter().enumerate() {
         let limit = figures.get(&(table, c, 0)).map(|figure| figure.0);
         let cell = |p: usize| match (figures.get(&(table, c, p)), limit) {
-            (Some((seconds, _)), _) if seconds.is_infinite() => format!("over {PATIENCE} s for all runs"),
+            (Some((seconds, _)), _) if seconds.is_infinite() => format!("over {MAX_SECONDS} s for all runs"),
             (Some((seconds, peak)), Some(limit)) => {
-                format!("{} ({:.2}), {peak:.0} MiB", told(*seconds), seconds / limit)
+                format!("{} ({:.2}), {peak:.0} MiB", described(*seconds), seconds / limit)
             }
-            (Some((seconds, peak)), None) => format!("{}, {peak:.0} MiB", told(*seconds)),
+            (Some((seconds, peak)), None) => format!("{}, {peak:.0} MiB", described(*seconds)),
             (None, _) => "-".to_owned(),
         };
         println!("| {case} | {} |", (0..programs.len()).map(cell).collect::<Vec<_>>().join(" | "));
@@ -171,7 +171,7 @@ fn print_table(figures: &Figures, table: usize, cases: &[&str], programs: &[&str
 }
 
 /// A time with three significant digits.
-fn told(seconds: f64) -> String {
+fn described(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 1e-6 => format!("{:.0} ns", seconds * 1e9),
         seconds if seconds < 0.001 => format!("{:.1} us", seconds * 1e6),

@@ -75,7 +75,7 @@ pub(crate) fn library_folder(prefix: Option<&String>) -> Result<PathBuf, String>
         }
     };
     let folder = prefix.join("lib");
-    // Without it, programs would load the system's and nobody would notice.
+    // Without it, programs would load the system's library unnoticed.
     let library = folder.join("libnetcdf.so.19");
     fs::metadata(&library).map_err(|error| format!("{}: {error}", library.display()))?;
     fs::canonicalize(&folder).map_err(|error| format!("{}: {error}", folder.display()))

@@ -1,4 +1,4 @@
-//! Programs with the C library under valgrind: no access to memory that nobody gave, nothing lost: `cargo xtask capi-memory`.
+//! Programs with the C library under valgrind: no access to memory that was not allocated, no leaks: `cargo xtask capi-memory`.
 use crate::netcdf_c::{self, loaded_from};
 use crate::netcdf_source::configured;
 use crate::run::{Outcome, command_in, ended_within, program, project, target};
@@ -96,7 +96,7 @@ fn own_programs(only: &str) -> Outcome {
         let mut command = valgrind(&folder, name, options(name));
         command.args(arguments.split(' ')).env("LD_LIBRARY_PATH", &library).env("NCIRRUS_FAULT", "");
         let errors = errors_of(&mut command, &folder, name)?;
-        println!("{name} {arguments}: {}", told(errors));
+        println!("{name} {arguments}: {}", described(errors));
         if errors != Some(0) {
             wrong.push(format!("{name} {arguments}"));
         }
@@ -150,7 +150,7 @@ fn programs_of_netcdf_c(only: &str) -> Outcome {
             Some(0) | None => Some(0),
             Some(_) => errors_of(&mut valgrind(&folder, program, &[]), &folder, program)?,
         };
-        println!("{name}: {}, {} with Debian's library", told(errors), told(reference));
+        println!("{name}: {}, {} with Debian's library", described(errors), described(reference));
         if errors > reference {
             wrong.push(name.as_str());
         }
@@ -158,7 +158,7 @@ fn programs_of_netcdf_c(only: &str) -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(format!("errors of memory: {}", wrong.join(", "))) }
 }
 
-fn told(errors: Option<usize>) -> String {
+fn described(errors: Option<usize>) -> String {
     errors.map_or("no end".to_owned(), |errors| format!("{errors} errors"))
 }
 
@@ -199,8 +199,8 @@ fn logs(folder: &Path, program: &str) -> Result<Vec<PathBuf>, String> {
 
 /// The number of different errors that valgrind tells at the end. A process that is killed has no end.
 fn contexts(log: &str) -> usize {
-    let told = log.lines().rev().find_map(|line| line.split_once(" errors from ")?.1.split(' ').next());
-    told.and_then(|count| count.parse().ok()).unwrap_or(0)
+    let described = log.lines().rev().find_map(|line| line.split_once(" errors from ")?.1.split(' ').next());
+    described.and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]

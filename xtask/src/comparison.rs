@@ -39,8 +39,8 @@ mod tests {
         let found = results(&[("a", true), ("b", false), ("c", false)]);
         assert_eq!(compare(&reference, &found, ""), Err("b fails".to_owned()));
         assert_eq!(compare(&reference, &found, "b\tno need\n"), Ok(()));
-        let told = compare(&reference, &found, "a\tno need\nb\tno need\n");
-        assert_eq!(told, Err("a is an exception and passes".to_owned()));
+        let reported = compare(&reference, &found, "a\tno need\nb\tno need\n");
+        assert_eq!(reported, Err("a is an exception and passes".to_owned()));
         assert_eq!(compare(&reference, &results(&[("a", true)]), ""), Err("b fails".to_owned()));
     }
 }

@@ -62,11 +62,11 @@ fn all<'a>(
 
 /// Runs the recipe of a part; everything that it prints goes to a file.
 fn passes(part: &Part, program: &Path, log: &Path) -> Result<bool, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", log.display());
-    let output = File::create(log).map_err(told)?;
+    let described = |error: std::io::Error| format!("{}: {error}", log.display());
+    let output = File::create(log).map_err(described)?;
     let mut command = Command::new(program);
     command.args(part.arguments).envs(part.environment.iter().copied()).current_dir(project());
-    command.stdout(output.try_clone().map_err(told)?).stderr(output);
+    command.stdout(output.try_clone().map_err(described)?).stderr(output);
     let status = command.status().map_err(|error| format!("{}: {error}", program.display()))?;
     Ok(status.success())
 }
@@ -130,11 +130,11 @@ impl Record {
     /// Notes how a part has ended; its line.
     fn add(&self, name: &str, end: &PartEnd, took: Duration) -> Result<String, String> {
         let path = self.state();
-        let told = |error: std::io::Error| format!("{}: {error}", path.display());
+        let described = |error: std::io::Error| format!("{}: {error}", path.display());
         let minutes = format!("{:.1}", took.as_secs_f64() / 60.0);
         let end = end.to_string().replace(['\t', '\n'], " ");
-        let mut file = File::options().create(true).append(true).open(&path).map_err(told)?;
-        writeln!(file, "{}\t{name}\t{minutes}\t{end}", self.commit).map_err(told)?;
+        let mut file = File::options().create(true).append(true).open(&path).map_err(described)?;
+        writeln!(file, "{}\t{name}\t{minutes}\t{end}", self.commit).map_err(described)?;
         Ok(shown(name, &minutes, &end))
     }
 }

@@ -1,4 +1,4 @@
-//! What documents state about the project: the lines of the crates, and the date and state of each note on design.
+//! What documents state about the project: the lines of the crates, and the number, date and state of each note on design.
 use crate::run::{Outcome, project};
 use std::fs::{read_dir, read_to_string};
 use std::path::Path;
@@ -12,9 +12,10 @@ const TOLERANCE_PERCENT: usize = 25;
 pub(crate) fn check() -> Outcome {
     let root = project();
     let mut wrong = wrong_counts(&read(&root.join(ARCHITECTURE))?, &crates(&root)?);
-    for (name, note) in names(&root.join(NOTES))?.into_iter().map(|name| (root.join(NOTES).join(&name), name))
-    {
-        wrong.extend(wrong_heading(&note, &read(&name)?));
+    let notes = names(&root.join(NOTES))?;
+    wrong.extend(wrong_numbers(&notes));
+    for note in &notes {
+        wrong.extend(wrong_heading(note, &read(&root.join(NOTES).join(note))?));
     }
     if wrong.is_empty() { Ok(()) } else { Err(format!("wrong in documents:\n  {}", wrong.join("\n  "))) }
 }
@@ -83,6 +84,13 @@ fn thousands(number: usize) -> String {
     if number < 1000 { number.to_string() } else { format!("{},{:03}", number / 1000, number % 1000) }
 }
 
+/// Notes, in order, whose number is not the next one.
+fn wrong_numbers(notes: &[String]) -> Vec<String> {
+    let is_wrong = |(number, note): &(usize, &String)| !note.starts_with(&format!("{number:03}-"));
+    let wrong = (1..).zip(notes).filter(is_wrong);
+    wrong.map(|(number, note)| format!("{NOTES}/{note}: its number is not {number:03}")).collect()
+}
+
 /// What is wrong with the line after the title of a note, `Date: 2026-11-21. State: in force.`
 fn wrong_heading(note: &str, text: &str) -> Option<String> {
     let line = text.lines().skip(1).find(|line| !line.is_empty()).unwrap_or_default();
@@ -134,6 +142,12 @@ mod tests {
     fn the_tests_at_the_end_of_a_file_are_not_counted() {
         assert_eq!(lines_without_tests("fn a() {}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n}\n"), 1);
         assert_eq!(lines_without_tests("fn a() {}\nfn b() {}\n"), 2);
+    }
+
+    #[test]
+    fn numbers_of_notes_have_no_gap() {
+        let notes = ["001-a.md", "002-b.md", "004-c.md"].map(str::to_owned);
+        assert_eq!(wrong_numbers(&notes), ["docs/design/004-c.md: its number is not 003"]);
     }
 
     #[test]

@@ -113,8 +113,9 @@ const OLDEST: &str = "manylinux_2_28";
 const MAX_BYTES: u64 = 15 << 20;
 
 fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let entries = std::fs::read_dir(folder).map_err(told)?.collect::<Result<Vec<_>, _>>().map_err(told)?;
+    let described = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let entries =
+        std::fs::read_dir(folder).map_err(described)?.collect::<Result<Vec<_>, _>>().map_err(described)?;
     let mut wheels = entries
         .into_iter()
         .map(|entry| entry.path())

@@ -25,7 +25,7 @@ pub(crate) fn all(names: &[&'static str], early: &[(&str, &str)], run: impl Fn(&
             break;
         }
     }
-    tell(&took);
+    print_times(&took);
     // What they install or build would be left half done.
     let begun = begun.iter_mut().map(EarlyStage::finish).fold(Ok(()), Outcome::and);
     outcome.and(begun)?;
@@ -41,16 +41,16 @@ struct EarlyStage {
 
 impl EarlyStage {
     fn start(name: &str) -> Result<Self, String> {
-        let told = |error: std::io::Error| format!("{name}: {error}");
-        std::fs::create_dir_all(target()).map_err(told)?;
-        let log = File::create(target().join(format!("{name}.log"))).map_err(told)?;
-        let program = std::env::current_exe().map_err(told)?;
+        let described = |error: std::io::Error| format!("{name}: {error}");
+        std::fs::create_dir_all(target()).map_err(described)?;
+        let log = File::create(target().join(format!("{name}.log"))).map_err(described)?;
+        let program = std::env::current_exe().map_err(described)?;
         let start = |command: &mut Command| {
             command.arg(name).stdout(log.try_clone()?).stderr(log.try_clone()?).spawn()
         };
         let started = start(Command::new("nice").args(["-n", "19"]).arg(&program));
         // Not every system has `nice`.
-        let started = started.or_else(|_| start(&mut Command::new(&program))).map_err(told)?;
+        let started = started.or_else(|_| start(&mut Command::new(&program))).map_err(described)?;
         Ok(Self { name: name.to_owned(), program: Some(started) })
     }
 
@@ -66,7 +66,7 @@ impl EarlyStage {
     }
 }
 
-fn tell(took: &[(&&str, Duration, Duration)]) {
+fn print_times(took: &[(&&str, Duration, Duration)]) {
     println!("== stage      minutes   of processors");
     let minutes = |time: Duration| time.as_secs_f64() / 60.0;
     for (name, whole, processors) in took {

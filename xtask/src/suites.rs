@@ -107,7 +107,7 @@ mod tests {
     use super::left_out;
 
     #[test]
-    fn what_is_left_out_is_told_in_one_line() {
+    fn what_is_left_out_is_reported_in_one_line() {
         let line = left_out("288 cases of nczarr\nthe program ncks\n288 cases of nczarr\n").unwrap();
         assert_eq!(
             line,

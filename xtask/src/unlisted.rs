@@ -33,11 +33,11 @@ pub(crate) fn wrong() -> Result<Vec<String>, String> {
     let crates = manifests.filter_map(|path| Path::new(path).parent()).map(Path::to_owned);
     let lost = unreached(&roots.collect::<Vec<_>>(), &crates.collect::<Vec<_>>())?;
     let shown = |path: &PathBuf| path.strip_prefix(project()).unwrap_or(path).display().to_string();
-    Ok(told(&lost.iter().map(shown).collect::<Vec<_>>(), &COMPILED_BY_TESTS))
+    Ok(reported(&lost.iter().map(shown).collect::<Vec<_>>(), &COMPILED_BY_TESTS))
 }
 
 /// What is wrong: files that are lost and not known, and known ones that are not lost.
-fn told(lost: &[String], known: &[(&str, &str)]) -> Vec<String> {
+fn reported(lost: &[String], known: &[(&str, &str)]) -> Vec<String> {
     let is_known = |path: &str| known.iter().any(|(known, _)| *known == path);
     let unknown = lost.iter().filter(|path| !is_known(path));
     let unknown = unknown.map(|path| format!("{path}: no module declares this file"));

@@ -41,8 +41,8 @@ impl PartitionBoxes {
 
     /// The halves of a region that may touch more than this many partitions, if cutting leaves each half with
     /// significantly fewer.
-    pub(crate) fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
-        self.tree.halves(region, most, |_, _| 1)
+    pub(crate) fn halves(&self, region: &Region, max: u64) -> Option<[Region; 2]> {
+        self.tree.halves(region, max, |_, _| 1)
     }
 
     /// The tiles that partitions make of a region: elements in none of them are missing.

@@ -126,7 +126,7 @@ impl AxisCells {
     }
 
     /// The maximum number of parts of a range.
-    pub(crate) fn most_parts(&self, range: &Range<u64>) -> u64 {
+    pub(crate) fn max_parts(&self, range: &Range<u64>) -> u64 {
         let cells = self.touched(range);
         let cells = cells.end - cells.start;
         match self {

@@ -94,12 +94,12 @@ impl TouchedCells {
 
 /// The halves of a region that may touch more than this many parts, cut where a block begins: along the slowest
 /// possible axis, so that each reads entries that lie together.
-pub(crate) fn halves(cuts: &[AxisCells], region: &Region, most: u64) -> Option<[Region; 2]> {
+pub(crate) fn halves(cuts: &[AxisCells], region: &Region, max: u64) -> Option<[Region; 2]> {
     let ranges = region.start.iter().zip(&region.count);
     let ranges = ranges.map(|(start, count)| *start..start.saturating_add(*count));
     let axes: Vec<(&AxisCells, Range<u64>)> = cuts.iter().zip(ranges).collect();
-    let parts = axes.iter().fold(1, |parts: u64, (cuts, range)| parts.saturating_mul(cuts.most_parts(range)));
-    if parts <= most {
+    let parts = axes.iter().fold(1, |parts: u64, (cuts, range)| parts.saturating_mul(cuts.max_parts(range)));
+    if parts <= max {
         return None;
     }
     let cut = |(axis, (cuts, range)): (usize, &(&AxisCells, Range<u64>))| Some((axis, cuts.middle(range)?));

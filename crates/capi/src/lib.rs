@@ -1,5 +1,5 @@
 //! The C library: netCDF-C's interface on top of [`ncirrus`], for programs that load `libnetcdf.so.19`
-//! (`docs/c-library.md`, `docs/design/019-c-library.md`).
+//! (`docs/c-library.md`, `docs/design/018-c-library.md`).
 //!
 //! [`functions`] is the table of what is exported. C's memory is touched in `c_types::memory` and by the shims of `abi::table` alone. Each
 //! folder uses those before it in this order only: `process`, `c_types`, `files`, `definitions`, `rules`, `programs`, `opening`,

@@ -30,7 +30,7 @@ pub(crate) fn print(printer: &mut CdlPrinter<'_, '_>, id: VarId, indent: usize) 
         Storage::Chunked(chunks) => Some(chunks.as_slice()),
         _ => None,
     };
-    let lengths = BlockLengths { usual: printer.source.usual_block_len(), most: printer.source.block_len() };
+    let lengths = BlockLengths { usual: printer.source.usual_block_len(), max: printer.source.block_len() };
     let mut blocks = ArrayBlocks::new(&shape, model.packed_len(variable.ty), chunks, lengths);
     // The first block is read before the name is printed, so that a variable that cannot be read is one line with the
     // reason.

@@ -45,11 +45,11 @@ mod words;
 pub use fault::{CdlFault, ParseFailure, Place};
 pub use limits::ParseLimits;
 pub use text::CdlText;
-pub use words::CdlFormat;
+pub use words::format_named;
 pub(crate) use words::is_section_word;
 
 use attribute::RangeNotes;
-use ncirrus_model::{GroupId, Model, Values, VarId};
+use ncirrus_model::{Format, GroupId, Model, Values, VarId};
 use scope::NameTable;
 
 /// What becomes of numbers that do not fit their type.
@@ -119,7 +119,7 @@ pub struct Definitions {
     /// length 0: they grow with the data.
     pub model: Model,
     /// What `_Format` says.
-    pub format: Option<CdlFormat>,
+    pub format: Option<Format>,
     /// Whether special attributes other than `_Format` tell how variables are stored.
     pub chosen_storage: bool,
     /// Values of `_Filter` and `_Codecs`, which whoever knows codecs puts into the model.

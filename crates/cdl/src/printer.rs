@@ -31,8 +31,8 @@ impl CdlPrinter<'_, '_> {
     /// Reports a fault in the text and records it.
     pub(crate) fn fault(&mut self, indent: usize, path: String, reason: &str) {
         let name = path.rsplit('/').next().unwrap_or_default();
-        let told = if name.is_empty() { reason.to_owned() } else { format!("{name}: {reason}") };
-        let plain: String = told.chars().map(no_control).collect();
+        let reported = if name.is_empty() { reason.to_owned() } else { format!("{name}: {reason}") };
+        let plain: String = reported.chars().map(no_control).collect();
         self.out.blanks(indent);
         self.out.push(&format!("// {plain}\n"));
         self.summary.faults.push((path, reason.to_owned()));

@@ -6,10 +6,9 @@ mod c_value;
 mod fortran;
 mod identifier;
 
-use crate::parse::CdlFormat;
 use crate::{CdlError, DataSource};
 use ncirrus_model::{
-    Atomic, Attribute, GroupId, Model, NodeId, Selection, TypeId, TypeRef, UserKind, Values, VarId,
+    Atomic, Attribute, Format, GroupId, Model, NodeId, Selection, TypeId, TypeRef, UserKind, Values, VarId,
 };
 use std::io::Write;
 
@@ -30,7 +29,7 @@ pub struct ProgramOptions {
     /// The language.
     pub language: ProgramLanguage,
     /// Kind of the dataset; `None` is the classic one.
-    pub format: Option<CdlFormat>,
+    pub format: Option<Format>,
     /// Name of the dataset's file.
     pub target: String,
     /// The name behind `netcdf` in the text, after which the root group is called.
@@ -50,8 +49,8 @@ impl ProgramOptions {
         Self::default()
     }
 
-    fn format(&self) -> CdlFormat {
-        self.format.unwrap_or(CdlFormat::Classic)
+    fn format(&self) -> Format {
+        self.format.unwrap_or(Format::Classic)
     }
 
     fn main(&self) -> &str {

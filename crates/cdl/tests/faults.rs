@@ -9,19 +9,19 @@ use ncirrus_model::{
 /// Values are the flat indices; fails from `fail_at` on, and records what was requested.
 struct Counting {
     fail_at: u64,
-    asked: Vec<Selection>,
+    requested: Vec<Selection>,
     given: i32,
 }
 
 impl Counting {
     fn new(fail_at: u64) -> Self {
-        Self { fail_at, asked: Vec::new(), given: 0 }
+        Self { fail_at, requested: Vec::new(), given: 0 }
     }
 }
 
 impl DataSource for Counting {
     fn read(&mut self, _: VarId, selection: &Selection) -> Result<Values, ReadError> {
-        self.asked.push(selection.clone());
+        self.requested.push(selection.clone());
         let count = i32::try_from(selection.element_count().unwrap())?;
         if u64::try_from(self.given + count)? > self.fail_at {
             return Err("chunk 3 is\nmissing".into());
@@ -73,7 +73,7 @@ fn faulty_variable_is_declared_and_its_data_are_a_comment() {
 }
 
 #[test]
-fn read_error_is_told_on_one_line_and_the_rest_is_printed() {
+fn read_error_is_reported_on_one_line_and_the_rest_is_printed() {
     let (mut model, _) = model(&[2]);
     let root = model.root();
     model.add_variable(root, "w", Atomic::Int.into(), &[]).unwrap();
@@ -114,7 +114,7 @@ fn blocks_are_bounded_and_follow_each_other() {
         let (_, summary) = run(&model, &mut source, &PrintOptions::default());
         assert!(summary.faults.is_empty());
         let mut next = 0;
-        for region in source.asked.iter().map(|selection| selection.as_region().unwrap()) {
+        for region in source.requested.iter().map(|selection| selection.as_region().unwrap()) {
             let flat = region.start.iter().zip(shape).fold(0, |at, (index, len)| at * len + index);
             assert_eq!(flat, next, "{shape:?}");
             assert!(region.element_count().unwrap() * 4 <= 1 << 20);

@@ -65,16 +65,16 @@ fn groups_enums_structures_and_lists_are_those_of_ncml() {
 }
 
 #[test]
-fn what_ncml_has_no_form_for_is_told() {
+fn what_ncml_has_no_form_for_is_reported() {
     let (text, lost) = of_text(
         "netcdf a { types: opaque(4) raw; compound pair { int a; int b; }; int64 enum wide {A = 1};
          int(*) list; list(*) lists;
          dimensions: x = 3; variables: raw o; wide w; lists l; pair :p = {1, 2};
          group: g { dimensions: x = 2; variables: int v(/x); } }",
     );
-    let told: Vec<String> = lost.iter().map(|(path, reason)| format!("{path}: {reason}")).collect();
+    let reported: Vec<String> = lost.iter().map(|(path, reason)| format!("{path}: {reason}")).collect();
     assert_eq!(
-        told,
+        reported,
         [
             "/@p: attributes of this type have no form in NcML",
             "/o: NcML does not tell that its values have 4 bytes",

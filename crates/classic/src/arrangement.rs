@@ -137,12 +137,12 @@ impl FileArrangement {
     }
 
     fn check_begins(&self, definition: &FittedModel) -> Result<()> {
-        let most = definition.version.max_begin();
+        let max = definition.version.max_begin();
         for var in &definition.vars {
             let VariablePosition { begin, len, .. } = self.position(var.id)?;
             let kind = definition.version.format();
-            let message = if begin > most {
-                format!("it would begin at byte {begin}, beyond the {most} of kind {kind}")
+            let message = if begin > max {
+                format!("it would begin at byte {begin}, beyond the {max} of kind {kind}")
             } else if begin.checked_add(len).is_none_or(|end| end > FormatVersion::Data64.max_begin()) {
                 format!("it would begin at byte {begin} and end beyond 2^63")
             } else {
@@ -155,11 +155,11 @@ impl FileArrangement {
 
     /// The file is not longer than its room.
     fn check_len(&self, definition: &FittedModel) -> Result<()> {
-        let Some(most) = definition.room.and_then(|room| room.max_len) else { return Ok(()) };
+        let Some(max) = definition.room.and_then(|room| room.max_len) else { return Ok(()) };
         match self.file_len(definition.records) {
-            Some(len) if len <= most => Ok(()),
-            Some(len) => Err(Error::limit(format!("the file would have {len} bytes, more than {most}"))),
-            None => Err(Error::limit(format!("the file would be longer than 2^64 bytes, more than {most}"))),
+            Some(len) if len <= max => Ok(()),
+            Some(len) => Err(Error::limit(format!("the file would have {len} bytes, more than {max}"))),
+            None => Err(Error::limit(format!("the file would be longer than 2^64 bytes, more than {max}"))),
         }
     }
 
@@ -199,10 +199,10 @@ impl FileArrangement {
 /// Where a part begins that follows `end` with some bytes between them: where it was, if there is room enough and that is
 /// aligned, and never before.
 fn begin_after(kept: Option<u64>, end: u64, free: u64, align: u64) -> Option<u64> {
-    let (least, align) = (end.checked_add(free)?, align.max(1));
+    let (min, align) = (end.checked_add(free)?, align.max(1));
     match kept {
-        Some(begin) if begin >= least && begin.is_multiple_of(align) => Some(begin),
-        _ => Some(least.checked_next_multiple_of(align)?.max(kept.unwrap_or(0))),
+        Some(begin) if begin >= min && begin.is_multiple_of(align) => Some(begin),
+        _ => Some(min.checked_next_multiple_of(align)?.max(kept.unwrap_or(0))),
     }
 }
 

@@ -95,10 +95,10 @@ impl<'a> HeaderCursor<'a> {
         if version.offset_width() == 8 { self.u64(what) } else { self.u32(what).map(u64::from) }
     }
 
-    /// Checks that the file can contain the stated number of entries, of at least `least` bytes each.
-    pub(crate) fn entries(&self, count: u64, least: u64, what: &str) -> Result<(), ParseHalt> {
+    /// Checks that the file can contain the stated number of entries, of at least `min` bytes each.
+    pub(crate) fn entries(&self, count: u64, min: u64, what: &str) -> Result<(), ParseHalt> {
         let left = self.size.saturating_sub(self.at);
-        if count.checked_mul(least).is_none_or(|need| need > left) {
+        if count.checked_mul(min).is_none_or(|need| need > left) {
             return Err(
                 self.malformed(format!("{count} {what} cannot fit in the {left} bytes that are left"))
             );

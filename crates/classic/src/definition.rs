@@ -6,8 +6,8 @@ use crate::geometry::{SlabSize, padded, slab};
 use crate::order::{element_of, to_big_endian};
 use ncirrus_layout::{Detail, Error, Result, StoredType};
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, Fill, Model, TypeId, TypeRef,
-    Values, VarId, Variable, check_name,
+    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, Fill, Model, TypeId,
+    TypeRef, Values, VarId, Variable, check_name,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ pub(crate) struct FittedModel {
     pub(crate) attributes: Attributes,
     /// Variables in definition order.
     pub(crate) vars: Vec<VariableDefinition>,
-    /// Where the parts of the file begin, if somebody determined it.
+    /// Where the parts of the file begin, if that was set.
     pub(crate) room: Option<FileRoom>,
     pub(crate) index: HashMap<VarId, usize>,
     /// Numbers of the dimensions.
@@ -73,8 +73,8 @@ impl FittedModel {
         unique(vars.iter().map(|var| var.name.as_str()), "variables")?;
         let records = record.and_then(|dim| model.dimension(dim)).map_or(0, |dim| dim.len.current());
         if records > version.max_records() {
-            let (name, most) = (version.name(), version.max_records());
-            return Err(Error::limit(format!("{records} records, more than the {most} of {name}")));
+            let (name, max) = (version.name(), version.max_records());
+            return Err(Error::limit(format!("{records} records, more than the {max} of {name}")));
         }
         let index = vars.iter().enumerate().map(|(at, var)| (var.id, at)).collect();
         // There is room only before variables.
@@ -123,11 +123,11 @@ impl FittedModel {
             for (at, var) in self.part(is_record).enumerate() {
                 let may_be_large =
                     self.version != FormatVersion::Data64 && at + 1 == count && (is_record || !has_records);
-                let (len, most) = (var.slab.byte_len, self.version.max_size());
-                if len > most && !may_be_large {
+                let (len, max) = (var.slab.byte_len, self.version.max_size());
+                if len > max && !may_be_large {
                     let what = if is_record { "a record of it has" } else { "it has" };
                     let kind = self.version.format();
-                    let message = format!("{what} {len} bytes, more than the {most} of kind {kind}");
+                    let message = format!("{what} {len} bytes, more than the {max} of kind {kind}");
                     return Err(Error::limit(message).at_path(&var.path).by("classic"));
                 }
             }
@@ -234,7 +234,8 @@ fn refuse_groups_and_types(version: FormatVersion, model: &Model) -> Result<()> 
     ty.map_or(Ok(()), |ty| {
         let message = format!("a file of kind {} has no user-defined types", version.format());
         // Readers define types of their own, such as that of complex numbers: the variable is what users know.
-        let is_of = |var: &VarId| model.variable(*var).is_some_and(|variable| variable.ty == TypeRef::User(*ty));
+        let is_of =
+            |var: &VarId| model.variable(*var).is_some_and(|variable| variable.ty == TypeRef::User(*ty));
         let error = match model.variables().into_iter().find(is_of) {
             Some(var) => beyond(format!("a variable of type {}; {message}", type_name(model, *ty)))
                 .at_path(model.variable_path(var)),
@@ -279,12 +280,12 @@ fn dimensions(version: FormatVersion, model: &Model, ids: &[DimId]) -> Result<Di
 }
 
 pub(crate) fn fixed_len(version: FormatVersion, len: u64) -> Result<u64> {
-    let most = version.max_size();
+    let max = version.max_size();
     match len {
         0 => Err(beyond("a fixed dimension of length 0, which marks the unlimited one in netCDF-3")),
-        len if len > most => {
+        len if len > max => {
             let kind = version.format();
-            Err(Error::limit(format!("a dimension of length {len}, more than the {most} of kind {kind}")))
+            Err(Error::limit(format!("a dimension of length {len}, more than the {max} of kind {kind}")))
         }
         len => Ok(len),
     }

@@ -100,9 +100,9 @@ struct HeaderParser<'a> {
 
 impl HeaderParser<'_> {
     fn dims(&mut self) -> Result<Vec<HeaderDim>, ParseHalt> {
-        let least = 2 * self.version.count_width();
+        let min = 2 * self.version.count_width();
         let mut dims = Vec::new();
-        for _ in 0..self.list(TAG_DIMENSION, least, "dimensions")? {
+        for _ in 0..self.list(TAG_DIMENSION, min, "dimensions")? {
             let name = self.name()?;
             let len = self.cursor.count(self.version, "the length of a dimension")?;
             dims.push(HeaderDim { name, len });
@@ -111,9 +111,9 @@ impl HeaderParser<'_> {
     }
 
     fn vars(&mut self) -> Result<Vec<HeaderVar>, ParseHalt> {
-        let least = 4 * self.version.count_width() + 8 + self.version.offset_width();
+        let min = 4 * self.version.count_width() + 8 + self.version.offset_width();
         let mut vars = Vec::new();
-        for _ in 0..self.list(TAG_VARIABLE, least, "variables")? {
+        for _ in 0..self.list(TAG_VARIABLE, min, "variables")? {
             vars.push(self.var()?);
         }
         Ok(vars)
@@ -140,10 +140,10 @@ impl HeaderParser<'_> {
     }
 
     fn attributes(&mut self) -> Result<Attributes, ParseHalt> {
-        let least = 2 * self.version.count_width() + 4;
+        let min = 2 * self.version.count_width() + 4;
         let mut attributes = Attributes::new();
         let mut seen = HashSet::new();
-        for _ in 0..self.list(TAG_ATTRIBUTE, least, "attributes")? {
+        for _ in 0..self.list(TAG_ATTRIBUTE, min, "attributes")? {
             let attribute = self.attribute()?;
             if seen.insert(attribute.name.clone()) {
                 attributes.push_distinct(attribute);
@@ -165,13 +165,13 @@ impl HeaderParser<'_> {
     }
 
     /// The number of entries of a list that must have that tag.
-    fn list(&mut self, expected: u32, least: u64, what: &str) -> Result<u64, ParseHalt> {
+    fn list(&mut self, expected: u32, min: u64, what: &str) -> Result<u64, ParseHalt> {
         let tag = self.cursor.u32("the tag of a list")?;
         let count = self.cursor.count(self.version, "the length of a list")?;
         if tag != expected && (tag, count) != (0, 0) {
             return Err(self.cursor.malformed(format!("tag {tag:#x} where a list of {what} is expected")));
         }
-        self.cursor.entries(count, least, what)?;
+        self.cursor.entries(count, min, what)?;
         Ok(count)
     }
 

@@ -271,10 +271,10 @@ impl ClassicPlacer {
 
     /// Refuses a record that the variant cannot count.
     fn check_records(&self, piece: &PlacedCell, count: u64) -> Result<()> {
-        let most = self.definition.version.max_records();
-        if piece.span.row.checked_add(count).is_none_or(|records| records > most) {
+        let max = self.definition.version.max_records();
+        if piece.span.row.checked_add(count).is_none_or(|records| records > max) {
             let kind = self.definition.version.format();
-            return Err(Error::limit(format!("more than the {most} records of kind {kind}")).by("classic"));
+            return Err(Error::limit(format!("more than the {max} records of kind {kind}")).by("classic"));
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ fn found(file: &ClassicFile, definition: &FittedModel) -> Result<FileArrangement
     for (var, header) in definition.vars.iter().zip(&file.header.vars) {
         let (begin, len) = (header.begin, var.slab.byte_len);
         if var.is_record {
-            record_begin = Some(record_begin.map_or(begin, |least| least.min(begin)));
+            record_begin = Some(record_begin.map_or(begin, |min| min.min(begin)));
         } else {
             ends.push(begin.checked_add(len).ok_or_else(|| too_large(&var.path))?);
         }

@@ -40,7 +40,7 @@ pub(crate) const USAGE: u8 = 2;
 
 /// The exit code of a completed command, after reporting everything that was left out.
 pub(crate) fn after(done: CommandStatus, left_out: &[LeftOut]) -> CommandStatus {
-    left_out.iter().for_each(crate::message::tell);
+    left_out.iter().for_each(crate::message::print);
     if left_out.is_empty() { done } else { CommandStatus::from(PARTIAL) }
 }
 

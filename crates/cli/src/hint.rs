@@ -1,21 +1,21 @@
 //! One line per error, and a hint where one helps.
 use crate::CommandStatus;
 use crate::exit;
-use crate::message::tell;
+use crate::message::print;
 use ncirrus::{Detail, Error, ErrorKind, Found, Member};
 
 /// Prints the error and its hint to standard error, and returns the exit code.
 pub(crate) fn report(error: &Error) -> CommandStatus {
     match hint(error) {
-        Some(hint) => tell(format_args!("{error}; hint: {hint}")),
-        None => tell(error),
+        Some(hint) => print(format_args!("{error}; hint: {hint}")),
+        None => print(error),
     }
     exit::code(error.kind())
 }
 
 /// As [`report`], with a hint of the command's own.
 pub(crate) fn report_with(error: &Error, hint: &str) -> CommandStatus {
-    tell(format_args!("{error}; hint: {hint}"));
+    print(format_args!("{error}; hint: {hint}"));
     exit::code(error.kind())
 }
 

@@ -117,7 +117,7 @@ pub fn run_command_line(arguments: impl IntoIterator<Item = OsString>) -> Comman
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     match arguments.first().map_or(CalledAs::Ncirrus, CalledAs::of) {
         CalledAs::Tool(tool) => return tool.run(arguments.into_iter().skip(1), &SessionOptions::default()),
-        CalledAs::Unknown(name) => return tools::tell_names(&name),
+        CalledAs::Unknown(name) => return tools::print_names(&name),
         CalledAs::Ncirrus => {}
     }
     if let Some((tool, session, rest)) = tool_call(&arguments) {

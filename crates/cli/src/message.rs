@@ -8,25 +8,25 @@ use std::sync::{Mutex, PoisonError};
 /// Prints a note for the user.
 pub(crate) fn notes(notes: &[String]) {
     for note in notes {
-        tell(format_args!("note: {note}"));
+        print(format_args!("note: {note}"));
     }
 }
 
 /// Prints a line to standard error. A closed standard error is ignored.
-pub(crate) fn tell(line: impl Display) {
+pub(crate) fn print(line: impl Display) {
     _ = writeln!(std::io::stderr().lock(), "{}: {}", speaker(), plain(&line.to_string()));
 }
 
 /// Prints a text of several lines to standard error, as it is.
-pub(crate) fn tell_lines(text: &str) {
+pub(crate) fn print_lines(text: &str) {
     _ = write!(std::io::stderr().lock(), "{text}");
 }
 
 /// Prints a fault of a CDL text with its line and a caret.
-pub(crate) fn tell_fault(fault: &CdlFault, name: &str) {
-    let told = fault.told(name).to_string();
+pub(crate) fn print_fault(fault: &CdlFault, name: &str) {
+    let display = fault.display(name).to_string();
     // Tabs are as wide as blanks, so that the caret stands where it should.
-    let lines = told.lines().map(|line| plain(&line.replace('\t', " ")));
+    let lines = display.lines().map(|line| plain(&line.replace('\t', " ")));
     let lines: Vec<String> = lines.collect();
     _ = writeln!(std::io::stderr().lock(), "{}", lines.join("\n"));
 }

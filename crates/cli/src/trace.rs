@@ -64,7 +64,7 @@ impl Drop for RequestTrace {
             sums.sent,
             self.0.start.elapsed().as_secs_f64()
         );
-        self.0.tell(&line);
+        self.0.print(&line);
     }
 }
 
@@ -77,7 +77,7 @@ fn create(path: &Path) -> Result<File> {
 
 impl SharedTrace {
     /// Failures to write the trace are ignored.
-    fn tell(&self, line: &str) {
+    fn print(&self, line: &str) {
         let line = crate::message::plain(line);
         match &self.file {
             Some(file) => {
@@ -99,7 +99,7 @@ impl SharedTrace {
             sums.received += fields.received;
             sums.sent += fields.sent;
         }
-        self.tell(&request_line(fields));
+        self.print(&request_line(fields));
     }
 }
 
@@ -120,8 +120,8 @@ impl Subscriber for TraceLines {
         event.record(&mut fields);
         match event.metadata().target() {
             "ncirrus::request" => self.0.request(&fields),
-            "ncirrus::retry" => self.0.tell(&format!("{}, in {:.2} s", fields.message, fields.wait)),
-            _ => self.0.tell(&fetch_line(&fields)),
+            "ncirrus::retry" => self.0.print(&format!("{}, in {:.2} s", fields.message, fields.wait)),
+            _ => self.0.print(&fetch_line(&fields)),
         }
     }
 

@@ -29,8 +29,8 @@ fn a_dataset_is_split_moved_and_put_together_again() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let want = data(&example(), folder);
-    let told = ncirrus(&["split", "--shape", "time=1,lat=2", &example(), "m.nca"], folder);
-    assert!(told.contains("/sst") && told.contains(" written, 0 kept"), "{told}");
+    let reported = ncirrus(&["split", "--shape", "time=1,lat=2", &example(), "m.nca"], folder);
+    assert!(reported.contains("/sst") && reported.contains(" written, 0 kept"), "{reported}");
     assert_eq!(data("m.nca", folder), want);
     std::fs::rename(folder.join("m"), folder.join("n")).unwrap();
     let renamed = ncirrus(&["relocate", "--prefix", "n", "--dry-run", "m.nca"], folder);
@@ -48,14 +48,14 @@ fn a_dataset_is_split_moved_and_put_together_again() {
 }
 
 #[test]
-fn files_that_do_not_fit_are_told_and_nothing_is_written() {
+fn files_that_do_not_fit_are_reported_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     ncirrus(&["copy", &example(), "a.nc"], folder);
     let output = run(&["aggregate", "m.nca", "a.nc", &example()], folder);
     assert!(!output.status.success() && !folder.join("m.nca").exists());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("overlaps") && told.contains("sst.nc"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(reported.contains("overlaps") && reported.contains("sst.nc"), "{reported}");
     let output = run(&["aggregate", "m.nca", "none*.nc"], folder);
     assert!(String::from_utf8_lossy(&output.stderr).contains("no dataset has that name"));
 }
@@ -68,9 +68,9 @@ fn a_master_does_not_replace_its_own_files() {
     let before = std::fs::read(folder.join("a.nc")).unwrap();
     for target in ["a.nc", "./a.nc"] {
         let output = run(&["aggregate", "--overwrite", "--axis", "time", target, "a.nc"], folder);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(7), "{told}");
-        assert!(told.contains("a.nc") && told.contains("replace"), "{told}");
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(7), "{reported}");
+        assert!(reported.contains("a.nc") && reported.contains("replace"), "{reported}");
     }
     assert_eq!(std::fs::read(folder.join("a.nc")).unwrap(), before);
     // An older master among the files is replaced.
@@ -92,7 +92,7 @@ fn lists_of_names_have_comments() {
 fn fragments_of_no_size_and_along_no_dimension_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    for (arguments, told) in [
+    for (arguments, reported) in [
         (&["--max-size", "0"][..], "the maximum size is 0"),
         (&["--shape", "tim=2"], "there is no dimension \"tim\""),
         (&["--shape", "time=0"], "is not of the form DIM=LEN"),
@@ -100,7 +100,7 @@ fn fragments_of_no_size_and_along_no_dimension_are_refused() {
     ] {
         let output = run(&[&["split"], arguments, &[&example(), "m.nca"]].concat(), folder);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && error.contains(told), "{arguments:?}: {error}");
+        assert!(!output.status.success() && error.contains(reported), "{arguments:?}: {error}");
         assert_eq!(folder.read_dir().unwrap().count(), 0, "{arguments:?}");
     }
 }

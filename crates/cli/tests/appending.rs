@@ -107,7 +107,7 @@ fn appends_that_are_killed_and_repeated_end_as_others() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_and_a_dry_run_writes_nothing() {
+fn what_does_not_fit_is_reported_and_a_dry_run_writes_nothing() {
     let ((_guard, folder), session) = (temp(), session());
     let target = made(&folder.join("a.nc"), Kind::Nc4, 0..3, &session);
     let next = made(&folder.join("b.nc"), Kind::Nc3, 3..5, &session);

@@ -80,7 +80,7 @@ fn options_of_copy_do_what_they_say() {
 }
 
 #[test]
-fn a_dry_run_tells_what_a_copy_takes_and_writes_nothing() {
+fn a_dry_run_reports_what_a_copy_takes_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (maps, to) = (at(folder.path(), "maps.zarr"), at(folder.path(), "series.nc4"));
     ncirrus(&["copy", "-q", "-c", "time/1,lat/,lon/", "-d", "1", "-s", &example(), &maps]);
@@ -135,7 +135,7 @@ fn info_is_for_people_and_for_programs() {
 }
 
 #[test]
-fn explain_tells_the_chunks_of_a_point_series() {
+fn explain_lists_the_chunks_of_a_point_series() {
     let folder = tempfile::tempdir().unwrap();
     let to = at(folder.path(), "a.zarr");
     ncirrus(&["copy", "-c", "time/1,lat/,lon/", "-d", "1", &example(), &to]);
@@ -250,8 +250,8 @@ fn the_keys_of_a_store_are_listed_and_read() {
 fn a_reference_file_is_written_and_opened() {
     let folder = tempfile::tempdir().unwrap();
     let refs = at(folder.path(), "refs.json");
-    let told = ncirrus(&["reference", &example(), &refs]);
-    assert!(told.contains(" variables, ") && told.contains(" references, "), "{told}");
+    let reported = ncirrus(&["reference", &example(), &refs]);
+    assert!(reported.contains(" variables, ") && reported.contains(" references, "), "{reported}");
     let keys = ncirrus(&["keys", &refs]);
     assert!(keys.lines().any(|line| line.trim_start_matches('/') == ".zgroup"), "{keys}");
     let sum = |path: &str| {
@@ -279,7 +279,7 @@ fn netcdf4_of_the_classic_model_is_printed_as_ncml() {
 }
 
 #[test]
-fn compare_tells_by_its_exit_code_whether_two_datasets_are_the_same() {
+fn compare_reports_by_its_exit_code_whether_two_datasets_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| {
         let output = crate::program::command().args(arguments).current_dir(folder.path()).output().unwrap();
@@ -289,13 +289,13 @@ fn compare_tells_by_its_exit_code_whether_two_datasets_are_the_same() {
     assert_eq!(run(&["copy", "-c", "time/1", "-d", "3", example, "a.zarr"]).0, Some(0));
     assert_eq!(run(&["compare", example, "a.zarr"]), (Some(0), String::new()));
     assert_eq!(run(&["copy", "--select", "sst[0:6,:,:]", example, "part.nc"]).0, Some(0));
-    let (code, told) = run(&["compare", example, "part.nc"]);
+    let (code, reported) = run(&["compare", example, "part.nc"]);
     assert_eq!(code, Some(1));
-    assert!(told.contains("/sst: values were not compared: the shapes are"), "{told}");
+    assert!(reported.contains("/sst: values were not compared: the shapes are"), "{reported}");
     assert_eq!(run(&["compare", "-q", example, "part.nc"]), (Some(1), String::new()));
-    let (code, told) = run(&["compare", "--json", "--only", "data", "-v", "lat", example, "part.nc"]);
+    let (code, reported) = run(&["compare", "--json", "--only", "data", "-v", "lat", example, "part.nc"]);
     assert_eq!(code, Some(0));
-    let report: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&reported).unwrap();
     assert_eq!((&report["same"], &report["variables"][0]["path"]), (&true.into(), &"/lat".into()));
     assert_eq!(run(&["compare", example, "absent.nc"]).0, Some(3));
     assert_eq!(run(&["compare", "-v", "nope", example, example]).0, Some(3));

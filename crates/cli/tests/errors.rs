@@ -33,12 +33,12 @@ fn example() -> String {
 }
 
 #[test]
-fn an_unknown_scheme_is_told() {
+fn an_unknown_scheme_is_reported() {
     fails(&["dump", "gopher://host/x.nc"], 2, &["gopher", "scheme"]);
 }
 
 #[test]
-fn a_missing_object_is_told() {
+fn a_missing_object_is_reported() {
     for command in ["dump", "info"] {
         fails(&[command, "/no/such/file.nc"], 3, &["/no/such/file.nc"]);
     }
@@ -46,13 +46,13 @@ fn a_missing_object_is_told() {
 }
 
 #[test]
-fn a_member_that_a_dataset_does_not_have_is_told_with_where_to_look() {
+fn a_member_that_a_dataset_does_not_have_is_reported_with_where_to_look() {
     fails(&["dump", "-v", "nope", &example()], 3, &["no variable named \"nope\"", "ncirrus info URL"]);
     fails(&["append", "--along", "nope", &example(), "b.nc"], 3, &["no dimension \"nope\"", "dump -h URL"]);
 }
 
 #[test]
-fn a_wrong_magic_number_is_told() {
+fn a_wrong_magic_number_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "x.nc", b"GRIB....7777");
     let error = fails(&["dump", &path], 5, &["x.nc"]);
@@ -60,14 +60,14 @@ fn a_wrong_magic_number_is_told() {
 }
 
 #[test]
-fn an_html_page_instead_of_data_is_told() {
+fn an_html_page_instead_of_data_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "x.nc", b"<!DOCTYPE html>\n<html><body>Sign in</body></html>");
     fails(&["info", &path], 5, &["x.nc", "HTML"]);
 }
 
 #[test]
-fn a_truncated_file_is_told_and_nothing_is_written() {
+fn a_truncated_file_is_reported_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let whole = std::fs::read(example()).unwrap();
     for len in [0, 3, 4, 20, 300, whole.len() - 1] {
@@ -119,7 +119,7 @@ fn a_metadata_document_larger_than_the_memory_allows_is_a_limit() {
 }
 
 #[test]
-fn an_existing_target_is_kept_unless_told_otherwise() {
+fn an_existing_target_is_kept_by_default() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("x.zarr");
     let target = target.to_str().unwrap();
@@ -167,7 +167,7 @@ fn a_folder_that_is_no_dataset_is_never_replaced() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told() {
+fn a_folder_that_cannot_be_written_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "file", b"");
     let target = format!("{file}/x.zarr");
@@ -198,7 +198,7 @@ fn a_name_that_leaves_the_dataset_is_never_followed() {
 }
 
 #[test]
-fn a_folder_of_datasets_is_told_from_a_damaged_one() {
+fn a_folder_of_datasets_is_distinguished_from_a_damaged_one() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "notes.txt", b"words");
     fails(&["info", folder.path().to_str().unwrap()], 5, &["directory", "ncirrus ls"]);
@@ -224,17 +224,17 @@ fn what_is_no_place_for_data_is_named_by_every_command() {
             let mut arguments = [command, &[place.as_str()]].concat();
             arguments.extend((command == ["explain"]).then_some("v"));
             let output = ncirrus(&arguments);
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
-            let named = place.is_empty() || told.contains(&format!("(in {place})"));
-            assert!(told.contains(says) && named, "{arguments:?}: {told}");
+            let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(code), "{arguments:?}: {reported}");
+            let named = place.is_empty() || reported.contains(&format!("(in {place})"));
+            assert!(reported.contains(says) && named, "{arguments:?}: {reported}");
         }
     }
     // The others are listed all the same, each on its line.
     std::fs::copy(example(), at("a\nb\u{1b}[31m.nc")).unwrap();
     let output = ncirrus(&["ls", &at("")]);
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.ends_with(" a\\nb\\u{1b}[31m.nc\n"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && reported.ends_with(" a\\nb\\u{1b}[31m.nc\n"), "{reported}");
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn no_command_shows_a_password_or_a_query() {
 
 #[cfg(unix)]
 #[test]
-fn output_that_nobody_reads_is_no_error_and_a_full_disk_is() {
+fn a_closed_output_is_no_error_and_a_full_disk_is() {
     let run = |arguments: &[&str], output: std::process::Stdio| {
         let mut command = crate::program::command();
         command.args(arguments).stdout(output).stderr(std::process::Stdio::piped());
@@ -302,7 +302,7 @@ fn output_that_nobody_reads_is_no_error_and_a_full_disk_is() {
 }
 
 #[test]
-fn what_the_user_asked_for_wrongly_is_told() {
+fn wrong_requests_of_the_user_are_reported() {
     fails(&["explain", &example(), "nope"], 3, &["nope"]);
     fails(&["explain", &example(), "sst[99]"], 2, &["99"]);
     fails(&["copy", &example(), "/tmp/target-without-an-ending"], 2, &["kind"]);

@@ -50,7 +50,7 @@ fn fragments_are_listed_for_people_and_programs() {
 }
 
 #[test]
-fn a_check_tells_which_fragments_are_not_what_they_should_be() {
+fn a_check_reports_which_fragments_are_not_what_they_should_be() {
     let Some((folder, master)) = case("cf1.13/cfdm-concat-rel") else { return };
     assert!(ncirrus(&["fragments", "--check", &master]).status.success());
     std::fs::remove_file(folder.path().join("b.nc")).unwrap();
@@ -60,7 +60,7 @@ fn a_check_tells_which_fragments_are_not_what_they_should_be() {
 }
 
 #[test]
-fn filled_in_fragments_are_told_of() {
+fn filled_in_fragments_are_reported() {
     let Some((folder, master)) = case("cf1.13/cfdm-concat-rel") else { return };
     std::fs::remove_file(folder.path().join("b.nc")).unwrap();
     let refused = ncirrus(&["dump", "-v", "pt", &master]);

@@ -8,13 +8,13 @@ fn ncirrus(arguments: &[&str], folder: &Path) -> Output {
     crate::program::command().args(arguments).current_dir(folder).output().unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn printed(arguments: &[&str], folder: &Path) -> String {
     let output = ncirrus(arguments, folder);
-    assert!(output.status.success(), "{arguments:?}: {}", told(&output));
+    assert!(output.status.success(), "{arguments:?}: {}", messages(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -69,7 +69,7 @@ fn a_pipe_is_read_and_more_than_the_memory_waits_elsewhere() {
 }
 
 #[test]
-fn a_fault_is_told_with_its_place_and_leaves_nothing() {
+fn a_fault_is_reported_with_its_place_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let text = "netcdf t {\ndimensions:\n\tx = 3 ;\nvariables:\n\tint v(x) ;\n\tint w(x) ;\ndata:\n v = 1, 2, 3 ;\n w = 1, 99999999999 ;\n}\n";
     std::fs::write(folder.path().join("t.cdl"), text).unwrap();
@@ -77,9 +77,9 @@ fn a_fault_is_told_with_its_place_and_leaves_nothing() {
         [["generate", "t.cdl", "t.nc"], ["generate", "t.cdl", "t.zarr"], ["generate", "--check", "t.cdl"]]
     {
         let output = ncirrus(&arguments, folder.path());
-        assert_eq!(output.status.code(), Some(5), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(5), "{}", messages(&output));
         let expected = "t.cdl:9:9: 99999999999 does not fit int\n w = 1, 99999999999 ;\n        ^\n";
-        assert!(told(&output).contains(expected), "{}", told(&output));
+        assert!(messages(&output).contains(expected), "{}", messages(&output));
         assert_eq!(names(folder.path()), ["t.cdl"]);
     }
 }
@@ -96,7 +96,7 @@ fn a_text_is_checked_without_a_target() {
 }
 
 #[test]
-fn a_target_that_exists_is_kept_unless_told_otherwise() {
+fn a_target_that_exists_is_kept_by_default() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("t.cdl"), "netcdf t { variables: int v; data: v = 5; }").unwrap();
     std::fs::write(folder.path().join("x.nc"), "a letter").unwrap();

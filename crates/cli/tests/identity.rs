@@ -82,7 +82,7 @@ fn a_file_that_is_named_goes_before_the_usual_one_and_must_be_there() {
 }
 
 #[test]
-fn whoami_tells_the_credentials_and_why() {
+fn whoami_reports_the_credentials_and_why() {
     let home = home();
     let lab = shown(&home, &[], &["whoami", "s3://lab/bucket/key"]);
     assert!(
@@ -101,12 +101,12 @@ fn whoami_tells_the_credentials_and_why() {
 }
 
 #[test]
-fn a_code_is_asked_for_on_a_terminal_alone() {
+fn a_code_is_requested_on_a_terminal_alone() {
     let home = home();
     let config = "[profile code]\nrole_arn = arn\nsource_profile = work\nmfa_serial = device\n";
     std::fs::write(home.path().join(".aws/config"), config).unwrap();
-    let told = shown(&home, &[], &["whoami", "s3://bucket/key#aws.profile=code"]);
-    assert!(told.contains("role arn assumed by access key ***WORK, with a code of device"), "{told}");
+    let reported = shown(&home, &[], &["whoami", "s3://bucket/key#aws.profile=code"]);
+    assert!(reported.contains("role arn assumed by access key ***WORK, with a code of device"), "{reported}");
     let output = run(home.path(), &[], &["info", "s3://bucket/key#aws.profile=code"]);
     assert!(!output.status.success());
     let error = text(&output.stderr);
@@ -123,7 +123,7 @@ fn whoami_checks_with_one_request_and_fails_as_reading_would() {
     let output = run(home.path(), &[("NCIRRUS_RETRIES", "0")], &arguments);
     assert_eq!(output.status.code(), Some(8));
     assert!(text(&output.stdout).contains("answer       no connection"), "{}", text(&output.stdout));
-    let nobody = run(home.path(), &[], &["whoami", "s3://bucket/key#aws.profile=missing"]);
-    assert_eq!(nobody.status.code(), Some(2));
-    assert!(text(&nobody.stderr).contains("there is no profile \"missing\""));
+    let unknown = run(home.path(), &[], &["whoami", "s3://bucket/key#aws.profile=missing"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("there is no profile \"missing\""));
 }

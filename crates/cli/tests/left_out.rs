@@ -8,7 +8,7 @@ fn ncirrus(arguments: &[&str], folder: &Path) -> Output {
     crate::program::command().args(arguments).current_dir(folder).output().unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -56,14 +56,14 @@ fn every_command_that_leaves_something_out_says_so_once_and_ends_with_1() {
         &["reference", "odd.zarr", "odd.json"],
     ] {
         let output = ncirrus(arguments, folder);
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
-        let lines: Vec<&str> = told.lines().filter(|line| line.contains("/odd is left out: ")).collect();
-        assert_eq!(lines.len(), 1, "{arguments:?}: {told}");
+        let messages = messages(&output);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {messages}");
+        let lines: Vec<&str> = messages.lines().filter(|line| line.contains("/odd is left out: ")).collect();
+        assert_eq!(lines.len(), 1, "{arguments:?}: {messages}");
     }
     for made in ["copy.nc", "copy.zarr", "split.nca", "all.nca", "odd.json"] {
         let output = ncirrus(&["dump", "-v", "sound", made], folder);
-        assert!(output.status.success(), "{made}: {}", told(&output));
+        assert!(output.status.success(), "{made}: {}", messages(&output));
         assert!(text(&output).contains(" sound = 1, 2 ;"), "{made}: {}", text(&output));
     }
     let json = text(&ncirrus(&["info", "--json", "odd.zarr"], folder));
@@ -74,7 +74,7 @@ fn every_command_that_leaves_something_out_says_so_once_and_ends_with_1() {
 }
 
 #[test]
-fn a_variable_that_only_one_of_many_files_has_is_told() {
+fn a_variable_that_only_one_of_many_files_has_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for (name, more) in [("a.nc", false), ("b.nc", true)] {
@@ -93,13 +93,13 @@ fn a_variable_that_only_one_of_many_files_has_is_told() {
         &["reference", "--axis", "t", "a.nc", "b.nc", "all.json"],
     ] {
         let output = ncirrus(arguments, folder);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", told(&output));
-        assert!(told(&output).contains("/more is left out: present in b.nc"), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", messages(&output));
+        assert!(messages(&output).contains("/more is left out: present in b.nc"), "{}", messages(&output));
     }
 }
 
 #[test]
-fn an_aggregated_variable_that_is_no_scalar_is_told() {
+fn an_aggregated_variable_that_is_not_a_scalar_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for (name, with_sound_one) in [("alone.nc4", false), ("alone.zarr", false), ("beside.nc4", true)] {
@@ -119,10 +119,10 @@ fn an_aggregated_variable_that_is_no_scalar_is_told() {
         dataset.close().unwrap();
         for arguments in [&["dump", name][..], &["copy", "--overwrite", name, "copy.nc"]] {
             let output = ncirrus(arguments, folder);
-            let told = told(&output);
-            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+            let messages = messages(&output);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {messages}");
             let says = "/wrong is left out: it is aggregated but not a scalar (it has the dimensions x): its values are missing";
-            assert_eq!(told.matches(says).count(), 1, "{arguments:?}: {told}");
+            assert_eq!(messages.matches(says).count(), 1, "{arguments:?}: {messages}");
         }
         let dump = text(&ncirrus(&["dump", "-v", "wrong", name], folder));
         assert!(dump.contains("wrong = _, _, _ ;"), "{dump}");
@@ -134,7 +134,7 @@ fn an_aggregated_variable_that_is_no_scalar_is_told() {
 /// The example in compressed chunks of one time each, with the third of them damaged.
 fn damaged(folder: &Path) {
     let copied = ncirrus(&["copy", "-c", "time/1,lat/9,lon/", "-d", "4", &example(), "a.zarr"], folder);
-    assert!(copied.status.success(), "{}", told(&copied));
+    assert!(copied.status.success(), "{}", messages(&copied));
     std::fs::write(folder.join("a.zarr/sst/2.1.0"), b"no chunk of zlib").unwrap();
 }
 
@@ -145,8 +145,12 @@ fn a_damaged_chunk_fails_the_copy_and_the_option_to_go_on_is_named() {
     damaged(folder);
     // Decoded, because the chunks of the copy have a different shape.
     let output = ncirrus(&["copy", "-d", "1", "a.zarr", "b.nc4"], folder);
-    assert_eq!(output.status.code(), Some(5), "{}", told(&output));
-    assert!(told(&output).contains("--skip-damaged") && !folder.join("b.nc4").exists(), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(5), "{}", messages(&output));
+    assert!(
+        messages(&output).contains("--skip-damaged") && !folder.join("b.nc4").exists(),
+        "{}",
+        messages(&output)
+    );
 }
 
 #[test]
@@ -163,13 +167,14 @@ fn damaged_chunks_become_fill_when_that_is_wanted() {
     ] {
         let all = [&["copy", "--skip-damaged", "a.zarr"], arguments].concat();
         let output = ncirrus(&all, folder);
-        let told = told(&output);
+        let messages = messages(&output);
         // Every second time of the selection begins at 1: the damaged one is not among them.
         let is_hit = !arguments.contains(&"--select");
-        assert_eq!(output.status.code(), Some(i32::from(is_hit)), "{all:?}: {told}");
-        let lines =
-            told.matches("/sst: chunk [2, 1, 0] cannot be decoded and has fill values in the copy").count();
-        assert_eq!(lines, usize::from(is_hit), "{told}");
+        assert_eq!(output.status.code(), Some(i32::from(is_hit)), "{all:?}: {messages}");
+        let lines = messages
+            .matches("/sst: chunk [2, 1, 0] cannot be decoded and has fill values in the copy")
+            .count();
+        assert_eq!(lines, usize::from(is_hit), "{messages}");
     }
     let whole = Dataset::open(&example()).unwrap().variable("sst").unwrap().read::<f32>().unwrap().into_vec();
     for name in ["b.nc4", "b.zarr", "b.nc", "c.zarr"] {
@@ -193,20 +198,20 @@ fn what_is_cut_off_a_variable_without_chunks_becomes_fill() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let copied = ncirrus(&["copy", "-u", "-c", "/", &example(), "a.nc4"], folder);
-    assert!(copied.status.success(), "{}", told(&copied));
+    assert!(copied.status.success(), "{}", messages(&copied));
     let bytes = std::fs::read(folder.join("a.nc4")).unwrap();
     std::fs::write(folder.join("a.nc4"), &bytes[..bytes.len() - 7000]).unwrap();
     let failed = ncirrus(&["copy", "a.nc4", "b.nc"], folder);
-    assert_eq!(failed.status.code(), Some(5), "{}", told(&failed));
+    assert_eq!(failed.status.code(), Some(5), "{}", messages(&failed));
     let output = ncirrus(&["copy", "--skip-damaged", "a.nc4", "b.nc"], folder);
-    let told = told(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert_eq!(told.matches("elements from [9, 0, 0], [3, 18, 36] of them,").count(), 1, "{told}");
+    let messages = messages(&output);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert_eq!(messages.matches("elements from [9, 0, 0], [3, 18, 36] of them,").count(), 1, "{messages}");
 }
 
 /// The first 70 % of files by netCDF-C: whatever is left, every command first reports that the file is truncated.
 #[test]
-fn files_that_are_cut_off_are_told_of_by_every_command() {
+fn files_that_are_cut_off_are_reported_by_every_command() {
     let Some(corpus) = ncirrus_testkit::corpus::corpus("hdf5/gennc") else { return };
     let folder = tempfile::tempdir().unwrap();
     let (cut, copied) = (folder.path().join("cut.nc"), folder.path().join("copied.nc"));
@@ -224,11 +229,19 @@ fn files_that_are_cut_off_are_told_of_by_every_command() {
             [&["dump", "-h", cut][..], &["dump", cut], &["info", cut], &["copy", "-k", "nc4", cut, copied]]
         {
             let output = crate::program::command().args(arguments).output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            let messages = String::from_utf8_lossy(&output.stderr).into_owned();
             let code = output.status.code().unwrap();
-            assert!([1, 5].contains(&code), "{arguments:?} of {} ends with {code}: {told}", entry.display());
+            assert!(
+                [1, 5].contains(&code),
+                "{arguments:?} of {} ends with {code}: {messages}",
+                entry.display()
+            );
             let is_chunk = code == 5 && arguments[0] == "copy";
-            assert!(told.contains(&message) || is_chunk, "{arguments:?} of {}: {told}", entry.display());
+            assert!(
+                messages.contains(&message) || is_chunk,
+                "{arguments:?} of {}: {messages}",
+                entry.display()
+            );
             *codes.entry(code).or_insert(0) += 1;
             _ = std::fs::remove_file(copied);
         }

@@ -243,17 +243,17 @@ fn compare(nccopy: &Path, ncdump: &Path, folder: &Path, flags: &str, source: &st
     let reference =
         Command::new(nccopy).args(&arguments).arg("theirs.nc").current_dir(folder).output().unwrap();
     let copied = ncirrus(&[&["--no-sync", "nccopy"], &arguments[..], &["ours.nc"]].concat(), folder);
-    let told = String::from_utf8_lossy(&copied.stderr).into_owned();
+    let reported = String::from_utf8_lossy(&copied.stderr).into_owned();
     if !copied.stdout.is_empty() {
         return Err("prints to standard output".to_owned());
     }
     if reference.status.code() != copied.status.code() {
         let (expected, code) = (reference.status.code(), copied.status.code());
-        return Err(format!("exit code {code:?} instead of {expected:?}: {told}"));
+        return Err(format!("exit code {code:?} instead of {expected:?}: {reported}"));
     }
     if !copied.status.success() {
-        let is_clean = !ours.exists() && told.starts_with("nccopy: ");
-        return if is_clean { Ok(()) } else { Err(format!("leaves something behind: {told}")) };
+        let is_clean = !ours.exists() && reported.starts_with("nccopy: ");
+        return if is_clean { Ok(()) } else { Err(format!("leaves something behind: {reported}")) };
     }
     let copied_data = flags.strip_prefix("-v ");
     let dump = |name: &str| dumped(ncdump, name, folder, copied_data);
@@ -355,9 +355,9 @@ fn what_fails_has_exit_code_1_and_leaves_nothing() {
         (&[], "Usage: nccopy"),
     ] {
         let failed = ncirrus(&[&["nccopy"], arguments].concat(), folder.path());
-        let told = String::from_utf8_lossy(&failed.stderr).into_owned();
-        assert_eq!(failed.status.code(), Some(1), "{arguments:?}: {told}");
-        assert!(told.starts_with("nccopy: ") && told.contains(message), "{arguments:?}: {told}");
+        let reported = String::from_utf8_lossy(&failed.stderr).into_owned();
+        assert_eq!(failed.status.code(), Some(1), "{arguments:?}: {reported}");
+        assert!(reported.starts_with("nccopy: ") && reported.contains(message), "{arguments:?}: {reported}");
         let names: Vec<String> = std::fs::read_dir(&folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

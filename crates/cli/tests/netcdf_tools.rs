@@ -114,7 +114,7 @@ fn ncdump_is_as_debians() {
             .current_dir(folder.path())
             .output();
         let made = made.unwrap();
-        assert!(made.status.success(), "{file}: {}", told(&made));
+        assert!(made.status.success(), "{file}: {}", messages(&made));
         // Each flag is tried on every third file, or on all.
         let flags = FLAGS.iter().enumerate().filter(|(number, _)| in_turn(number + turn, 3));
         for (_, flags) in flags {
@@ -133,7 +133,7 @@ fn ncdump_is_as_debians() {
                     "{file} {flags}: {:?}, not {:?}: {}",
                     ours.status.code(),
                     theirs.status.code(),
-                    told(&ours)
+                    messages(&ours)
                 )),
                 (false, Some(name)) => _ = used.insert(name),
                 _ => {}
@@ -222,18 +222,20 @@ fn ncgen_prints_the_programs_of_debians() {
         let [theirs, ours] = [&ncgen, &own].map(|program| run(program, flags));
         let text =
             |output: &Output| String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<String>();
-        assert_eq!(text(&ours), text(&theirs), "{flags}: {}", told(&ours));
+        assert_eq!(text(&ours), text(&theirs), "{flags}: {}", messages(&ours));
         assert_eq!(ours.status.code(), theirs.status.code(), "{flags}");
     }
     let fortran = run(&own, "-lf77 -M make t.cdl");
     assert!(
         String::from_utf8_lossy(&fortran.stdout).starts_with("      program make\n"),
         "{}",
-        told(&fortran)
+        messages(&fortran)
     );
     let java = run(&own, "-lj t.cdl");
     assert_eq!((java.status.code(), java.stdout.len()), (Some(1), 0));
-    assert!(told(&java).contains("the Java interface it was for no longer exists; -lc, or ncirrus generate"));
+    assert!(
+        messages(&java).contains("the Java interface it was for no longer exists; -lc, or ncirrus generate")
+    );
 }
 
 /// Names and bytes of the files of a folder.
@@ -248,11 +250,11 @@ fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn links(folder: &Path) -> PathBuf {
     let links = folder.join("links");
     let made = crate::program::command().arg("link").arg(&links).output().unwrap();
-    assert!(made.status.success(), "{}", told(&made));
+    assert!(made.status.success(), "{}", messages(&made));
     links
 }
 
-fn told(output: &Output) -> String {
+fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -273,7 +275,7 @@ fn a_file_that_is_no_link_to_the_program_is_not_replaced() {
     std::fs::write(links.join("ncgen"), "mine").unwrap();
     std::fs::remove_file(links.join("ncdump")).unwrap();
     let again = crate::program::command().arg("link").arg(&links).output().unwrap();
-    assert_eq!(again.status.code(), Some(7), "{}", told(&again));
+    assert_eq!(again.status.code(), Some(7), "{}", messages(&again));
     assert_eq!(std::fs::read(links.join("ncgen")).unwrap(), b"mine");
     assert!(!links.join("ncdump").exists(), "nothing is made if one of them cannot be");
     let one = crate::program::command().arg("link").arg(&links).arg("ncdump").output().unwrap();
@@ -291,9 +293,9 @@ fn a_link_of_another_name_says_which_names_there_are() {
     let output = Command::new(folder.path().join("ncfoo")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        output.stdout.is_empty() && told(&output).contains("ncdump, ncgen, ncgen3, nccopy"),
+        output.stdout.is_empty() && messages(&output).contains("ncdump, ncgen, ncgen3, nccopy"),
         "{}",
-        told(&output)
+        messages(&output)
     );
 }
 
@@ -306,7 +308,7 @@ fn a_reader_that_leaves_is_no_error_and_messages_have_the_tools_name() {
         Command::new(&ncdump).arg(example).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), told(&output)), (Some(0), String::new()));
+    assert_eq!((output.status.code(), messages(&output)), (Some(0), String::new()));
     let all = [
         (&["-z"][..], "ncdump: invalid option -- 'z'\n"),
         (&["-v"], "ncdump: option requires an argument -- 'v'\n"),
@@ -316,11 +318,17 @@ fn a_reader_that_leaves_is_no_error_and_messages_have_the_tools_name() {
     {
         let output = Command::new(&ncdump).args(arguments).output().unwrap();
         assert!(
-            output.status.code() == Some(1) && output.stdout.is_empty() && told(&output).starts_with(message)
+            output.status.code() == Some(1)
+                && output.stdout.is_empty()
+                && messages(&output).starts_with(message)
         );
     }
     let none = Command::new(&ncdump).output().unwrap();
-    assert!(none.status.code() == Some(1) && told(&none).contains("Usage: ncdump"), "{}", told(&none));
+    assert!(
+        none.status.code() == Some(1) && messages(&none).contains("Usage: ncdump"),
+        "{}",
+        messages(&none)
+    );
 }
 
 #[test]
@@ -328,7 +336,7 @@ fn pages_of_the_commands_are_as_their_table() {
     let folder = tempfile::tempdir().unwrap();
     let written =
         crate::program::command().args(["manual", "--markdown"]).arg(folder.path()).output().unwrap();
-    assert!(written.status.success(), "{}", told(&written));
+    assert!(written.status.success(), "{}", messages(&written));
     let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands");
     if std::env::var_os("NCIRRUS_RENEW").is_some() {
         _ = std::fs::remove_dir_all(&pages);
@@ -354,7 +362,7 @@ fn completions_and_manual_pages_know_every_tool() {
     }
     let folder = tempfile::tempdir().unwrap();
     let written = crate::program::command().arg("manual").arg(folder.path()).output().unwrap();
-    assert!(written.status.success(), "{}", told(&written));
+    assert!(written.status.success(), "{}", messages(&written));
     let pages = content(folder.path());
     assert!(
         ["ncirrus.1", "ncirrus-copy.1", "ncdump.1", "nccopy.1"].iter().all(|name| pages.contains_key(*name))

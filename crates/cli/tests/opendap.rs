@@ -58,7 +58,7 @@ fn responses_in_files_are_shown_as_netcdf_c_shows_them() {
 }
 
 #[test]
-fn bad_responses_end_with_an_error_that_tells_what_they_are() {
+fn bad_responses_end_with_an_error_that_states_what_they_are() {
     let Some(folder) = corpus("dap") else { return };
     let cases = [
         ("dap2/bad_html.dds#dap2", "a web page"),
@@ -69,10 +69,10 @@ fn bad_responses_end_with_an_error_that_tells_what_they_are() {
         ("dap4/bad_short.dap", "truncated"),
         ("dap4/bad_bad_crc.dap", "checksum"),
     ];
-    for (file, told) in cases {
+    for (file, reported) in cases {
         let output = ncirrus(&["dump", &format!("file://{}/{file}", folder.display())]);
         let error = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && error.contains(told), "{file}: {error}");
+        assert!(!output.status.success() && error.contains(reported), "{file}: {error}");
     }
     let fine = ncirrus(&["dump", &format!("{}/dap4/bad_le_only_on_data.dap", folder.display())]);
     assert!(String::from_utf8_lossy(&fine.stdout).contains("1, 2, 3, 4"), "{fine:?}");
@@ -163,17 +163,17 @@ fn the_constraint_of_an_address_is_part_of_every_request() {
 
 #[test]
 fn what_a_server_says_is_the_error_with_any_status() {
-    let told = b"Error { code = 1005; message = \"no such constraint\"; };".to_vec();
+    let reported = b"Error { code = 1005; message = \"no such constraint\"; };".to_vec();
     for status in ["200 OK\r\n", "400 Bad Request\r\n", "500 Internal Server Error\r\n"] {
-        let server = server(&[("x", ServerPage::Told(status, told.clone()))]);
+        let server = server(&[("x", ServerPage::WithStatus(status, reported.clone()))]);
         let output = ncirrus(&["dump", "-v", "x", &address(&server)]);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && error.contains("no such constraint"), "{status}: {error}");
-        let asked = server.requests().iter().filter(|path| path.ends_with("?x")).count();
-        assert_eq!(asked, 1, "{status}: it is not asked for again");
+        let requested = server.requests().iter().filter(|path| path.ends_with("?x")).count();
+        assert_eq!(requested, 1, "{status}: it is not asked for again");
     }
     let page = b"<html><title>Log in</title></html>".to_vec();
-    let server = server(&[("x", ServerPage::Told("200 OK\r\n", page))]);
+    let server = server(&[("x", ServerPage::WithStatus("200 OK\r\n", page))]);
     let output = ncirrus(&["dump", "-v", "x", &address(&server)]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("a web page (Log in)"), "{output:?}");
 }
@@ -191,7 +191,7 @@ fn a_box_that_is_too_large_for_the_server_is_halved() {
         dods("Float64 big[n = 131072];", &numbers)
     };
     let refusal = b"Error { code = 403; message = \"Request too big=2 Mbytes, max=1\"; };".to_vec();
-    server.add("/d/big.dods?big", ServerPage::Told("403 Forbidden\r\n", refusal));
+    server.add("/d/big.dods?big", ServerPage::WithStatus("403 Forbidden\r\n", refusal));
     server.add("/d/big.dods?big%5B0:131071%5D", half(0));
     server.add("/d/big.dods?big%5B131072:262143%5D", half(131_072));
     let made = tempfile::tempdir().unwrap();
@@ -206,11 +206,11 @@ fn a_box_that_is_too_large_for_the_server_is_halved() {
 #[test]
 fn attributes_that_cannot_be_read_are_left_out_with_a_warning() {
     let server = server(&[]);
-    server.add("/d/set.das", ServerPage::Told("500 Internal Server Error\r\n", b"oops".to_vec()));
+    server.add("/d/set.das", ServerPage::WithStatus("500 Internal Server Error\r\n", b"oops".to_vec()));
     let output = ncirrus(&["info", &address(&server)]);
     assert!(output.status.success(), "{output:?}");
-    let told = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("attributes cannot be read") && told.contains("oops"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(reported.contains("attributes cannot be read") && reported.contains("oops"), "{reported}");
 }
 
 #[test]
@@ -268,7 +268,10 @@ fn what_a_host_shows_of_brackets_is_remembered_for_its_datasets() {
             server.add(&format!("/{name}.dods?{query}"), part.clone());
         }
         for query in ["dods?t%5B1:2%5D", "dds?t%5B1:2%5D"] {
-            server.add(&format!("/{name}.{query}"), ServerPage::Told("404 Not Found\r\n", refusal.clone()));
+            server.add(
+                &format!("/{name}.{query}"),
+                ServerPage::WithStatus("404 Not Found\r\n", refusal.clone()),
+            );
         }
     }
     let session = ncirrus::Session::new().unwrap();
@@ -299,7 +302,7 @@ fn brackets_are_left_alone_for_servers_that_do_not_decode_them() {
     let (encoded, raw) = ("/d/set.dods?t%5B1:2%5D%5B0:2%5D", "/d/set.dods?t[1:2][0:2]");
     let server = TestHttpServer::start([
         ("/d/set.dds", ServerPage::Whole(dds.into())),
-        (encoded, ServerPage::Told("404 Not Found\r\n", refusal)),
+        (encoded, ServerPage::WithStatus("404 Not Found\r\n", refusal)),
         (raw, dods("Int16 t[x = 2][y = 3];", &[6, 6, 1, 2, 3, 4, 5, 6])),
     ]);
     let made = tempfile::tempdir().unwrap();
@@ -311,8 +314,8 @@ fn brackets_are_left_alone_for_servers_that_do_not_decode_them() {
         let shown = ncirrus(&["dump", copy.to_str().unwrap()]);
         assert!(words(&shown.stdout).contains("t=1,2,3,4,5,6;"), "{shown:?}");
     }
-    let asked = |path: &str| server.requests().iter().filter(|asked| *asked == path).count();
-    assert_eq!((asked(encoded), asked(raw)), (1, 2), "{:?}", server.requests());
+    let requested = |path: &str| server.requests().iter().filter(|requested| *requested == path).count();
+    assert_eq!((requested(encoded), requested(raw)), (1, 2), "{:?}", server.requests());
 }
 
 #[test]

@@ -145,9 +145,9 @@ fn plain_addresses_of_fragments_are_found_to_be_datasets_of_a_server() {
         assert_eq!(shown(&master), expected, "{convention}");
         // What is at the address itself goes before the protocols, which are tried together until that of the host is known.
         let requests = served.server.take_requests();
-        let asked = |end: &str| requests.iter().filter(|target| target.ends_with(end)).count();
-        assert_eq!((asked("part0.nc"), asked("part0.nc.dmr.xml")), (1, 1), "{requests:#?}");
-        assert!((1..=3).contains(&asked(".dds")), "{requests:#?}");
+        let requested = |end: &str| requests.iter().filter(|target| target.ends_with(end)).count();
+        assert_eq!((requested("part0.nc"), requested("part0.nc.dmr.xml")), (1, 1), "{requests:#?}");
+        assert!((1..=3).contains(&requested(".dds")), "{requests:#?}");
     }
 }
 
@@ -193,6 +193,6 @@ fn datasets_of_a_server_are_added_once_whatever_protocol_is_named() {
     }
     let twice = [served.addresses("http").remove(0), served.addresses("dap2").remove(0)];
     let twice = ncirrus(&["aggregate", "--axis", "time", &served.path("twice.nca"), &twice[0], &twice[1]]);
-    let told = String::from_utf8_lossy(&twice.stderr);
-    assert!(!twice.status.success() && told.contains("given twice"), "{told}");
+    let reported = String::from_utf8_lossy(&twice.stderr);
+    assert!(!twice.status.success() && reported.contains("given twice"), "{reported}");
 }

@@ -21,7 +21,7 @@ struct BadAnswer {
     /// The variable that is read; none for the structure.
     variable: Option<&'static str>,
     page: ServerPage,
-    told: &'static str,
+    reported: &'static str,
     /// The exit code of a command that needs the answer.
     code: i32,
 }
@@ -30,13 +30,13 @@ fn row(
     name: &'static str,
     variable: &'static str,
     page: ServerPage,
-    (told, code): (&'static str, i32),
+    (reported, code): (&'static str, i32),
 ) -> BadAnswer {
-    BadAnswer { name, variable: (!variable.is_empty()).then_some(variable), page, told, code }
+    BadAnswer { name, variable: (!variable.is_empty()).then_some(variable), page, reported, code }
 }
 
-fn told(status: &'static str, body: impl AsRef<[u8]>) -> ServerPage {
-    ServerPage::Told(status, body.as_ref().to_vec())
+fn reported(status: &'static str, body: impl AsRef<[u8]>) -> ServerPage {
+    ServerPage::WithStatus(status, body.as_ref().to_vec())
 }
 
 fn whole(body: impl AsRef<[u8]>) -> ServerPage {
@@ -99,14 +99,19 @@ fn rows_of_dap2() -> Vec<BadAnswer> {
     let short = good_dods()[..good_dods().len() - 6].to_vec();
     vec![
         row(".dds: Error, status 200", "", whole(ERROR), TORN),
-        row(".dds: 404 and a page", "", told("404 Not Found\r\n", GONE), ("404 Not Found: Gone away", 3)),
+        row(".dds: 404 and a page", "", reported("404 Not Found\r\n", GONE), ("404 Not Found: Gone away", 3)),
         row(".dds: 404 alone", "", ServerPage::Status("404 Not Found\r\n"), ("no such object", 3)),
         row(".dds: 200 and a page", "", whole(LOGIN), ("a web page (Log in) instead of a DDS", 4)),
         row(".dds: ends within", "", whole("Dataset { Int32 a["), ("the end of the text", 5)),
-        row(".dods: 400 and Error", "x", told("400 Bad Request\r\n", ERROR), TORN),
-        row(".dods: 500 and Error", "x", told("500 Internal Server Error\r\n", ERROR), TORN),
+        row(".dods: 400 and Error", "x", reported("400 Bad Request\r\n", ERROR), TORN),
+        row(".dods: 500 and Error", "x", reported("500 Internal Server Error\r\n", ERROR), TORN),
         row(".dods: 200 and Error", "x", whole(ERROR), TORN),
-        row(".dods: 404 and a page", "x", told("404 Not Found\r\n", GONE), ("404 Not Found: Gone away", 3)),
+        row(
+            ".dods: 404 and a page",
+            "x",
+            reported("404 Not Found\r\n", GONE),
+            ("404 Not Found: Gone away", 3),
+        ),
         row(".dods: 200 and a page", "x", whole(LOGIN), ("a web page (Log in) instead of data of DAP2", 4)),
         row(".dods: Error after the mark", "x", whole(dods(X, &[], ERROR)), TORN),
         row(".dods: Error among values", "x", whole(dods(X, &[4, 4, 0, 1], ERROR)), TORN),
@@ -156,9 +161,9 @@ fn rows_of_dap4() -> Vec<BadAnswer> {
     let sum = crc32(&values[..12]).to_le_bytes();
     let three = [chunk(4, shape.as_bytes()), chunk(5, &[&values[..12], &sum].concat())].concat();
     vec![
-        row(".dmr: 404 and Error", "", told("404 Not Found\r\n", XML_ERROR), TORN),
+        row(".dmr: 404 and Error", "", reported("404 Not Found\r\n", XML_ERROR), TORN),
         row(".dmr: 200 and Error", "", whole(XML_ERROR), TORN),
-        row(".dmr: 404 and a page", "", told("404 Not Found\r\n", GONE), ("404 Not Found: Gone away", 3)),
+        row(".dmr: 404 and a page", "", reported("404 Not Found\r\n", GONE), ("404 Not Found: Gone away", 3)),
         row(".dmr: 200 and a page", "", whole(LOGIN), ("a web page (Log in) instead of a DMR", 4)),
         row(".dmr: cut", "", whole(&DMR[..150]), ("no well-formed XML", 5)),
         row(
@@ -173,9 +178,14 @@ fn rows_of_dap4() -> Vec<BadAnswer> {
             whole(DMR.replace("size=\"4\"", "size=\"-4\"")),
             ("the size \"-4\"", 5),
         ),
-        row(".dap: 404 and Error", "x", told("404 Not Found\r\n", XML_ERROR), TORN),
+        row(".dap: 404 and Error", "x", reported("404 Not Found\r\n", XML_ERROR), TORN),
         row(".dap: 200 and Error", "x", whole(XML_ERROR), TORN),
-        row(".dap: 404 and a page", "x", told("404 Not Found\r\n", GONE), ("404 Not Found: Gone away", 3)),
+        row(
+            ".dap: 404 and a page",
+            "x",
+            reported("404 Not Found\r\n", GONE),
+            ("404 Not Found: Gone away", 3),
+        ),
         row(".dap: 200 and a page", "x", whole(LOGIN), ("a web page (Log in) instead of data of DAP4", 4)),
         row(
             ".dap: error chunk after data",
@@ -241,29 +251,29 @@ fn faults_of(mode: &str, bad: &BadAnswer) -> Vec<String> {
     let target = folder.path().join("copy.nc");
     let read = bad.variable.unwrap_or("x");
     let mut faults = Vec::new();
-    let mut check = |what: &str, is_right: bool, (code, out, told): &(Option<i32>, String, String)| {
+    let mut check = |what: &str, is_right: bool, (code, out, reported): &(Option<i32>, String, String)| {
         if !is_right {
-            faults.push(format!("{mode} {} {what}: {code:?} {told} {out}", bad.name));
+            faults.push(format!("{mode} {} {what}: {code:?} {reported} {out}", bad.name));
         }
     };
-    let names_it = |told: &str| match bad.variable {
-        Some(name) => told.contains(&format!("/{name}")) && told.contains("in http://127.0.0.1"),
-        None => told.contains("in http://127.0.0.1"),
+    let names_it = |reported: &str| match bad.variable {
+        Some(name) => reported.contains(&format!("/{name}")) && reported.contains("in http://127.0.0.1"),
+        None => reported.contains("in http://127.0.0.1"),
     };
     let dumped = run(&["dump", "-v", read, &address]);
     check("code", dumped.0 == Some(if bad.variable.is_some() { 1 } else { bad.code }), &dumped);
-    check("message", dumped.2.contains(bad.told) && names_it(&dumped.2), &dumped);
+    check("message", dumped.2.contains(bad.reported) && names_it(&dumped.2), &dumped);
     let data = dumped.1.split_once("data:").map_or("", |(_, data)| data);
     check("values", !data.contains(" = "), &dumped);
     let copied = run(&["copy", "-V", read, &address, target.to_str().unwrap()]);
     check("code", copied.0 == Some(bad.code), &copied);
-    check("message", copied.2.contains(bad.told) && names_it(&copied.2), &copied);
+    check("message", copied.2.contains(bad.reported) && names_it(&copied.2), &copied);
     check("target", !target.exists(), &copied);
     faults
 }
 
 #[test]
-fn every_bad_answer_is_told_by_dump_and_copy() {
+fn every_bad_answer_is_reported_by_dump_and_copy() {
     let rows = [("dap2", rows_of_dap2()), ("dap4", rows_of_dap4())];
     let each = |(mode, rows): &(&'static str, Vec<BadAnswer>)| {
         let faults = rows.iter().flat_map(|bad| faults_of(mode, bad));
@@ -295,13 +305,13 @@ fn the_same_answers_without_faults_are_read() {
         let page = ServerPage::Raw(moved(&format!("/d/set.{suffix}")).into_bytes());
         server.add(&format!("/moved/set.{suffix}"), page);
     }
-    let (code, out, told) = run(&["dump", "-v", "x", &server.url("/moved/set#dap2")]);
-    assert!(code == Some(0) && out.contains("x = 0, 0, 0, 0 ;"), "{code:?} {out} {told}");
+    let (code, out, reported) = run(&["dump", "-v", "x", &server.url("/moved/set#dap2")]);
+    assert!(code == Some(0) && out.contains("x = 0, 0, 0, 0 ;"), "{code:?} {out} {reported}");
 }
 
 #[test]
-fn attributes_that_fail_are_told_and_the_values_read() {
-    for page in [told("500 Internal Server Error\r\n", "any text"), whole(ERROR), whole(LOGIN)] {
+fn attributes_that_fail_are_reported_and_the_values_read() {
+    for page in [reported("500 Internal Server Error\r\n", "any text"), whole(ERROR), whole(LOGIN)] {
         let server = serve("dap2", Some("x"), whole(good_dods()));
         server.add("/d/set.das", page);
         for address in [server.url("/d/set#dap2"), server.url("/d/set").replace("http:", "dap2:")] {
@@ -310,9 +320,9 @@ fn attributes_that_fail_are_told_and_the_values_read() {
             let dumped = run(&["dump", "-v", "x", &address]);
             let copied = run(&["copy", "-V", "x", &address, copy.to_str().unwrap()]);
             assert!(dumped.1.contains("x = 0, 0, 0, 0 ;"), "{dumped:?}");
-            for (code, out, told) in [dumped, copied] {
-                assert_eq!(code, Some(0), "{address} {out} {told}");
-                assert!(told.contains("note: the attributes cannot be read"), "{address} {told}");
+            for (code, out, reported) in [dumped, copied] {
+                assert_eq!(code, Some(0), "{address} {out} {reported}");
+                assert!(reported.contains("note: the attributes cannot be read"), "{address} {reported}");
             }
         }
     }
@@ -328,26 +338,29 @@ fn rows_of_a_sequence_that_cannot_be_read_are_left_out_of_a_dump_and_fail_a_copy
             ("the byte 0x11 where a row of a sequence begins", 5),
         ),
         (closed(dods(Q, &begun, b"")), CUT),
-        (told("403 Forbidden\r\n", "not for you"), ("403 Forbidden: not for you", 4)),
+        (reported("403 Forbidden\r\n", "not for you"), ("403 Forbidden: not for you", 4)),
     ];
     for (page, (expected, of_copy)) in cases {
         let server = serve("dap2", Some("q.i"), page);
-        let (code, out, told) = run(&["dump", "-v", "q.i", &server.url("/d/set#dap2")]);
-        assert!(code == Some(1) && told.contains(expected) && told.contains("/q.i"), "{code:?} {told}");
+        let (code, out, reported) = run(&["dump", "-v", "q.i", &server.url("/d/set#dap2")]);
+        assert!(
+            code == Some(1) && reported.contains(expected) && reported.contains("/q.i"),
+            "{code:?} {reported}"
+        );
         assert!(!out.contains("q.i = "), "{out}");
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("copy.nc");
         let copy = |variable: &str| {
             run(&["copy", "-V", variable, &server.url("/d/set#dap2"), target.to_str().unwrap()])
         };
-        let (code, _, told) = copy("q.i");
-        assert!(code == Some(of_copy) && told.contains(expected), "{code:?} {told}");
-        assert!(told.contains("(/q") && told.contains("in http://127.0.0.1"), "{told}");
+        let (code, _, reported) = copy("q.i");
+        assert!(code == Some(of_copy) && reported.contains(expected), "{code:?} {reported}");
+        assert!(reported.contains("(/q") && reported.contains("in http://127.0.0.1"), "{reported}");
         assert!(!target.exists(), "what could not be read is no copy");
-        let (code, _, told) = copy("x");
+        let (code, _, reported) = copy("x");
         assert!(
             code == Some(0) && target.exists(),
-            "what was not asked for does not matter: {code:?} {told}"
+            "what was not asked for does not matter: {code:?} {reported}"
         );
     }
 }
@@ -364,13 +377,16 @@ fn structures_without_a_bound_are_refused_before_memory_is_taken() {
         server.add(&format!("/d/set.dods?x%5B{part}%5D"), whole(dods(X, &[4, 4], b"")));
     }
     let address = server.url("/d/set#dap2");
-    let (code, out, told) = run(&["dump", "-v", "x", &address]);
-    assert!(code == Some(1) && told.contains("/x is left out") && !out.contains("x = 0"), "{code:?} {told}");
-    let (code, _, told) = run(&["explain", &address, "x"]);
-    assert!(code == Some(9) && told.contains("a plan of at least"), "{code:?} {told}");
+    let (code, out, reported) = run(&["dump", "-v", "x", &address]);
+    assert!(
+        code == Some(1) && reported.contains("/x is left out") && !out.contains("x = 0"),
+        "{code:?} {reported}"
+    );
+    let (code, _, reported) = run(&["explain", &address, "x"]);
+    assert!(code == Some(9) && reported.contains("a plan of at least"), "{code:?} {reported}");
     let deep =
         format!("Dataset {{ {}Int32 x; {}}} d;", "Structure { ".repeat(100_000), "} s; ".repeat(100_000));
     let server = serve("dap2", None, whole(deep));
-    let (code, _, told) = run(&["dump", "-h", &server.url("/d/set#dap2")]);
-    assert!(code == Some(9) && told.contains("levels"), "{code:?} {told}");
+    let (code, _, reported) = run(&["dump", "-h", &server.url("/d/set#dap2")]);
+    assert!(code == Some(9) && reported.contains("levels"), "{code:?} {reported}");
 }

@@ -62,10 +62,10 @@ impl Served {
             _ => 2 * self.server.reply_to("x.dmr").len() as u64,
         };
         let head = (structure + 400) * plan.requests;
-        let most = plan.bytes + plan.bytes / 100 + head;
+        let max = plan.bytes + plan.bytes / 100 + head;
         assert!(
-            !plan.is_estimate && (plan.bytes..=most).contains(&sent),
-            "{sent} bytes, not {}..{most}",
+            !plan.is_estimate && (plan.bytes..=max).contains(&sent),
+            "{sent} bytes, not {}..{max}",
             plan.bytes
         );
     }
@@ -78,7 +78,7 @@ fn opening_takes_requests_of_one_trip() {
         let variables = [("v".to_owned(), vec![3])];
         let server = DapServer::start([("x".to_owned(), made(&variables, values))], latency);
         open(&server, mode);
-        assert_eq!((server.take_requests().len(), server.most_in_flight()), (requests, requests), "{mode}");
+        assert_eq!((server.take_requests().len(), server.max_in_flight()), (requests, requests), "{mode}");
     }
 }
 
@@ -136,7 +136,7 @@ fn ncirrus(arguments: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn the_command_tells_the_requests_of_a_dump_and_a_copy() {
+fn the_command_reports_the_requests_of_a_dump_and_a_copy() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy.nc");
     let shapes: Vec<(String, Vec<u64>)> = (0..150)
@@ -147,12 +147,12 @@ fn the_command_tells_the_requests_of_a_dump_and_a_copy() {
     let server = DapServer::start([("x".to_owned(), made(&shapes, values))], DapBehaviour::default());
     for mode in MODES {
         let address = format!("{}#{mode}", server.url("x"));
-        let told = ncirrus(&["explain", "--json", &address]);
-        let told: Value = serde_json::from_slice(&told).unwrap();
+        let reported = ncirrus(&["explain", "--json", &address]);
+        let reported: Value = serde_json::from_slice(&reported).unwrap();
         let opened = server.take_requests().len() as u64;
-        let requests = told["requests"].as_u64().unwrap();
-        assert_eq!(told["open"]["requests"], opened, "{mode}");
-        assert_eq!(told["variables"].as_array().unwrap().len(), 165);
+        let requests = reported["requests"].as_u64().unwrap();
+        assert_eq!(reported["open"]["requests"], opened, "{mode}");
+        assert_eq!(reported["variables"].as_array().unwrap().len(), 165);
         for arguments in [&["dump"][..], &["copy", "--overwrite"]] {
             let mut arguments = arguments.to_vec();
             arguments.push(&address);

@@ -92,7 +92,7 @@ fn pass(
 
 /// What comes instead of an answer.
 fn failure(kind: usize, answer: &[u8], cut: usize) -> Vec<u8> {
-    let told = |status: &str, body: &str| {
+    let reported = |status: &str, body: &str| {
         format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
             .into_bytes()
     };
@@ -104,9 +104,9 @@ fn failure(kind: usize, answer: &[u8], cut: usize) -> Vec<u8> {
             let body = answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
             [b"HTTP/1.0 200 OK\r\n\r\n", &answer[body..cut.max(body)]].concat()
         }
-        3 => told("503 Service Unavailable\r\nretry-after: 0", "busy"),
-        4 => told("500 Internal Server Error", "<html><title>Oops</title></html>"),
-        _ => told("200 OK", "Error { code = 500; message = \"the disk failed\"; };"),
+        3 => reported("503 Service Unavailable\r\nretry-after: 0", "busy"),
+        4 => reported("500 Internal Server Error", "<html><title>Oops</title></html>"),
+        _ => reported("200 OK", "Error { code = 500; message = \"the disk failed\"; };"),
     }
 }
 

@@ -76,13 +76,13 @@ fn a_busy_server_is_sent_one_request_at_a_time() {
     let wanted: Vec<_> = (0..12).map(scattered).collect();
     dataset.read_many(&wanted).unwrap();
     server.take_requests();
-    server.forget_most_in_flight();
+    server.reset_max_in_flight();
     dataset.read_many(&wanted).unwrap();
-    assert_eq!((server.take_requests().len(), server.most_in_flight()), (12, 1));
+    assert_eq!((server.take_requests().len(), server.max_in_flight()), (12, 1));
 }
 
 #[test]
-fn a_wrong_checksum_is_fetched_once_more_and_then_told() {
+fn a_wrong_checksum_is_fetched_once_more_and_then_reported() {
     let all = |dataset: &Dataset| {
         let id = dataset.model().unwrap().variable_at("/sst").unwrap();
         let whole = Selection::all(&dataset.model().unwrap().shape(id));
@@ -174,7 +174,7 @@ fn dods(dds: &str, words: &[u32]) -> Vec<u8> {
 }
 
 /// What the command tells of a variable whose answer is this, and its exit code.
-fn told_of(page: ServerPage, variable: &str) -> (String, i32) {
+fn reported_for(page: ServerPage, variable: &str) -> (String, i32) {
     let server = TestHttpServer::start([
         ("/d/set.dds", ServerPage::Whole(DDS.into())),
         ("/d/set.das", ServerPage::Whole("Attributes { }".into())),
@@ -186,24 +186,24 @@ fn told_of(page: ServerPage, variable: &str) -> (String, i32) {
 }
 
 #[test]
-fn bad_answers_with_data_are_told_as_what_they_are() {
+fn bad_answers_with_data_are_reported_as_what_they_are() {
     let error = b"Error { code = 1007; message = \"cannot read\"; };".to_vec();
     let whole = dods("Float64 x[x = 4];", &[4, 4, 0, 0, 0, 0, 0, 0, 0, 0]);
     let cases: Vec<(ServerPage, &str)> = vec![
-        (ServerPage::Told("400 Bad Request\r\n", error.clone()), "error 1007: cannot read"),
-        (ServerPage::Told("200 OK\r\n", error.clone()), "error 1007: cannot read"),
+        (ServerPage::WithStatus("400 Bad Request\r\n", error.clone()), "error 1007: cannot read"),
+        (ServerPage::WithStatus("200 OK\r\n", error.clone()), "error 1007: cannot read"),
         (
-            ServerPage::Told("200 OK\r\n", [dods("Float64 x[x = 4];", &[]), error.clone()].concat()),
+            ServerPage::WithStatus("200 OK\r\n", [dods("Float64 x[x = 4];", &[]), error.clone()].concat()),
             "cannot read",
         ),
         (
-            ServerPage::Told(
+            ServerPage::WithStatus(
                 "200 OK\r\n",
                 [dods("Float64 x[x = 4];", &[4, 4, 0, 1]), error.clone()].concat(),
             ),
             "cannot read",
         ),
-        (ServerPage::Told("200 OK\r\n", [whole.clone(), error].concat()), "cannot read"),
+        (ServerPage::WithStatus("200 OK\r\n", [whole.clone(), error].concat()), "cannot read"),
         (ServerPage::Whole(whole[..whole.len() - 6].to_vec()), "truncated"),
         // A generator that failed after the status was sent.
         (ServerPage::Whole(b"Dataset {\n    Float64 x[".to_vec()), "the end of the text"),
@@ -217,47 +217,47 @@ fn bad_answers_with_data_are_told_as_what_they_are() {
         ),
         (ServerPage::Whole(Vec::new()), "empty"),
         (
-            ServerPage::Told("200 OK\r\n", b"<html><title>Log in</title></html>".to_vec()),
+            ServerPage::WithStatus("200 OK\r\n", b"<html><title>Log in</title></html>".to_vec()),
             "a web page (Log in)",
         ),
         (
-            ServerPage::Told("404 Not Found\r\n", b"<html><title>Gone</title></html>".to_vec()),
+            ServerPage::WithStatus("404 Not Found\r\n", b"<html><title>Gone</title></html>".to_vec()),
             "404 Not Found: Gone",
         ),
         (
-            ServerPage::Told("403 Forbidden\r\n", b"<html>Not for you</html>".to_vec()),
+            ServerPage::WithStatus("403 Forbidden\r\n", b"<html>Not for you</html>".to_vec()),
             "403 Forbidden: Not for you",
         ),
     ];
     let mut wrong = Vec::new();
     for (page, expected) in cases {
-        let (told, code) = told_of(page, "x");
-        if !told.contains(expected) || code != 1 {
-            wrong.push((expected, code, told));
+        let (reported, code) = reported_for(page, "x");
+        if !reported.contains(expected) || code != 1 {
+            wrong.push((expected, code, reported));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     // A line break after the data is none.
-    assert_eq!(told_of(ServerPage::Whole([whole, b"\n".to_vec()].concat()), "x").1, 0);
+    assert_eq!(reported_for(ServerPage::Whole([whole, b"\n".to_vec()].concat()), "x").1, 0);
 }
 
 #[test]
-fn bad_structures_are_told_as_what_they_are() {
+fn bad_structures_are_reported_as_what_they_are() {
     let error = b"Error { code = 1003; message = \"no such dataset\"; };".to_vec();
     let cases = [
-        (ServerPage::Told("200 OK\r\n", error.clone()), "error 1003: no such dataset", 3),
-        (ServerPage::Told("404 Not Found\r\n", error), "error 1003: no such dataset", 3),
+        (ServerPage::WithStatus("200 OK\r\n", error.clone()), "error 1003: no such dataset", 3),
+        (ServerPage::WithStatus("404 Not Found\r\n", error), "error 1003: no such dataset", 3),
         (
-            ServerPage::Told("404 Not Found\r\n", b"<html><title>Nothing</title></html>".to_vec()),
+            ServerPage::WithStatus("404 Not Found\r\n", b"<html><title>Nothing</title></html>".to_vec()),
             "404 Not Found: Nothing",
             3,
         ),
         (
-            ServerPage::Told("200 OK\r\n", b"<html><title>Log in</title></html>".to_vec()),
+            ServerPage::WithStatus("200 OK\r\n", b"<html><title>Log in</title></html>".to_vec()),
             "a web page (Log in)",
             4,
         ),
-        (ServerPage::Told("401 Unauthorized\r\n", b"who?".to_vec()), "401 Unauthorized", 4),
+        (ServerPage::WithStatus("401 Unauthorized\r\n", b"who?".to_vec()), "401 Unauthorized", 4),
         (ServerPage::Whole(b"Dataset { Int32 a[".to_vec()), "the end of the text", 5),
         (ServerPage::Whole(b"\xef\xbb\xbf \n Error { message = \"early\"; }".to_vec()), "early", 8),
     ];
@@ -266,9 +266,9 @@ fn bad_structures_are_told_as_what_they_are() {
         let server = TestHttpServer::start([("/d/set.das", ServerPage::Whole("Attributes { }".into()))]);
         server.add("/d/set.dds", page);
         let output = ncirrus(&["dump", "-h", &server.url("/d/set#dap2")]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !told.contains(expected) || output.status.code() != Some(code) {
-            wrong.push((expected, output.status.code(), told));
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !reported.contains(expected) || output.status.code() != Some(code) {
+            wrong.push((expected, output.status.code(), reported));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -161,8 +161,8 @@ fn nothing_is_fetched_ahead_that_is_not_kept() {
         let all = Selection::all(&[90]);
         let requests: Vec<usize> = names.iter().map(|(name, _)| opened.read(name, &all)).collect();
         // At last the rest fits.
-        let least = if bytes < 4000 { 40 } else { 31 };
-        assert_eq!(requests.iter().sum::<usize>(), least, "{requests:?} by {mode} with {bytes} bytes");
+        let min = if bytes < 4000 { 40 } else { 31 };
+        assert_eq!(requests.iter().sum::<usize>(), min, "{requests:?} by {mode} with {bytes} bytes");
         let sent = opened.server.sent() - before;
         assert!(sent < 40 * (90 * 4 + 2000), "{sent} bytes by {mode}");
         // Row after row.
@@ -189,7 +189,7 @@ fn scattered_boxes_are_requested_four_at_a_time() {
     for ((_, selection), read) in wanted.iter().zip(read) {
         assert_eq!(read, values(selection));
     }
-    assert_eq!((opened.server.take_requests().len(), opened.server.most_in_flight()), (100, 4));
+    assert_eq!((opened.server.take_requests().len(), opened.server.max_in_flight()), (100, 4));
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn variables_that_are_read_together_share_requests() {
         let (read, before) = (opened.dataset.read_many(&wanted).unwrap(), opened.server.sent());
         assert!(read.iter().all(|read| *read == values(&all)));
         // 15 MB in answers of 4 MiB.
-        assert_eq!((opened.server.take_requests().len(), opened.server.most_in_flight()), (4, 4), "{mode}");
+        assert_eq!((opened.server.take_requests().len(), opened.server.max_in_flight()), (4, 4), "{mode}");
         let payload = 150 * 100 * 250 * 4;
         assert!(before < payload + payload / 100 + (64 << 10), "{before} bytes for {payload} by {mode}");
     }
@@ -234,7 +234,7 @@ fn a_dump_and_a_copy_request_variables_together() {
 }
 
 #[test]
-fn a_large_variable_is_requested_in_parts_that_are_told_beforehand() {
+fn a_large_variable_is_requested_in_parts_that_are_reported_beforehand() {
     for mode in ["dap2", "dap4"] {
         let opened = opened(&[("v", &[64, 256, 1024]), ("large", &[128, 1024, 1024])], mode, 1);
         let plan = |name: &str, selection: &Selection| {
@@ -250,7 +250,7 @@ fn a_large_variable_is_requested_in_parts_that_are_told_beforehand() {
         assert_eq!((plan.requests, plan.bytes), (4, 64 << 20));
         let sent = opened.server.sent() - before;
         assert!(sent < (64 << 20) + (64 << 20) / 100, "{sent} bytes by {mode}");
-        assert_eq!(opened.server.most_in_flight(), 4);
+        assert_eq!(opened.server.max_in_flight(), 4);
     }
 }
 

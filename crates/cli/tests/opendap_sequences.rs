@@ -102,7 +102,7 @@ fn all() -> Selection {
 }
 
 #[test]
-fn the_column_that_tells_the_rows_is_kept() {
+fn the_column_that_determines_the_rows_is_kept() {
     let opened = opened(DapBehaviour::default());
     assert!(opened.read(&[("id", Selection::strided(&[3], &[9], &[5]))]).is_empty());
     assert!(opened.read(&[("id", all())]).is_empty());
@@ -178,29 +178,29 @@ fn selections_of_an_address_go_along_with_every_request() {
         assert!(values.is_identical(&part_of(&column(name), &expected)), "{name}: {values:?}");
     }
     let requests = server.take_requests();
-    // Of the structure also without the projection: it tells which attributes are nobody's.
+    // Of the structure also without the projection: it shows which attributes belong to no variable.
     assert_eq!(requests.len(), 5, "{requests:?}");
     assert!(
-        requests.iter().all(|asked| asked.ends_with("&station.temp%3E=4&id%21=985")
-            || asked.ends_with("&station.temp%3E=4&id!=985")),
+        requests.iter().all(|requested| requested.ends_with("&station.temp%3E=4&id%21=985")
+            || requested.ends_with("&station.temp%3E=4&id!=985")),
         "{requests:?}"
     );
 }
 
 #[test]
-fn rows_that_were_lost_since_the_opening_are_told_with_both_counts() {
+fn rows_that_were_lost_since_the_opening_are_reported_with_both_counts() {
     let opened = opened(DapBehaviour { rows_lost_after: Some(1), ..DapBehaviour::default() });
-    let told = "the sequence station has 49 rows; it had 50 when the dataset was opened";
+    let reported = "the sequence station has 49 rows; it had 50 when the dataset was opened";
     for part in [all(), Selection::slab(&[3], &[2])] {
         let error = opened.dataset.variable("station.temp").unwrap().values(&part).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Changed);
-        assert!(error.to_string().contains(told) && error.to_string().contains("x.dods"), "{error}");
+        assert!(error.to_string().contains(reported) && error.to_string().contains("x.dods"), "{error}");
     }
     opened.server.take_requests();
     let ids = opened.dataset.model().unwrap().variables();
     let wanted: Vec<_> = ids.into_iter().map(|id| (id, all())).collect();
     let error = opened.dataset.read_many(&wanted).unwrap_err();
-    assert!(error.kind() == ErrorKind::Changed && error.to_string().contains(told), "{error}");
+    assert!(error.kind() == ErrorKind::Changed && error.to_string().contains(reported), "{error}");
     assert_eq!(opened.server.take_requests().len(), 1, "the columns are not asked for one by one");
     let output = ncirrus(&[
         "dump",
@@ -210,7 +210,7 @@ fn rows_that_were_lost_since_the_opening_are_told_with_both_counts() {
         ),
     ]);
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains(told), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains(reported), "{output:?}");
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_sequence_that_is_cut_anywhere_is_an_error() {
 }
 
 #[test]
-fn a_server_that_refuses_several_columns_is_asked_for_each() {
+fn a_server_that_refuses_several_columns_gets_a_request_for_each() {
     let opened = opened(DapBehaviour { refuses_batches: true, ..DapBehaviour::default() });
     let ids = opened.dataset.model().unwrap().variables();
     let wanted: Vec<_> = ids.into_iter().map(|id| (id, all())).collect();

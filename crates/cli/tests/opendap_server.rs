@@ -48,8 +48,8 @@ impl Numbers {
                 return AxisSelection::Slice { start: 0, count: 0, stride: 1 };
             }
             let (start, stride) = (self.below(*len), 1 + self.below(3));
-            let most = (len - start).div_ceil(stride);
-            AxisSelection::Slice { start, count: 1 + self.below(most), stride }
+            let max = (len - start).div_ceil(stride);
+            AxisSelection::Slice { start, count: 1 + self.below(max), stride }
         });
         Selection::new(axes.collect())
     }
@@ -135,7 +135,7 @@ fn four_requests_are_in_flight_at_most() {
         Selection::new(vec![rows, columns, AxisSelection::Slice { start: 2, count: 1, stride: 1 }]);
     dataset.read_many(&[(id, scattered)]).unwrap();
     assert!(server.take_requests().len() >= 20);
-    assert_eq!(server.most_in_flight(), 4);
+    assert_eq!(server.max_in_flight(), 4);
 }
 
 #[test]
@@ -150,12 +150,12 @@ fn checksums_of_the_structure_are_those_behind_the_values() {
             (rest, payloads) = (after, [payloads, vec![payload]].concat());
         }
         let structure = std::str::from_utf8(payloads.remove(0)).unwrap();
-        let (_, told) = structure.split_once("_DAP4_Checksum_CRC32").unwrap();
-        let (_, told) = told.split_once("value=\"").unwrap();
-        let told: u32 = told.split_once('"').unwrap().0.parse().unwrap();
+        let (_, reported) = structure.split_once("_DAP4_Checksum_CRC32").unwrap();
+        let (_, reported) = reported.split_once("value=\"").unwrap();
+        let reported: u32 = reported.split_once('"').unwrap().0.parse().unwrap();
         let data = payloads.concat();
         let (values, sum) = data.split_last_chunk::<4>().unwrap();
-        assert_eq!((crc32(values), u32::from_le_bytes(*sum)), (told, told), "{name}");
+        assert_eq!((crc32(values), u32::from_le_bytes(*sum)), (reported, reported), "{name}");
     }
 }
 

@@ -30,7 +30,7 @@ fn read_with_all_threads(server: &DapServer, datasets: &[Dataset]) -> (u64, usiz
         ["sst", "lat", "lon", "time"].into_iter().filter(|name| source.variable(name).is_ok()).collect();
     assert!(names.len() >= 2, "{names:?}");
     server.take_requests();
-    server.forget_most_in_flight();
+    server.reset_max_in_flight();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             let (source, ours, names, reads) = (&source, &ours, &names, &reads);
@@ -57,7 +57,7 @@ fn read_with_all_threads(server: &DapServer, datasets: &[Dataset]) -> (u64, usiz
             });
         }
     });
-    assert_eq!(server.most_in_flight(), 4);
+    assert_eq!(server.max_in_flight(), 4);
     (reads.into_inner(), server.take_requests().len())
 }
 

@@ -20,7 +20,7 @@ fn piped(arguments: &[&str], input: &Path, folder: &Path) -> Output {
     output
 }
 
-fn told(output: &Output) -> String {
+fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -30,7 +30,7 @@ fn ncirrus(arguments: &[&str], folder: &Path) -> Output {
 
 fn dump(name: &str, folder: &Path) -> String {
     let output = ncirrus(&["dump", "-n", "x", name], folder);
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", messages(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -44,18 +44,18 @@ fn whole_files_come_through_pipes() {
         assert!(ncirrus(&["copy", &example(), name], folder).status.success());
         for source in ["-", "/dev/stdin"] {
             let output = piped(&["dump", "-n", "x", source], &folder.join(name), folder);
-            assert!(output.status.success(), "{name}: {}", told(&output));
+            assert!(output.status.success(), "{name}: {}", messages(&output));
             let got = String::from_utf8(output.stdout).unwrap();
             assert_eq!(got, dump(name, folder), "{name}");
         }
         let output = piped(&["copy", "--overwrite", "-", "copy.nc"], &folder.join(name), folder);
-        assert!(output.status.success(), "{}", told(&output));
+        assert!(output.status.success(), "{}", messages(&output));
         assert_eq!(dump("copy.nc", folder), want);
         assert!(piped(&["info", "--json", "-"], &folder.join(name), folder).status.success());
     }
     assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "nothing is left");
     let empty = piped(&["dump", "-"], Path::new("/dev/null"), folder);
-    assert_eq!(empty.status.code(), Some(5), "{}", told(&empty));
+    assert_eq!(empty.status.code(), Some(5), "{}", messages(&empty));
 }
 
 #[test]
@@ -66,17 +66,17 @@ fn copies_and_references_go_through_pipes() {
     let want = dump(&example(), folder);
     for kind in ["nc3", "nc5", "nc4"] {
         let output = piped(&["copy", "-q", "-k", kind, "-", "-"], Path::new(&example()), folder);
-        assert!(output.status.success(), "{kind}: {}", told(&output));
+        assert!(output.status.success(), "{kind}: {}", messages(&output));
         fs::write(folder.join("out.nc"), output.stdout).unwrap();
         assert_eq!(dump("out.nc", folder), want, "{kind}");
     }
     assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "nothing is left");
     let refused = ncirrus(&["copy", &example(), "-"], folder);
-    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
-    assert!(told(&refused).contains("-k nc3"), "{}", told(&refused));
+    assert_eq!(refused.status.code(), Some(2), "{}", messages(&refused));
+    assert!(messages(&refused).contains("-k nc3"), "{}", messages(&refused));
     let output = ncirrus(&["reference", &example(), "-"], folder);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(json["refs"].is_object() && output.status.success(), "{}", told(&output));
+    assert!(json["refs"].is_object() && output.status.success(), "{}", messages(&output));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_named_pipe_is_read_once() {
         move || fs::copy(example(), fifo)
     });
     let output = ncirrus(&["dump", "-n", "x", "fifo"], folder);
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", messages(&output));
     writer.join().unwrap().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), dump(&example(), folder));
 }
@@ -114,14 +114,14 @@ fn a_closed_standard_input_is_an_empty_one_and_leaves_nothing() {
         let mut shell = std::process::Command::new("sh");
         shell.arg("-c").arg(format!("\"$0\" {arguments} <&-")).arg(&program).current_dir(folder.path());
         let output = shell.output().unwrap();
-        assert_eq!(output.status.code(), Some(code), "{arguments}: {}", told(&output));
+        assert_eq!(output.status.code(), Some(code), "{arguments}: {}", messages(&output));
         assert!(output.stdout.is_empty(), "{arguments}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{arguments}");
     }
 }
 
 #[test]
-fn a_text_that_ends_early_is_told_with_its_place_and_leaves_nothing() {
+fn a_text_that_ends_early_is_reported_with_its_place_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(
         folder.path().join("half"),
@@ -131,9 +131,9 @@ fn a_text_that_ends_early_is_told_with_its_place_and_leaves_nothing() {
     let output = piped(&["ncgen", "-o", "z.nc"], &folder.path().join("half"), folder.path());
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        told(&output).starts_with("standard input:1:68: unexpected end of the text, expected \";\""),
+        messages(&output).starts_with("standard input:1:68: unexpected end of the text, expected \";\""),
         "{}",
-        told(&output)
+        messages(&output)
     );
     assert!(!folder.path().join("z.nc").exists());
 }

@@ -9,7 +9,7 @@ fn ncirrus(arguments: &[&str], folder: &Path) -> Output {
     crate::program::command().args(arguments).current_dir(folder).output().unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -52,24 +52,33 @@ fn a_copy_that_older_netcdf_c_cannot_read_says_so_and_ends_with_1() {
     ] {
         let target = format!("{source}.{dialect}.zarr");
         let output = ncirrus(&["copy", "-k", "nczarr", "--dialect", dialect, source, &target], folder);
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(i32::from(!parts.is_empty())), "{source}, {dialect}: {told}");
-        assert_eq!(told.lines().count(), parts.len(), "{source}, {dialect}: {told}");
-        assert!(parts.iter().all(|part| told.contains(part)), "{source}, {dialect}: {told}");
+        let messages = messages(&output);
+        assert_eq!(
+            output.status.code(),
+            Some(i32::from(!parts.is_empty())),
+            "{source}, {dialect}: {messages}"
+        );
+        assert_eq!(messages.lines().count(), parts.len(), "{source}, {dialect}: {messages}");
+        assert!(parts.iter().all(|part| messages.contains(part)), "{source}, {dialect}: {messages}");
     }
 }
 
 #[test]
-fn filters_that_older_netcdf_c_may_pass_over_are_told() {
+fn filters_that_older_netcdf_c_may_pass_over_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc");
-    for (options, is_told) in [(&["-d", "1"], true), (&["-d", "0"], false)] {
+    for (options, is_reported) in [(&["-d", "1"], true), (&["-d", "0"], false)] {
         let arguments =
             [&["copy", "-k", "nczarr", "--dialect", "uc"], &options[..], &[example, "a.zarr", "--overwrite"]];
         let output = ncirrus(&arguments.concat(), folder);
-        assert!(output.status.success(), "{}", told(&output));
-        assert_eq!(told(&output).contains("shows encoded bytes as values"), is_told, "{}", told(&output));
+        assert!(output.status.success(), "{}", messages(&output));
+        assert_eq!(
+            messages(&output).contains("shows encoded bytes as values"),
+            is_reported,
+            "{}",
+            messages(&output)
+        );
     }
 }
 
@@ -95,16 +104,20 @@ fn strings_are_stored_as_the_option_says() {
     ] {
         let arguments = [&["copy"], options, &["strings.nc", "a.zarr", "--overwrite"]].concat();
         let output = ncirrus(&arguments, folder);
-        assert!(output.status.success(), "{options:?}: {}", told(&output));
+        assert!(output.status.success(), "{options:?}: {}", messages(&output));
         let store = folder.join("a.zarr");
         let listed = Command::new(&python).args(["-c", LISTED]).arg(&store).output().unwrap();
         let text = String::from_utf8_lossy(&listed.stdout);
-        assert_eq!(text.trim(), expected, "{options:?}: {}", told(&listed));
+        assert_eq!(text.trim(), expected, "{options:?}: {}", messages(&listed));
     }
     let output = ncirrus(&["copy", "--strings", "fixed=4", "strings.nc", "b.zarr"], folder);
     assert_ne!(output.status.code(), Some(0));
-    assert!(told(&output).contains("text of 5 bytes does not fit 4 bytes: \"three\""), "{}", told(&output));
+    assert!(
+        messages(&output).contains("text of 5 bytes does not fit 4 bytes: \"three\""),
+        "{}",
+        messages(&output)
+    );
     assert!(!folder.join("b.zarr").exists());
     let output = ncirrus(&["copy", "--strings", "short", "strings.nc", "b.zarr"], folder);
-    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", messages(&output));
 }

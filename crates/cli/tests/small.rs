@@ -10,7 +10,7 @@ fn ncirrus(arguments: &[&str], folder: &Path) -> Output {
     crate::program::command().args(arguments).current_dir(folder).output().unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -22,7 +22,7 @@ fn example() -> String {
 fn very_many_threads_are_as_good_as_some() {
     let folder = tempfile::tempdir().unwrap();
     let output = ncirrus(&["--threads", "10000", "copy", &example(), "a.zarr"], folder.path());
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", messages(&output));
 }
 
 /// Bytes in zlib's format, stored uncompressed.
@@ -50,11 +50,15 @@ fn a_chunk_that_is_far_too_long_is_damage_and_no_question_of_memory() {
     let folder = tempfile::tempdir().unwrap();
     let made =
         ncirrus(&["copy", "-c", "time/1,lat/,lon/", "-d", "1", "-s", &example(), "a.zarr"], folder.path());
-    assert!(made.status.success(), "{}", told(&made));
+    assert!(made.status.success(), "{}", messages(&made));
     std::fs::write(folder.path().join("a.zarr/sst/3.0.0"), stored(&vec![7; 1 << 20])).unwrap();
     let output = ncirrus(&["dump", "a.zarr"], folder.path());
-    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
-    assert!(told(&output).contains("sst") && !told(&output).contains("--memory"), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", messages(&output));
+    assert!(
+        messages(&output).contains("sst") && !messages(&output).contains("--memory"),
+        "{}",
+        messages(&output)
+    );
 }
 
 #[test]
@@ -73,8 +77,12 @@ fn a_hint_does_not_name_what_is_in_use() {
     dataset.root().add_group("g").unwrap().add_variable("v", Atomic::Int, &[]).unwrap();
     dataset.close().unwrap();
     let output = ncirrus(&["copy", "-k", "nc5", "a.nc4", "b.nc"], folder.path());
-    assert_eq!(output.status.code(), Some(6), "{}", told(&output));
-    assert!(told(&output).contains("-k nc4") && !told(&output).contains("-k nc5"), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(6), "{}", messages(&output));
+    assert!(
+        messages(&output).contains("-k nc4") && !messages(&output).contains("-k nc5"),
+        "{}",
+        messages(&output)
+    );
 }
 
 #[test]
@@ -97,7 +105,7 @@ fn an_unlimited_dimension_stays_so_without_a_coordinate_variable() {
             let split =
                 ["split", "--shape", "t=1", "--convention", convention, "--format", kind, &name, &master];
             let output = ncirrus(&split, folder.path());
-            assert!(output.status.success(), "{convention}: {}", told(&output));
+            assert!(output.status.success(), "{convention}: {}", messages(&output));
             let output = ncirrus(&["dump", &master], folder.path());
             let dump = String::from_utf8_lossy(&output.stdout).into_owned();
             assert!(dump.contains("t = UNLIMITED ; // (3 currently)"), "{convention}, {kind}: {dump}");
@@ -137,8 +145,8 @@ fn serve(mut stream: std::net::TcpStream) -> Option<()> {
         }
         let mut body = vec![0; len];
         reader.read_exact(&mut body).ok()?;
-        let asked = String::from_utf8_lossy(&body).into_owned();
-        let (mut status, body) = answer(&first, &asked);
+        let requested = String::from_utf8_lossy(&body).into_owned();
+        let (mut status, body) = answer(&first, &requested);
         let mut body = body.as_str();
         let mut range = String::new();
         if is_part && status == "200 OK" {
@@ -156,7 +164,7 @@ fn serve(mut stream: std::net::TcpStream) -> Option<()> {
 }
 
 /// The status and body of an answer to a request with that beginning and body.
-fn answer(first: &str, asked: &str) -> (&'static str, String) {
+fn answer(first: &str, requested: &str) -> (&'static str, String) {
     const LISTED: &str = "<?xml version=\"1.0\"?><ListBucketResult><Name>b</Name><KeyCount>1</KeyCount>\
         <IsTruncated>false</IsTruncated><Contents><Key>d/.zgroup</Key>\
         <LastModified>2000-01-01T00:00:00.000Z</LastModified><ETag>\"1\"</ETag><Size>17</Size></Contents>\
@@ -167,7 +175,7 @@ fn answer(first: &str, asked: &str) -> (&'static str, String) {
         Some("DELETE") => ("204 No Content", ""),
         // An answer about a key that was not requested to be removed.
         Some("POST") if first.contains("/odd") => return ("200 OK", refused("<Key>d/other</Key>")),
-        Some("POST") if first.contains("delete") => return ("200 OK", refused(asked)),
+        Some("POST") if first.contains("delete") => return ("200 OK", refused(requested)),
         Some("GET" | "HEAD") if is_group => ("200 OK", "{\"zarr_format\":2}"),
         Some("GET") if first.contains("list-type") => ("200 OK", LISTED),
         Some("GET" | "HEAD") => ("404 Not Found", "<Error><Code>NoSuchKey</Code></Error>"),
@@ -177,8 +185,8 @@ fn answer(first: &str, asked: &str) -> (&'static str, String) {
 }
 
 /// The answer if none of the requested keys may be removed.
-fn refused(asked: &str) -> String {
-    let keys = asked.split("<Key>").skip(1).filter_map(|rest| rest.split("</Key>").next());
+fn refused(requested: &str) -> String {
+    let keys = requested.split("<Key>").skip(1).filter_map(|rest| rest.split("</Key>").next());
     let errors = keys.map(|key| {
         format!("<Error><Key>{key}</Key><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
     });
@@ -200,7 +208,7 @@ fn removing_what_is_denied_is_denied() {
             .env("AWS_SECRET_ACCESS_KEY", "secret")
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(4), "{}", told(&output));
-        assert!(told(&output).contains(place), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(4), "{}", messages(&output));
+        assert!(messages(&output).contains(place), "{}", messages(&output));
     }
 }

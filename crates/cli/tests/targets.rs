@@ -8,13 +8,13 @@ fn ncirrus(arguments: &[&str], folder: &Path) -> Output {
     crate::program::command().args(arguments).current_dir(folder).output().unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn done(arguments: &[&str], folder: &Path) -> String {
     let output = ncirrus(arguments, folder);
-    assert!(output.status.success(), "{arguments:?}: {}", told(&output));
+    assert!(output.status.success(), "{arguments:?}: {}", messages(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -57,16 +57,16 @@ fn a_forgotten_target_costs_no_file() {
         &["copy", "--overwrite", "-k", "nczarr", "g1.nc", "notes.txt"],
     ] {
         let output = ncirrus(arguments, folder);
-        assert_eq!(output.status.code(), Some(7), "{arguments:?}: {}", told(&output));
+        assert_eq!(output.status.code(), Some(7), "{arguments:?}: {}", messages(&output));
         for (name, bytes) in ["g1.nc", "g2.nc", "g3.nc"].iter().zip(&before) {
             assert_eq!(&fs::read(folder.join(name)).unwrap(), bytes, "{arguments:?}: {name}");
         }
         assert_eq!(fs::read_to_string(folder.join("notes.txt")).unwrap(), "dear diary", "{arguments:?}");
         if !arguments.contains(&"notes.txt") {
             assert!(
-                told(&output).contains("is the target missing from the command?"),
+                messages(&output).contains("is the target missing from the command?"),
                 "{arguments:?}: {}",
-                told(&output)
+                messages(&output)
             );
         }
     }
@@ -119,8 +119,8 @@ fn what_others_put_into_a_store_stays_when_it_is_replaced_or_removed() {
         fs::write(folder.join(other), "mine").unwrap();
     }
     let output = ncirrus(&["copy", "--overwrite", "-V", "time", &example(), "s.zarr"], folder);
-    assert!(output.status.success(), "{}", told(&output));
-    assert!(told(&output).contains("letter.txt was kept"), "{}", told(&output));
+    assert!(output.status.success(), "{}", messages(&output));
+    assert!(messages(&output).contains("letter.txt was kept"), "{}", messages(&output));
     let dumped = done(&["dump", "-h", "s.zarr"], folder);
     assert!(dumped.contains("time(time)") && !dumped.contains("sst("), "{dumped}");
     for other in others {
@@ -129,7 +129,11 @@ fn what_others_put_into_a_store_stays_when_it_is_replaced_or_removed() {
     let tried = done(&["rm", "--dry-run", "s.zarr"], folder);
     assert!(tried.contains("would keep"), "{tried}");
     let output = ncirrus(&["rm", "-y", "s.zarr"], folder);
-    assert!(output.status.success() && told(&output).contains("plot.png was kept"), "{}", told(&output));
+    assert!(
+        output.status.success() && messages(&output).contains("plot.png was kept"),
+        "{}",
+        messages(&output)
+    );
     for other in others {
         assert_eq!(fs::read_to_string(folder.join(other)).unwrap(), "mine", "{other}");
     }
@@ -150,14 +154,14 @@ fn a_part_of_another_store_is_not_replaced() {
         &["copy", "--overwrite=any", "-k", "nczarr", "b.nc", "s.zarr/sst"],
     ] {
         let output = ncirrus(arguments, folder);
-        assert_eq!(output.status.code(), Some(7), "{}", told(&output));
-        assert!(told(&output).contains("part of the dataset"), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(7), "{}", messages(&output));
+        assert!(messages(&output).contains("part of the dataset"), "{}", messages(&output));
         assert_eq!(done(&["dump", "s.zarr"], folder), whole);
     }
 }
 
 #[test]
-fn options_without_effect_are_told() {
+fn options_without_effect_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for (option, value, name) in [
@@ -167,8 +171,8 @@ fn options_without_effect_are_told() {
         ("--quantize", "nov,bitround=3", "nov"),
     ] {
         let output = ncirrus(&["copy", option, value, &example(), "x.nc4"], folder);
-        assert_eq!(output.status.code(), Some(3), "{option} {value}: {}", told(&output));
-        assert!(told(&output).contains(name) && !folder.join("x.nc4").exists(), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(3), "{option} {value}: {}", messages(&output));
+        assert!(messages(&output).contains(name) && !folder.join("x.nc4").exists(), "{}", messages(&output));
     }
     for (options, word) in [
         (&["-d", "4"][..], "filters have no effect"),
@@ -179,7 +183,11 @@ fn options_without_effect_are_told() {
         let source = example();
         let all = [&["copy", "--overwrite", "-k", "nc3"], options, &[&source, "x.nc"]].concat();
         let output = ncirrus(&all, folder);
-        assert!(output.status.success() && told(&output).contains(word), "{all:?}: {}", told(&output));
+        assert!(
+            output.status.success() && messages(&output).contains(word),
+            "{all:?}: {}",
+            messages(&output)
+        );
     }
     done(&["copy", "-k", "nc3", &example(), "y.nc"], folder);
 }

@@ -56,7 +56,7 @@ fn check(text: &str) {
 }
 
 #[test]
-fn a_trace_on_standard_error_tells_of_each_request() {
+fn a_trace_on_standard_error_has_each_request() {
     let output = ncirrus(&["info", "--trace", &serve()], &[]);
     check(&String::from_utf8(output.stderr).unwrap());
     let output = ncirrus(&["info", &serve()], &[("NCTRACING", "1")]);
@@ -72,19 +72,19 @@ fn a_trace_goes_to_a_file() {
     let there = folder.path().join("copy.nc");
     let argument = format!("--trace={}", file.to_str().unwrap());
     let output = ncirrus(&["copy", &argument, &serve(), there.to_str().unwrap()], &[]);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.lines().count() == 1 && told.contains("does not support byte ranges"), "{told}");
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert!(reported.lines().count() == 1 && reported.contains("does not support byte ranges"), "{reported}");
     check(&std::fs::read_to_string(&file).unwrap());
     assert!(Path::new(&there).exists());
 }
 
 #[test]
-fn a_dump_tells_that_a_server_knows_no_ranges() {
+fn a_dump_reports_a_server_without_ranges() {
     let output = ncirrus(&["dump", "-h", &serve()], &[]);
-    let told = String::from_utf8(output.stderr).unwrap();
+    let reported = String::from_utf8(output.stderr).unwrap();
     assert!(
-        told.starts_with("ncirrus: note: http://") && told.contains("does not support byte ranges"),
-        "{told}"
+        reported.starts_with("ncirrus: note: http://") && reported.contains("does not support byte ranges"),
+        "{reported}"
     );
-    assert!(!told.contains("hunter2") && told.lines().count() == 1, "{told}");
+    assert!(!reported.contains("hunter2") && reported.lines().count() == 1, "{reported}");
 }

@@ -29,8 +29,8 @@ fn a_dataset_is_removed_and_nothing_beside_it() {
         assert!(tried.status.success() && says(&tried).contains("nothing was removed"), "{}", says(&tried));
         assert!(says(&tried).contains("would remove"), "{}", says(&tried));
         assert!(Path::new(&gone).exists());
-        let unasked = ncirrus(&["rm", &gone]);
-        assert!(!unasked.status.success() && says(&unasked).contains("-y"), "{}", says(&unasked));
+        let unconfirmed = ncirrus(&["rm", &gone]);
+        assert!(!unconfirmed.status.success() && says(&unconfirmed).contains("-y"), "{}", says(&unconfirmed));
         let removed = ncirrus(&["rm", "-y", &gone]);
         assert!(removed.status.success(), "{}", says(&removed));
         assert!(!Path::new(&gone).exists() && Path::new(&beside).exists());
@@ -107,7 +107,7 @@ fn refusing() -> String {
 }
 
 #[test]
-fn no_secret_is_told() {
+fn no_secret_is_printed() {
     let (secret, token) = ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY", "FwoGZXIvYXdzEXAMPLETOKEN");
     let server = refusing();
     for arguments in [

@@ -47,8 +47,8 @@ async fn with_reason(answer: ResponseHead) -> Result<ResponseHead, RequestFailur
         return Ok(answer);
     }
     let (parts, mut body) = answer.into_parts();
-    let told = body.collect(MAX_ERROR_BYTES).await?;
-    Ok(http::Response::from_parts(parts, MonitoredBody::ready(told)))
+    let reported = body.collect(MAX_ERROR_BYTES).await?;
+    Ok(http::Response::from_parts(parts, MonitoredBody::ready(reported)))
 }
 
 /// A copy of the request.

@@ -71,13 +71,13 @@ impl CloudFault {
         if let Some(fault) = of_code(body) {
             return fault;
         }
-        let told = || on_one_line(&format!("server answered {status}: {body}"));
+        let described = || on_one_line(&format!("server answered {status}: {body}"));
         match status {
             status if status.is_redirection() => elsewhere(None),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Self::Denied(told()),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Self::Denied(described()),
             StatusCode::NOT_FOUND => Self::Absent,
-            StatusCode::NOT_IMPLEMENTED => Self::Other(Error::unsupported(told())),
-            _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told())),
+            StatusCode::NOT_IMPLEMENTED => Self::Other(Error::unsupported(described())),
+            _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, described())),
         }
     }
 }
@@ -86,8 +86,9 @@ impl CloudFault {
     /// The meaning of a code that a service returned for one object among others, with its message.
     pub(crate) fn of_code(code: &str, words: Option<&str>) -> Self {
         meaning_of(code, "").unwrap_or_else(|| {
-            let told = on_one_line(&format!("the server answered {code}: {}", words.unwrap_or_default()));
-            Self::Other(Error::new(ErrorKind::Io { retryable: false }, told))
+            let described =
+                on_one_line(&format!("the server answered {code}: {}", words.unwrap_or_default()));
+            Self::Other(Error::new(ErrorKind::Io { retryable: false }, described))
         })
     }
 }
@@ -105,16 +106,16 @@ impl From<object_store::Error> for CloudFault {
             Found::NotFound { .. } => Self::Absent,
             Found::AlreadyExists { .. } => Self::Conflict(ConditionClash::Exists),
             Found::Precondition { .. } | Found::NotModified { .. } => Self::Conflict(ConditionClash::Changed),
-            Found::PermissionDenied { .. } | Found::Unauthenticated { .. } => Self::Denied(told(&error)),
+            Found::PermissionDenied { .. } | Found::Unauthenticated { .. } => Self::Denied(described(&error)),
             Found::NotSupported { .. } | Found::NotImplemented { .. } => {
-                Self::Other(Error::unsupported(told(&error)))
+                Self::Other(Error::unsupported(described(&error)))
             }
             // Requested keys were checked before: this one is from a listing.
             Found::InvalidPath { .. } => Self::Other(Error::unsupported(format!(
                 "a key there is not a plain path ({}): listings with such keys cannot be read; name the dataset itself",
-                told(&error)
+                described(&error)
             ))),
-            _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told(&error))),
+            _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, described(&error))),
         }
     }
 }
@@ -170,7 +171,7 @@ fn elsewhere(region: Option<&str>) -> CloudFault {
 
 /// The innermost cause on one line, without anything that may be secret. The error itself is not kept: it may contain
 /// signed addresses.
-fn told(error: &dyn StdError) -> String {
+fn described(error: &dyn StdError) -> String {
     on_one_line(&innermost(error))
 }
 

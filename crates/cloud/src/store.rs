@@ -163,8 +163,8 @@ impl CloudStore {
         let path = path_of(object)?;
         self.check_len(object)?;
         // A put can be conditional only if it is sent in one piece.
-        let most = if when == PutCondition::None { self.one_piece() } else { LARGEST_PUT };
-        if body.len() as u64 > most {
+        let max = if when == PutCondition::None { self.one_piece() } else { LARGEST_PUT };
+        if body.len() as u64 > max {
             return self.send_body(object, body, when).await;
         }
         let mode = match when {
@@ -399,7 +399,7 @@ impl StoreAbilities for CloudStore {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.odd.told()
+        self.odd.reported()
     }
 
     fn holds<'a>(&'a self, object: &'a ObjectId) -> Option<BoxFuture<'a, Result<bool>>> {

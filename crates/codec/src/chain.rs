@@ -198,6 +198,7 @@ impl CodecChain {
             }
             let next = current.next();
             let [first, second] = &mut scratch.buffers;
+            // Two buffers are enough: each codec reads one and writes the other.
             let (bytes, out) = match current {
                 BytesPlace::Input => (input, first),
                 BytesPlace::First => (first.as_slice(), second),

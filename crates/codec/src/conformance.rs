@@ -67,8 +67,8 @@ pub fn harmless(registry: &CodecRegistry, spec: &CodecSpec, chunk: &ChunkInfo) {
         }
     }
     let (more, times) = MEMORY;
-    let most = more + times * len;
-    assert!(scratch.byte_len() <= most, "{spec:?}: the buffers grew to {}", scratch.byte_len());
+    let max = more + times * len;
+    assert!(scratch.byte_len() <= max, "{spec:?}: the buffers grew to {}", scratch.byte_len());
 }
 
 fn bound(registry: &CodecRegistry, spec: &CodecSpec, chunk: &ChunkInfo) -> CodecChain {
@@ -149,8 +149,11 @@ fn lengths_are_right(chain: &CodecChain, encoded: &StoredForm, data: &[u8], spec
         if let Some(len) = codec.encoded_len(data.len()) {
             assert_eq!(len, encoded.len(), "{spec:?}: the encoded length");
         }
-        for told in [codec.decoded_len(encoded), codec.framed_len(encoded)] {
-            assert!(matches!(told, Ok(None)) || told == Ok(Some(data.len())), "{spec:?}: {told:?} bytes");
+        for reported in [codec.decoded_len(encoded), codec.framed_len(encoded)] {
+            assert!(
+                matches!(reported, Ok(None)) || reported == Ok(Some(data.len())),
+                "{spec:?}: {reported:?} bytes"
+            );
         }
     }
 }

@@ -60,10 +60,10 @@ pub(crate) fn grow(
     mut step: impl FnMut(&mut [u8]) -> Result<(usize, bool), CodecError>,
 ) -> Result<(), CodecError> {
     // One byte beyond the limit distinguishes a stream that ends there from one that continues.
-    let most = limit.saturating_add(1);
+    let max = limit.saturating_add(1);
     let mut len = 0;
     out.truncate(0);
-    let mut capacity = first.clamp(1, most);
+    let mut capacity = first.clamp(1, max);
     loop {
         let (added, ended) = step(out.extend_to(capacity).get_mut(len..).unwrap_or_default())?;
         len += added;
@@ -76,7 +76,7 @@ pub(crate) fn grow(
             return Ok(());
         }
         if len == capacity {
-            capacity = capacity.saturating_mul(2).clamp(1, most);
+            capacity = capacity.saturating_mul(2).clamp(1, max);
         } else if added == 0 {
             return Err(CodecError::malformed(name, "the stream ends too early"));
         }

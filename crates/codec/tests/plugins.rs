@@ -407,7 +407,7 @@ mod declared {
 }
 
 #[test]
-fn plugins_replace_built_in_codecs_only_when_told_to() {
+fn plugins_replace_built_in_codecs_only_on_request() {
     let Some(options) = options() else { return };
     // As a filter with that number would: the declaration stands in for one.
     let declared = options.declare(r#"{"hdf5":40002,"codec":"zlib","parameters":["level"]}"#).unwrap();

@@ -201,8 +201,8 @@ mod tests {
     use crate::ProcessEnvironment;
 
     #[test]
-    fn a_proxy_is_told_of_where_it_is_asked() {
-        for (hosts, url, is_asked) in [
+    fn a_proxy_is_reported_where_it_is_used() {
+        for (hosts, url, is_used) in [
             ("", "http://data.example.org/a", true),
             ("*", "http://127.0.0.1/a", false),
             ("127.0.0.1", "http://127.0.0.1:80/a", false),
@@ -218,9 +218,9 @@ mod tests {
                 .fold(ProcessEnvironment::default(), |all, (name, value)| all.with(name, value));
             let settings = ConfigSettings::of_environment(environment);
             let proxy = settings.proxy_of(&Url::parse(url).unwrap());
-            let told = is_asked
+            let reported = is_used
                 .then(|| ("http://proxy:1".to_owned(), ValueOrigin::Variable("http_proxy".to_owned())));
-            assert_eq!(proxy, told, "{hosts} {url}");
+            assert_eq!(proxy, reported, "{hosts} {url}");
         }
     }
 }

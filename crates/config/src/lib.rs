@@ -256,7 +256,7 @@ impl ConfigSettings {
     }
 
     /// Where the value of a key came from, in words.
-    pub fn told(&self, key: ConfigKey) -> String {
+    pub fn described(&self, key: ConfigKey) -> String {
         match self.origin(key) {
             Some(origin @ ValueOrigin::File(..)) => format!("{key} in {origin}"),
             Some(origin) => origin.to_string(),

@@ -44,10 +44,12 @@ impl ConfigSettings {
             // Misspelt keys may hold the same kind of secrets.
             let key = entry.key.to_ascii_uppercase();
             let is_secret = ["PASSWORD", "KEY", "TOKEN"].iter().any(|part| key.contains(part));
-            let value = match is_secret {
-                true => SecretText::new("").to_string(),
-                false if key.contains("PROXY") => without_password(&entry.value),
-                false => entry.value.clone(),
+            let value = if is_secret {
+                SecretText::new("").to_string()
+            } else if key.contains("PROXY") {
+                without_password(&entry.value)
+            } else {
+                entry.value.clone()
             };
             let without_effect = super::rc::without_effect(&entry.key);
             ShownValue {

@@ -18,11 +18,11 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     let number: f64 = digits.parse().map_err(|_| no_size())?;
     let bytes = number * unit as f64;
     // The conversion is exact below the largest integer that such a float represents exactly.
-    match bytes < 9e15 {
-        #[expect(clippy::cast_possible_truncation, reason = "the fraction of a byte is dropped")]
-        true => Ok(bytes as u64),
-        false => Err(format!("{text:?} is too large")),
+    if bytes.is_nan() || bytes >= 9e15 {
+        return Err(format!("{text:?} is too large"));
     }
+    #[expect(clippy::cast_possible_truncation, reason = "the fraction of a byte is dropped")]
+    Ok(bytes as u64)
 }
 
 /// How many bytes a suffix stands for.

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_told_by_their_first_bytes() {
+    fn answers_are_recognized_by_their_first_bytes() {
         let cases: [(&[u8], AnswerKind); 10] = [
             (b"", AnswerKind::Empty),
             (b"\xef\xbb\xbf \n", AnswerKind::Empty),

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_element_is_included_and_none_cannot_be_asked_for() {
+    fn the_last_element_is_included_and_none_cannot_be_requested() {
         let texts =
             [range(0, 1, 1), range(5, 1, 9), range(0, 2, 1), range(3, 4, 5)].map(|range| range.to_string());
         assert_eq!(texts, ["[0]", "[5]", "[0:1]", "[3:5:18]"]);

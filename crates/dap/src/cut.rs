@@ -8,19 +8,19 @@ use ncirrus_model::Values;
 /// # Errors
 /// `Malformed` if the answer has another shape than was asked for.
 pub(crate) fn take(values: Values, shape: &[u64], axes: &[QueryAxis]) -> Result<Values> {
-    let asked: Vec<u64> = axes.iter().map(|axis| axis.count).collect();
+    let requested: Vec<u64> = axes.iter().map(|axis| axis.count).collect();
     let count = shape.iter().try_fold(1_u64, |product, len| product.checked_mul(*len));
     if count != Some(values.len() as u64) {
         let len = values.len();
         return Err(Error::malformed(format!("the answer has {len} values for the shape {shape:?}")));
     }
-    if shape == asked {
+    if shape == requested {
         return Ok(values);
     }
     let fits = shape.len() == axes.len()
         && axes.iter().zip(shape).all(|(axis, len)| axis.last().is_none_or(|last| last < *len));
     if !fits {
-        let message = format!("the answer has the shape {shape:?} where {asked:?} was asked for");
+        let message = format!("the answer has the shape {shape:?} where {requested:?} was asked for");
         return Err(Error::malformed(message));
     }
     picked(&values, shape, axes)

@@ -82,10 +82,10 @@ impl DasAttribute {
         (values, odd)
     }
 
-    fn integers<T>(&self, odd: &mut usize, least: i128, most: i128, wrap: impl Fn(i128) -> T) -> Vec<T> {
+    fn integers<T>(&self, odd: &mut usize, min: i128, max: i128, wrap: impl Fn(i128) -> T) -> Vec<T> {
         let mut one = |text: &String| {
             let number = integer(text);
-            *odd += usize::from(!number.is_some_and(|n| (least..=most).contains(&n)));
+            *odd += usize::from(!number.is_some_and(|n| (min..=max).contains(&n)));
             wrap(number.unwrap_or(0))
         };
         self.texts.iter().map(&mut one).collect()

@@ -195,8 +195,8 @@ impl DdsParser<'_, '_> {
         let mut dims = Vec::new();
         while self.tokens.take(b'[')? {
             if dims.len() as u64 >= self.limits.rank {
-                let most = self.limits.rank;
-                return Err(Error::limit(format!("{} has more than {most} dimensions", variable.shown)));
+                let max = self.limits.rank;
+                return Err(Error::limit(format!("{} has more than {max} dimensions", variable.shown)));
             }
             dims.push(self.dimension()?);
         }
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_tell_token_and_place() {
+    fn errors_name_token_and_place() {
         let error = parse("Dataset { Int64 x; } y;").unwrap_err();
         assert_eq!(error.to_string(), "'Int64' where a type should be (at byte 10)");
         assert!(parse("Dataset { Byte x[-1]; } y;").is_err());

@@ -44,9 +44,9 @@ impl Driver for DapDriver {
     }
 
     fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
-        let protocol = match asked(&options.address).or_else(|| protocol_of(root.name())) {
+        let protocol = match requested(&options.address).or_else(|| protocol_of(root.name())) {
             Some(protocol) => protocol,
-            None => told(view, root)?,
+            None => stated_protocol(view, root)?,
         };
         let hints = hints_of(options);
         let mut place = DapPlace::new(root, protocol, is_file(root), &hints)?;
@@ -98,7 +98,7 @@ fn hints_of(options: &OpenOptions) -> Cow<'_, AddressHints> {
 }
 
 /// The protocol that an address asks for.
-fn asked(hints: &AddressHints) -> Option<DapProtocol> {
+fn requested(hints: &AddressHints) -> Option<DapProtocol> {
     match () {
         () if hints.has_mode("dap4") => Some(DapProtocol::Dap4),
         () if hints.has_mode("dap2") => Some(DapProtocol::Dap2),
@@ -107,7 +107,7 @@ fn asked(hints: &AddressHints) -> Option<DapProtocol> {
 }
 
 /// The protocol of the response that is at an address.
-fn told(view: &dyn View, root: &ObjectId) -> Step<DapProtocol> {
+fn stated_protocol(view: &dyn View, root: &ObjectId) -> Step<DapProtocol> {
     let blob = view.read(root, Want::Parse(0..FIRST_READ))?;
     let kind = blob.map(|blob| classify(&blob.bytes));
     Ok(match kind {
@@ -139,7 +139,7 @@ fn open_dap2(view: &dyn View, place: &DapPlace) -> Step<(shown::ShownDataset, Ve
     let whole = place.constraint.query(place.encoding());
     let selections = place.constraint.selections_only().query(place.encoding());
     let (dds, das) = (place.response(".dds", &whole), place.response(".das", &selections));
-    // The attributes are those of all variables, also of those that nobody asked for.
+    // The attributes are those of all variables, also of those that were not requested.
     let unprojected = if place.constraint.has_projections() {
         settled(response(view, &place.response(".dds", &selections))).map(Result::ok)
     } else {
@@ -202,15 +202,15 @@ fn facts_of(
         facts.rows.insert(column.index.clone(), counted.map(|(rows, _)| rows));
     }
     if place.view == DapView::NetcdfC && place.string_length.is_none() {
-        let (declared, asked) = string_lengths(place, dds, das);
+        let (declared, requested) = string_lengths(place, dds, das);
         facts.longest = declared;
         // Strings that cannot be read say so when they are read.
-        if let Ok((longest, answer)) = settled(longest_of(view, place, &asked))? {
+        if let Ok((longest, answer)) = settled(longest_of(view, place, &requested))? {
             facts.longest.extend(longest);
-            let paths = asked.iter().map(|(_, path)| owned(path)).collect();
+            let paths = requested.iter().map(|(_, path)| owned(path)).collect();
             // Elements of a part have other numbers than those of the whole, which came.
             let is_whole = |(_, path): &StringPath<'_>| place.constraint.ranges_of(path).is_none();
-            let is_kept = !place.files && !place.constraint.has_functions() && asked.iter().all(is_whole);
+            let is_kept = !place.files && !place.constraint.has_functions() && requested.iter().all(is_whole);
             let answer = answer.filter(|_| is_kept);
             arrived.extend(answer.map(|body| ArrivedAnswer { paths, body, counts_rows: false }));
         }
@@ -228,7 +228,7 @@ fn string_lengths<'a>(
     dds: &'a Dds,
     das: Option<&Das>,
 ) -> (StringLengths, Vec<StringPath<'a>>) {
-    let (mut declared, mut asked) = (HashMap::new(), Vec::new());
+    let (mut declared, mut requested) = (HashMap::new(), Vec::new());
     for (index, path) in shown::dap2::string_paths(dds) {
         let name = path.iter().map(|name| name.netcdf_c()).collect::<Vec<_>>().join(".");
         if place.string_lengths.contains_key(&name) {
@@ -236,10 +236,10 @@ fn string_lengths<'a>(
         }
         match das.and_then(|das| shown::dap2::declared_length(das, &path)) {
             Some(len) => _ = declared.insert(index, len),
-            None => asked.push((index, path)),
+            None => requested.push((index, path)),
         }
     }
-    (declared, asked)
+    (declared, requested)
 }
 
 /// Bytes of the longest string of variables, by their places in the DDS.

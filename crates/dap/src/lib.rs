@@ -45,7 +45,6 @@ mod server_error;
 mod shown;
 mod xdr;
 mod xml;
-mod xml_tree;
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,6 @@ const DOCUMENT_BYTES: u64 = 64 << 20;
 
 /// Checks the length of a document.
 pub(crate) fn document(len: usize, what: &str, limits: &Limits) -> Result<()> {
-    let least = Limits { metadata_bytes: limits.metadata_bytes.min(DOCUMENT_BYTES), ..limits.clone() };
-    least.metadata_len(len as u64, what).map(|_| ())
+    let document = Limits { metadata_bytes: limits.metadata_bytes.min(DOCUMENT_BYTES), ..limits.clone() };
+    document.metadata_len(len as u64, what).map(|_| ())
 }

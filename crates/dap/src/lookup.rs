@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_have_what_was_asked_for_whole_or_bare() {
+    fn answers_have_what_was_requested_whole_or_bare() {
         let whole = "Byte a; Structure { Byte b; Byte a; } s;";
         assert_eq!(place(whole, &["s", "a"]), Some(vec![1, 1]));
         assert_eq!(place("Byte b; Byte a;", &["s", "a"]), Some(vec![1]));

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_tell_paths_of_groups_and_members() {
+    fn errors_name_paths_of_groups_and_members() {
         assert_eq!(shown_path([], ["x"]), "/x");
         assert_eq!(shown_path(["g", "h"], ["s", "a b"]), "/g/h/s.a b");
     }

@@ -34,7 +34,7 @@ pub(crate) struct DapPlace {
     pub(crate) files: bool,
     pub(crate) encoding: QueryEncoding,
     /// Whether the address says how queries are encoded.
-    pub(crate) is_encoding_told: bool,
+    pub(crate) is_encoding_stated: bool,
     /// Whether the host wants brackets that are not encoded; shared by all its datasets.
     pub(crate) wants_raw: Arc<AtomicBool>,
     /// The constraint that every request of DAP2 repeats.
@@ -92,7 +92,7 @@ impl DapPlace {
             base: base_of(root),
             files,
             encoding: QueryEncoding::default(),
-            is_encoding_told: false,
+            is_encoding_stated: false,
             wants_raw: Arc::default(),
             constraint: Dap2Constraint::parse(if protocol == DapProtocol::Dap2 { &query } else { "" }),
             expression: Dap4Constraint::parse(match protocol {
@@ -123,7 +123,7 @@ impl DapPlace {
                 }
             }
             "encode" => {
-                self.is_encoding_told = true;
+                self.is_encoding_stated = true;
                 self.encoding = match value {
                     "none" | "path" => QueryEncoding::RawBrackets,
                     "query" | "all" => QueryEncoding::Encoded,
@@ -155,7 +155,7 @@ impl DapPlace {
 
     /// How queries are encoded.
     pub(crate) fn encoding(&self) -> QueryEncoding {
-        if self.wants_raw.load(Ordering::Relaxed) && !self.is_encoding_told {
+        if self.wants_raw.load(Ordering::Relaxed) && !self.is_encoding_stated {
             QueryEncoding::RawBrackets
         } else {
             self.encoding
@@ -166,7 +166,7 @@ impl DapPlace {
     pub(crate) fn adapts(&self, error: &Error) -> bool {
         // GrADS and Ingrid take an encoded bracket for a part of the name, which they repeat.
         let is_repeated = error.message().to_ascii_lowercase().contains("%5b");
-        let may_change = !self.files && !self.is_encoding_told;
+        let may_change = !self.files && !self.is_encoding_stated;
         is_repeated && may_change && !self.wants_raw.swap(true, Ordering::Relaxed)
     }
 
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_act_are_accepted_or_are_told() {
+    fn parameters_act_are_accepted_or_are_reported() {
         let entry = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let entries = vec![
             entry("view", "netcdf-c"),

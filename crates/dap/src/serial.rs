@@ -70,7 +70,7 @@ fn element_count(variable: &DmrVariable) -> Result<u64> {
 }
 
 /// The fewest bytes of one element.
-fn least(kind: &DmrKind) -> u64 {
+fn min_bytes(kind: &DmrKind) -> u64 {
     match kind {
         DmrKind::Atomic(atomic) | DmrKind::Enum { base: atomic, .. } => atomic.byte_len().unwrap_or(8) as u64,
         DmrKind::Opaque | DmrKind::Sequence(_) => 8,
@@ -81,7 +81,7 @@ fn least(kind: &DmrKind) -> u64 {
 fn least_of(members: &[DmrVariable]) -> u64 {
     let each = members
         .iter()
-        .map(|member| least(&member.kind).saturating_mul(element_count(member).unwrap_or(u64::MAX)));
+        .map(|member| min_bytes(&member.kind).saturating_mul(element_count(member).unwrap_or(u64::MAX)));
     each.fold(0, u64::saturating_add)
 }
 
@@ -106,7 +106,7 @@ impl<'a> SerialReader<'a> {
 
     fn append_at(&mut self, variable: &'a DmrVariable, column: &mut Values) -> Result<()> {
         let count = element_count(variable)?;
-        let count = self.enough(count, least(&variable.kind))?;
+        let count = self.enough(count, min_bytes(&variable.kind))?;
         match &variable.kind {
             DmrKind::Atomic(Atomic::String) => (0..count).try_for_each(|_| self.string(column)),
             DmrKind::Atomic(atomic) | DmrKind::Enum { base: atomic, .. } => {
@@ -123,9 +123,9 @@ impl<'a> SerialReader<'a> {
     }
 
     /// A number of elements, if the rest of the data can hold them.
-    fn enough(&self, count: u64, least: u64) -> Result<usize> {
+    fn enough(&self, count: u64, min_bytes: u64) -> Result<usize> {
         let left = self.data.len() - self.at;
-        if count.checked_mul(least).is_none_or(|needed| needed > left as u64) {
+        if count.checked_mul(min_bytes).is_none_or(|needed| needed > left as u64) {
             let message =
                 format!("the answer is truncated: {count} elements are declared, {left} bytes are left");
             return Err(Error::malformed(message));

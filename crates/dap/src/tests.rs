@@ -105,22 +105,22 @@ fn every_answer_is_decoded_to_its_last_byte() {
 }
 
 #[test]
-fn lengths_that_structures_tell_are_those_of_the_answers() {
+fn lengths_that_structures_state_are_those_of_the_answers() {
     let limits = Limits::default();
-    let mut told = 0;
+    let mut reported = 0;
     for case in cases("DAP2").iter().filter(|case| case.text("expected_error").is_none()) {
         let Some(body) = case.file(".dods") else { continue };
         let Ok(answer) = DodsAnswer::parse(&body, &limits) else { continue };
         let values = answer.values(peculiarities(case), &limits).unwrap();
         let Some(expected) = answer.dds.exact_len() else { continue };
         assert_eq!(answer.data_len() - values.rest as u64, expected, "{}", case.name());
-        told += 1;
+        reported += 1;
     }
-    assert!(told > 20 || corpus("dap").is_none(), "{told} lengths");
+    assert!(reported > 20 || corpus("dap").is_none(), "{reported} lengths");
 }
 
 #[test]
-fn bad_answers_tell_what_is_wrong() {
+fn bad_answers_report_what_is_wrong() {
     let expected = [
         ("bad/html", "a web page ("),
         ("bad/error_after_mark", "error 500"),
@@ -179,7 +179,7 @@ fn decoded_4(body: &Bytes) -> Result<DapValues> {
 }
 
 #[test]
-fn bad_answers_of_dap4_tell_what_is_wrong() {
+fn bad_answers_of_dap4_report_what_is_wrong() {
     let expected = [
         ("bad/error_xml", "error 404: nope"),
         ("bad/short", "truncated"),

@@ -67,6 +67,7 @@ impl<'a> XdrReader<'a> {
         let count = self.array_count(variable)?;
         match variable.kind {
             DdsKind::Atomic(DdsType::String | DdsType::Url) => {
+                // Each string has its length in front: the count is checked before memory is allocated.
                 self.enough(count, 4)?;
                 (0..count).try_for_each(|_| self.string(column))
             }
@@ -107,9 +108,9 @@ impl<'a> XdrReader<'a> {
     }
 
     /// Refuses more elements than the rest of the answer can hold, before there is memory for them.
-    fn enough(&self, count: usize, least: usize) -> Result<()> {
+    fn enough(&self, count: usize, min_bytes: usize) -> Result<()> {
         let left = self.bytes.len() - self.at;
-        if count.checked_mul(least).is_none_or(|needed| needed > left) {
+        if count.checked_mul(min_bytes).is_none_or(|needed| needed > left) {
             return Err(truncated(&format!("{count} elements, {left} bytes are left")));
         }
         Ok(())

@@ -1,26 +1,8 @@
 //! Beginnings of documents in XML, which may be truncated.
 use crate::ServerError;
-use ncirrus_layout::{Error, Result};
+use ncirrus_layout::xml::reference_text;
 use quick_xml::Reader;
-use quick_xml::escape::resolve_xml_entity;
-use quick_xml::events::{BytesRef, Event};
-
-/// The character of a reference; entities of documents are refused.
-pub(crate) fn referred(reference: &BytesRef<'_>) -> Result<String> {
-    let wrong = |error: quick_xml::Error| Error::malformed(format!("a wrong reference: {error}"));
-    if let Some(letter) = reference.resolve_char_ref().map_err(wrong)? {
-        return Ok(letter.to_string());
-    }
-    let name = reference.decode().map_err(not_text)?;
-    let known = resolve_xml_entity(&name).map(str::to_owned);
-    known.ok_or_else(|| {
-        Error::malformed(format!("the entity &{};, which XML does not define", crate::shortened(&name)))
-    })
-}
-
-pub(crate) fn not_text(error: impl std::fmt::Display) -> Error {
-    Error::malformed(error.to_string())
-}
+use quick_xml::events::Event;
 
 /// The local name of the root element, from the beginning of a document.
 pub(crate) fn root_name(text: &[u8]) -> Option<String> {
@@ -58,7 +40,7 @@ pub(crate) fn server_error(text: &[u8]) -> ServerError {
                 error.message.push_str(&String::from_utf8_lossy(&part));
             }
             Ok(Event::GeneralRef(part)) if inside == "Message" => {
-                error.message.push_str(&referred(&part).unwrap_or_default());
+                error.message.push_str(&reference_text(&part).unwrap_or_default());
             }
             Ok(Event::End(_)) => inside.clear(),
             Ok(Event::Eof) | Err(_) => return error,

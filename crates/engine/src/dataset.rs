@@ -261,9 +261,9 @@ impl Dataset {
     }
 
     /// What steps of this dataset are driven with.
-    pub(crate) fn context(&self, nesting: ReadDepth) -> DriveContext {
+    pub(crate) fn context(&self, read_depth: ReadDepth) -> DriveContext {
         let whose = self.inner.under.as_ref().unwrap_or(self).clone();
-        DriveContext { values: Some(whose.inner), nesting, ..self.inner.context.clone() }
+        DriveContext { values: Some(whose.inner), read_depth, ..self.inner.context.clone() }
     }
 
     /// As [`read_reported`](Self::read_reported), nested in other reads.
@@ -272,12 +272,14 @@ impl Dataset {
         variable: VarId,
         picked: Picked<'a>,
         missing: MissingChunks,
-        nesting: ReadDepth,
+        read_depth: ReadDepth,
     ) -> BoxFuture<'a, Result<(Values, ReadReport)>> {
         Box::pin(async move {
-            let bound = self.bound(variable, &nesting).await?;
-            let reading = self.reading(variable, &bound, picked, nesting, missing)?;
+            let bound = self.bound(variable, &read_depth).await?;
+            let reading = self.reading(variable, &bound, picked, read_depth, missing)?;
             let values = match (&bound.layout, picked) {
+                // The elements of these two are in other datasets or computed by a server; all others are in chunks
+                // of this dataset.
                 (StorageLayout::Mosaic(index), Picked::Selection(selection)) => {
                     MosaicRead::new(self, &reading, index).read(selection).await
                 }
@@ -304,12 +306,12 @@ impl Dataset {
         &'a self,
         variable: VarId,
         selection: &'a Selection,
-        nesting: ReadDepth,
+        read_depth: ReadDepth,
     ) -> BoxFuture<'a, Result<ReadPlan>> {
         Box::pin(async move {
-            let bound = self.bound(variable, &nesting).await?;
+            let bound = self.bound(variable, &read_depth).await?;
             let picked = Picked::Selection(selection);
-            let reading = self.reading(variable, &bound, picked, nesting, self.default_missing())?;
+            let reading = self.reading(variable, &bound, picked, read_depth, self.default_missing())?;
             let plan = match &bound.layout {
                 StorageLayout::Mosaic(index) => MosaicRead::new(self, &reading, index).plan(selection).await,
                 StorageLayout::Query(source, number) => {
@@ -326,7 +328,7 @@ impl Dataset {
         variable: VarId,
         bound: &'a BoundSource,
         picked: Picked<'_>,
-        nesting: ReadDepth,
+        read_depth: ReadDepth,
         missing: MissingChunks,
     ) -> Result<VariableRead<'a>> {
         let shape = self.inner.model.shape(variable);
@@ -335,10 +337,10 @@ impl Dataset {
             StorageLayout::Mosaic(_) => {
                 let path = self.inner.model.variable_path(variable);
                 let limits = &self.inner.session.shared.limits;
-                let nesting = nesting.of_mosaic(&self.inner.root, &path, limits);
-                self.context(nesting.map_err(|error| self.located(error, variable))?)
+                let read_depth = read_depth.of_mosaic(&self.inner.root, &path, limits);
+                self.context(read_depth.map_err(|error| self.located(error, variable))?)
             }
-            _ => self.context(nesting),
+            _ => self.context(read_depth),
         };
         let own_cache = self.known().caches.get(&variable).cloned();
         let read =
@@ -346,22 +348,22 @@ impl Dataset {
         Ok(read.with_cache(own_cache))
     }
 
-    /// A variable's bound source; reads that it needs are nested at `nesting`.
-    pub(crate) async fn bound(&self, variable: VarId, nesting: &ReadDepth) -> Result<Arc<BoundSource>> {
+    /// A variable's bound source; reads that it needs are nested at `read_depth`.
+    pub(crate) async fn bound(&self, variable: VarId, read_depth: &ReadDepth) -> Result<Arc<BoundSource>> {
         if let Some(bound) = self.known().bound.get(&variable) {
             return Ok(Arc::clone(bound));
         }
-        let bound = self.bind(variable, nesting).await.map_err(|error| self.located(error, variable))?;
+        let bound = self.bind(variable, read_depth).await.map_err(|error| self.located(error, variable))?;
         let bound = Arc::new(bound);
         self.known().bound.insert(variable, Arc::clone(&bound));
         Ok(bound)
     }
 
-    async fn bind(&self, variable: VarId, nesting: &ReadDepth) -> Result<BoundSource> {
+    async fn bind(&self, variable: VarId, read_depth: &ReadDepth) -> Result<BoundSource> {
         let model = &self.inner.model;
         let described = model.variable(variable);
         let described = described.ok_or_else(|| Error::not_found("no such variable"))?;
-        let context = self.context(nesting.clone());
+        let context = self.context(read_depth.clone());
         let source = context.drive(|view| self.inner.catalog.source(view, variable)).await;
         if let Some(fault) = &described.fault {
             // The driver's error has the place; the fault is its text only.
@@ -422,14 +424,14 @@ impl NestedRead for DatasetInner {
         self: Arc<Self>,
         variable: &'a VariableRef,
         selection: &'a Selection,
-        nesting: ReadDepth,
+        read_depth: ReadDepth,
     ) -> BoxFuture<'a, Result<Values>> {
         Box::pin(async move {
-            let dataset = Dataset { inner: self }.referred(variable.dataset.as_ref(), &nesting).await?;
+            let dataset = Dataset { inner: self }.referred(variable.dataset.as_ref(), &read_depth).await?;
             let found = dataset.inner.model.variable_at(&variable.path);
             let found = found.ok_or_else(|| Error::no_member(Member::Variable, &variable.path))?;
             let picked = Picked::Selection(selection);
-            let (values, _) = dataset.read_deep(found, picked, MissingChunks::Fill, nesting).await?;
+            let (values, _) = dataset.read_deep(found, picked, MissingChunks::Fill, read_depth).await?;
             Ok(values)
         })
     }

@@ -20,10 +20,10 @@ pub(crate) fn codec_error_as(error: CodecError, text: String) -> Error {
         CodecError::Unsupported { codec, .. } => Some(Detail::UnusableCodec(codec.as_str().into())),
         _ => None,
     };
-    let told = Error::new(kind, text).because(error);
+    let reported = Error::new(kind, text).because(error);
     match detail {
-        Some(detail) => told.with_detail(detail),
-        None => told,
+        Some(detail) => reported.with_detail(detail),
+        None => reported,
     }
 }
 

@@ -30,12 +30,12 @@ pub(crate) struct DriveContext {
     /// Reads the values of variables that a step may request: the dataset, once it is open.
     pub(crate) values: Option<Arc<dyn NestedRead>>,
     /// The reads that this one is nested in.
-    pub(crate) nesting: ReadDepth,
+    pub(crate) read_depth: ReadDepth,
 }
 
 /// Reads the values that a step requests.
 pub(crate) trait NestedRead: Send + Sync {
-    /// The values of a selection of a variable, nested in the reads of `nesting`.
+    /// The values of a selection of a variable, nested in the reads of `read_depth`.
     ///
     /// # Errors
     /// Errors of reading them.
@@ -43,7 +43,7 @@ pub(crate) trait NestedRead: Send + Sync {
         self: Arc<Self>,
         variable: &'a VariableRef,
         selection: &'a Selection,
-        nesting: ReadDepth,
+        read_depth: ReadDepth,
     ) -> BoxFuture<'a, Result<Values>>;
 }
 
@@ -84,11 +84,11 @@ impl DriveContext {
         selection: &'a Selection,
     ) -> BoxFuture<'a, Result<Values>> {
         Box::pin(async move {
-            let nesting = self.nesting.deeper(&self.shared.limits)?;
+            let read_depth = self.read_depth.deeper(&self.shared.limits)?;
             let values = self.values.clone().ok_or_else(|| {
                 Error::unsupported(format!("values of {} before the dataset is open", variable.path))
             })?;
-            values.read_nested(variable, selection, nesting).await
+            values.read_nested(variable, selection, read_depth).await
         })
     }
 
@@ -111,11 +111,11 @@ impl DriveContext {
 
     async fn fetch_values(
         &self,
-        asked: Vec<(VariableRef, Selection)>,
+        requested: Vec<(VariableRef, Selection)>,
         extra: &mut DriveExtras,
     ) -> Result<()> {
-        let mut distinct: Vec<(VariableRef, Selection)> = Vec::with_capacity(asked.len());
-        for one in asked {
+        let mut distinct: Vec<(VariableRef, Selection)> = Vec::with_capacity(requested.len());
+        for one in requested {
             if !distinct.contains(&one) {
                 distinct.push(one);
             }
@@ -161,7 +161,7 @@ impl DriveContext {
     /// Counts an answer.
     pub(crate) fn fetched(&self, bytes: usize) {
         self.shared.counters.fetched(bytes);
-        self.nesting.tally().iter().for_each(|tally| tally.fetched(bytes));
+        self.read_depth.tally().iter().for_each(|tally| tally.fetched(bytes));
     }
 
     /// As [`request`](Self::request), for a step: a whole object is a document.
@@ -196,7 +196,7 @@ impl DriveContext {
     ) -> Result<impl Future<Output = (ObjectId, Result<Option<ObjectBytes>>)> + use<>> {
         let store = self.snapshot.store();
         let fetching: PendingRequest = self.shared.network.fetch(store, object.clone(), want)?;
-        let (shared, tally) = (Arc::clone(&self.shared), self.nesting.tally());
+        let (shared, tally) = (Arc::clone(&self.shared), self.read_depth.tally());
         Ok(async move {
             let blob = fetching.await;
             let bytes = blob.as_ref().ok().and_then(Option::as_ref).map_or(0, |blob| blob.bytes.len());
@@ -207,12 +207,12 @@ impl DriveContext {
     }
 
     /// Starts requesting names.
-    fn begin_listings(&self, asked: Vec<(ObjectId, Option<String>)>) -> Result<Vec<PendingListing>> {
+    fn begin_listings(&self, requested: Vec<(ObjectId, Option<String>)>) -> Result<Vec<PendingListing>> {
         let begin = |(prefix, page): (ObjectId, Option<String>)| {
             let list = self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?;
             Ok((prefix, page, list))
         };
-        asked.into_iter().map(begin).collect()
+        requested.into_iter().map(begin).collect()
     }
 
     async fn take_listings(

@@ -26,7 +26,7 @@ pub use dataset::{Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoredChun
 pub use plan::{PlannedRequest, PlannedSource, ReadPlan};
 pub use read::{AbsentFragment, ReadReport};
 pub use resources::{MissingChunks, SessionStatistics, ShortChunks, is_thread_ending, watch};
-pub use session::{Session, SessionBuilder, SessionTask, most_threads};
+pub use session::{Session, SessionBuilder, SessionTask, max_threads};
 pub use write::{
     CopiedCounts, CopyPlan, DatasetWriter, Draft, EncodedChunk, SkippedPart, ValueTreatment, VariableEncoder,
     copy_around_damage, copy_selection, copy_variable, element_in, plan_copy,

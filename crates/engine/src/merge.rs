@@ -10,7 +10,7 @@ pub(crate) struct MergedRequest<T> {
     /// The bytes; `None` for the whole object.
     pub(crate) range: Option<Range<u64>>,
     /// Who needs which part of them.
-    pub(crate) askers: Vec<(Option<Range<u64>>, T)>,
+    pub(crate) requesters: Vec<(Option<Range<u64>>, T)>,
 }
 
 impl<T> MergedRequest<T> {
@@ -23,21 +23,21 @@ impl<T> MergedRequest<T> {
 
 /// Merges ranges of the same object whose gap is at most `gap`, as long as the result stays within `cap`.
 pub(crate) fn merge<T>(
-    mut asked: Vec<(ObjectId, Option<Range<u64>>, T)>,
+    mut requested: Vec<(ObjectId, Option<Range<u64>>, T)>,
     gap: u64,
     cap: u64,
 ) -> Vec<MergedRequest<T>> {
-    asked.sort_by(|a, b| (&a.0, a.1.as_ref().map(bounds)).cmp(&(&b.0, b.1.as_ref().map(bounds))));
+    requested.sort_by(|a, b| (&a.0, a.1.as_ref().map(bounds)).cmp(&(&b.0, b.1.as_ref().map(bounds))));
     let mut merged: Vec<MergedRequest<T>> = Vec::new();
-    for (object, range, asker) in asked {
+    for (object, range, requester) in requested {
         if let Some(last) = merged.last_mut().filter(|last| last.object == object)
             && let Some(joined) = join(last.range.as_ref(), range.as_ref(), gap, cap)
         {
             last.range = joined;
-            last.askers.push((range, asker));
+            last.requesters.push((range, requester));
             continue;
         }
-        merged.push(MergedRequest { object, range: range.clone(), askers: vec![(range, asker)] });
+        merged.push(MergedRequest { object, range: range.clone(), requesters: vec![(range, requester)] });
     }
     merged
 }

@@ -22,7 +22,7 @@ pub(crate) async fn probe(
     root: &ObjectId,
     drivers: &[Arc<dyn Driver>],
 ) -> Result<Arc<dyn Driver>> {
-    let root_first = is_asked_first(root, &context.snapshot.store().facts());
+    let root_first = is_checked_first(root, &context.snapshot.store().facts());
     let probed = context.drive(|view| probe_all(view, root, drivers, root_first)).await?;
     let mut best: Option<(Confidence, &Arc<dyn Driver>)> = None;
     let mut failure = None;
@@ -111,7 +111,7 @@ fn need_of(probe: &Step<Confidence>, root: &ObjectId) -> Option<Need> {
 
 /// Whether an address is requested as an object before anything below it is: if it is named like a file, or is on a web
 /// server, which answers with pages for folders, unless it is named like a tree.
-fn is_asked_first(root: &ObjectId, facts: &StoreFacts) -> bool {
+fn is_checked_first(root: &ObjectId, facts: &StoreFacts) -> bool {
     let ending = root.name().rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     let is_any = |endings: &[&str]| ending.as_deref().is_some_and(|ending| endings.contains(&ending));
     is_any(&FILES) || (!facts.lists && !root.key().is_empty() && !is_any(&TREES))

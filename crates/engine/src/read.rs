@@ -155,12 +155,12 @@ impl<'a> VariableRead<'a> {
     /// The selection in parts of modest size, whose results are consecutive in its result.
     pub(crate) fn parts(&self, selection: &Selection) -> Result<Vec<Selection>> {
         let element = convert::packed_len(self.model, self.bound.ty)?.max(1);
-        let most = (self.context.shared.memory.bytes() / 8).clamp(64 << 10, 64 << 20) / element;
+        let max = (self.context.shared.memory.bytes() / 8).clamp(64 << 10, 64 << 20) / element;
         let grain = match &self.bound.layout {
             StorageLayout::Chunks(chunks) => chunks.grid.cell_shape(&vec![0; chunks.grid.rank()]),
             StorageLayout::Rows(_) | StorageLayout::Mosaic(_) | StorageLayout::Query(..) => None,
         };
-        Ok(gathered::cut(selection, most.max(1) as u64, &grain.unwrap_or_default()))
+        Ok(gathered::cut(selection, max.max(1) as u64, &grain.unwrap_or_default()))
     }
 
     /// Checks that the caller's memory has the length of `count` values.

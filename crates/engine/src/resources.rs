@@ -130,7 +130,7 @@ impl SharedResources {
             counters: SessionCounters::default(),
             chunks: ChunkCache::new(options.chunk_cache),
             boxes: BoxCache::new(options.chunk_cache),
-            index: options.index.map(|(folder, most)| Arc::new(CacheFolder::of_indexes(folder, most))),
+            index: options.index.map(|(folder, max)| Arc::new(CacheFolder::of_indexes(folder, max))),
             network: NetworkRuntime::default(),
             protocols: HostProtocols::default(),
             workers: WorkerPool::default(),

@@ -154,10 +154,10 @@ impl<'out> ScatterPart<'out> {
         &self.walk
     }
 
-    /// Splits the part where the source has gaps of more than `gap` bytes, as long as that makes at most `most` parts.
-    pub(crate) fn split(self, gap: usize, most: usize) -> Vec<Self> {
+    /// Splits the part where the source has gaps of more than `gap` bytes, as long as that makes at most `max` parts.
+    pub(crate) fn split(self, gap: usize, max: usize) -> Vec<Self> {
         let part = |walk| Self { buffer: self.buffer.again(), walk };
-        self.walk.split(gap, most).into_iter().map(part).collect()
+        self.walk.split(gap, max).into_iter().map(part).collect()
     }
 
     /// Splits the part in two; a single element comes back unchanged.

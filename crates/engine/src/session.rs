@@ -151,16 +151,16 @@ impl Session {
 
 /// Maximum number of threads of a session: a very large number of them mostly search each other's queues for work.
 #[must_use]
-pub fn most_threads() -> usize {
+pub fn max_threads() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     cores.saturating_mul(4).max(128)
 }
 
 impl SessionBuilder {
-    /// Number of threads that decode and encode; all cores by default, at most [`most_threads`].
+    /// Number of threads that decode and encode; all cores by default, at most [`max_threads`].
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.resources.threads = threads.clamp(1, most_threads());
+        self.resources.threads = threads.clamp(1, max_threads());
         self
     }
 
@@ -246,8 +246,8 @@ impl SessionBuilder {
 
     /// Number of datasets of fragments that are kept open for the next read: 128 by default, at least 1.
     #[must_use]
-    pub fn open_datasets(self, most: usize) -> Self {
-        Self { open_datasets: most.max(1), ..self }
+    pub fn open_datasets(self, max: usize) -> Self {
+        Self { open_datasets: max.max(1), ..self }
     }
 
     /// What reading a fragment whose dataset is absent does; by default what the convention of the aggregation says.

@@ -29,14 +29,14 @@ impl Dataset {
         self.stored_deep(variable, ReadDepth::default()).await
     }
 
-    fn stored_deep(&self, variable: VarId, nesting: ReadDepth) -> BoxFuture<'_, Result<Option<u64>>> {
+    fn stored_deep(&self, variable: VarId, read_depth: ReadDepth) -> BoxFuture<'_, Result<Option<u64>>> {
         Box::pin(async move {
-            let source = Arc::clone(&self.bound(variable, &nesting).await?.source);
+            let source = Arc::clone(&self.bound(variable, &read_depth).await?.source);
             match &source.layout {
                 Layout::Mosaic { tiles } => {
                     let path = self.model().variable_path(variable);
-                    let nesting = nesting.of_mosaic(self.root(), &path, self.session().limits())?;
-                    self.stored_in_sources(tiles.as_ref(), &source.extent, nesting).await
+                    let read_depth = read_depth.of_mosaic(self.root(), &path, self.session().limits())?;
+                    self.stored_in_sources(tiles.as_ref(), &source.extent, read_depth).await
                 }
                 // A server computes what it sends.
                 Layout::Query { .. } => Ok(None),
@@ -49,7 +49,7 @@ impl Dataset {
         &self,
         tiles: &dyn TileIndex,
         extent: &[u64],
-        nesting: ReadDepth,
+        read_depth: ReadDepth,
     ) -> Result<Option<u64>> {
         if self.store().local().is_none() {
             return Ok(None);
@@ -57,7 +57,7 @@ impl Dataset {
         // Finding the size of fragments would open them all.
         let first =
             Region { start: vec![0; extent.len()], count: extent.iter().map(|len| 1.min(*len)).collect() };
-        let tile = self.context(nesting.clone()).drive(|view| tiles.tiles(view, &first)).await?.pop();
+        let tile = self.context(read_depth.clone()).drive(|view| tiles.tiles(view, &first)).await?.pop();
         if tile.is_some_and(|tile| matches!(tile.source, TileSource::Fragment(_))) {
             return Ok(None);
         }
@@ -65,7 +65,7 @@ impl Dataset {
         if tiles.halves(&whole, SOURCES as u64).is_some() {
             return Ok(None);
         }
-        let tiles = self.context(nesting.clone()).drive(|view| tiles.tiles(view, &whole)).await?;
+        let tiles = self.context(read_depth.clone()).drive(|view| tiles.tiles(view, &whole)).await?;
         let references = tiles.into_iter().filter_map(|tile| match tile.source {
             TileSource::Variable { variable, .. } => Some(variable),
             TileSource::Fragment(_) | TileSource::Constant(_) | TileSource::Missing => None,
@@ -76,12 +76,12 @@ impl Dataset {
         }
         let mut sum = 0u64;
         for reference in references {
-            let opened = match self.referred(reference.dataset.as_ref(), &nesting).await {
+            let opened = match self.referred(reference.dataset.as_ref(), &read_depth).await {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 opened => opened?,
             };
             let Some(variable) = opened.model().variable_at(&reference.path) else { continue };
-            match opened.stored_deep(variable, nesting.clone()).await? {
+            match opened.stored_deep(variable, read_depth.clone()).await? {
                 Some(bytes) => sum = sum.saturating_add(bytes),
                 None => return Ok(None),
             }

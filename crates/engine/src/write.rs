@@ -391,7 +391,7 @@ impl DatasetWriter {
     }
 
     /// How many threads may hold a chunk of that size at once: each needs it decoded, encoded and in between.
-    fn lanes(&self, cell_bytes: usize) -> usize {
+    fn worker_count(&self, cell_bytes: usize) -> usize {
         (self.window_budget() / cell_bytes.saturating_mul(3).max(1)).max(1)
     }
 }

@@ -156,6 +156,7 @@ impl BtreeHeader {
             let mut next = Vec::new();
             for part in parts {
                 match part {
+                    // In order: child 0, record 0, child 1, and so on (docs/spec/hdf5-netcdf4.md C.4).
                     TreePart::Child(_) => next.extend(nodes.next().into_iter().flat_map(|node| node.parts())),
                     record @ TreePart::Record(_) => next.push(record),
                 }

@@ -177,6 +177,8 @@ impl Superblock {
             let message = format!("the file is cut off: {} of {end} bytes", first.size);
             losses.push(Error::malformed(message).at_object(object));
         }
+        // Open for writing, or for writing while others read; only version 3 gives these bits a meaning
+        // (docs/spec/hdf5-netcdf4.md A.3).
         if self.version == 3 && self.flags & 0b101 != 0 {
             warnings.push("the file is open for writing, or was not closed by its writer".to_owned());
         }

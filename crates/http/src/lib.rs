@@ -15,7 +15,7 @@ pub use connections::ConnectionPool;
 pub use context::NetworkContext;
 pub use net::{
     MonitoredBody, NetworkTraffic, RequestFailure, RequestService, ResponseHead, RetryOutlook,
-    StoreOperation, again, once, operation, read_operation, told_of_clock,
+    StoreOperation, again, clock_difference_text, once, operation, read_operation,
 };
 pub use opener::HttpOpener;
 pub use web::HttpStore;

@@ -8,7 +8,7 @@ mod record;
 mod request_limiter;
 mod service;
 
-pub use answer::told_of_clock;
+pub use answer::clock_difference_text;
 pub(crate) use answer::{content_range, in_bytes};
 pub use failure::{RequestFailure, RetryOutlook};
 pub use monitored_body::MonitoredBody;

@@ -164,14 +164,14 @@ impl HttpStore {
 
     /// Keeps an object that was sent whole, although a range was requested.
     fn keep(&self, object: &ObjectId, whole: WholeObject) {
-        let told = format!(
+        let reported = format!(
             "{object}: the server does not support byte ranges; the whole object was read ({} bytes)",
             whole.blob(&Want::All).size
         );
         *self.whole.guard() = Some((object.clone(), whole));
         let mut warnings = self.warnings.guard();
-        if warnings.len() < MAX_WARNINGS && !warnings.contains(&told) {
-            warnings.push(told);
+        if warnings.len() < MAX_WARNINGS && !warnings.contains(&reported) {
+            warnings.push(reported);
         }
     }
 
@@ -180,7 +180,7 @@ impl HttpStore {
         let address = self.address(object);
         let mut begun: Option<PartialBody> = None;
         let mut size = self.known_size(object);
-        let (mut is_whole, mut is_asked) = (false, false);
+        let (mut is_whole, mut is_size_requested) = (false, false);
         loop {
             let (range, state) = match &begun {
                 Some(begun) => (Some(begun.rest()), begun.etag()),
@@ -188,16 +188,16 @@ impl HttpStore {
             };
             let response = self.reach(&address, &RedirectRequest { range, state }).await?;
             match answer::read(response, want, begun.take(), size, self).await? {
-                Ok(HttpAnswer::Unsized) if is_asked => {
+                Ok(HttpAnswer::Unsized) if is_size_requested => {
                     return Err(RequestFailure::lasting(Error::malformed(
                         "the server does not tell the object's size",
                     )));
                 }
                 // A server that does not state the size states the position of the last byte, or sends everything.
                 Ok(HttpAnswer::Unsized) => {
-                    let asked = RedirectRequest { range: range_of(&Want::Suffix(1)), state: None };
-                    size = answer::size_of(&self.reach(&address, &asked).await?);
-                    (is_whole, is_asked) = (size.is_none(), true);
+                    let requested = RedirectRequest { range: range_of(&Want::Suffix(1)), state: None };
+                    size = answer::size_of(&self.reach(&address, &requested).await?);
+                    (is_whole, is_size_requested) = (size.is_none(), true);
                     self.note_size(object, size);
                 }
                 Ok(answer) => return Ok(answer),

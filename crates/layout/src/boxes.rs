@@ -57,13 +57,13 @@ impl BoxTree {
         found
     }
 
-    /// The halves of a region if the boxes that touch it weigh more than `most` in total, and significantly less in
+    /// The halves of a region if the boxes that touch it weigh more than `max` in total, and significantly less in
     /// each half. It is cut where boxes begin; if that does not help, in the middle. `weight` returns the weight of a
     /// box in a region, 0 if it has no elements in it.
     pub fn halves(
         &self,
         region: &Region,
-        most: u64,
+        max: u64,
         weight: impl Fn(usize, &Region) -> u64,
     ) -> Option<[Region; 2]> {
         let touched = self.touched(region);
@@ -72,7 +72,7 @@ impl BoxTree {
             inside.fold(0, |sum: u64, at| sum.saturating_add(weight(*at, region)))
         };
         let all = sum(region);
-        if all <= most {
+        if all <= max {
             return None;
         }
         let heavier = |halves: &[Region; 2]| halves.iter().map(sum).max().unwrap_or(all);

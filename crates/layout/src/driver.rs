@@ -74,7 +74,7 @@ pub struct OpenOptions {
     pub raw: bool,
     /// Values of `${NAME}` in names of fragments; they override those in the dataset.
     pub substitutions: BTreeMap<String, String>,
-    /// For changes on object stores without conditional puts: declares that nobody else writes to the same chunks, so
+    /// For changes on object stores without conditional puts: declares that no other program writes to the same chunks, so
     /// parts of chunks may be written.
     pub aligned: bool,
     /// Accept descriptions of aggregations that violate their convention if their meaning is clear.
@@ -143,7 +143,7 @@ impl OpenOptions {
         self
     }
 
-    /// For changes on object stores without conditional puts: declares that nobody else writes to the same chunks, so
+    /// For changes on object stores without conditional puts: declares that no other program writes to the same chunks, so
     /// parts of chunks may be written.
     #[must_use]
     pub fn aligned(mut self, aligned: bool) -> Self {

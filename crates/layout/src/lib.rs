@@ -27,6 +27,7 @@ mod source;
 mod step;
 mod stored;
 mod view;
+pub mod xml;
 
 pub use boxes::BoxTree;
 pub use cover::{split_region, uncovered};

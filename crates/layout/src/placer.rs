@@ -153,7 +153,7 @@ pub struct Abilities {
 }
 
 /// How a format stores the fill value of a variable. A change of the attribute `_FillValue` changes the fill value or not
-/// according to this (docs/design/022-fill.md).
+/// according to this (docs/design/021-fill.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FillStorage {
     /// As the attribute `_FillValue` only: elements that are filled later have its value of then (classic).

@@ -27,9 +27,9 @@ impl Want {
     }
 
     /// Maximum size of the answer, if bounded.
-    pub fn most_bytes(&self) -> Option<u64> {
+    pub fn max_bytes(&self) -> Option<u64> {
         match self {
-            Self::AtMost(most) => Some(*most),
+            Self::AtMost(max) => Some(*max),
             _ => None,
         }
     }

@@ -85,7 +85,7 @@ pub trait TileIndex: Debug + Send + Sync {
 
     /// A region that touches more than this many tiles, cut in two where tiles begin, as far as that is known without
     /// reading anything; `None` if it touches fewer, cannot be cut, or nothing is known.
-    fn halves(&self, _region: &Region, _most: u64) -> Option<[Region; 2]> {
+    fn halves(&self, _region: &Region, _max: u64) -> Option<[Region; 2]> {
         None
     }
 }

@@ -77,7 +77,7 @@ impl ExactNumber {
 
     /// The lesser of two; NaN only if both are.
     #[must_use]
-    pub fn least(self, other: Self) -> Self {
+    pub fn min(self, other: Self) -> Self {
         if self.total_order(&other).is_le() { self } else { other }
     }
 
@@ -184,8 +184,7 @@ mod tests {
         }
         assert!(Real(f64::NAN).is_same(Real(f64::NAN)) && !Real(f64::NAN).is_same(Integer(0)));
         assert!(
-            Real(f64::NAN).least(Integer(1)) == Integer(1)
-                && Integer(1).greatest(Real(f64::NAN)) == Integer(1)
+            Real(f64::NAN).min(Integer(1)) == Integer(1) && Integer(1).greatest(Real(f64::NAN)) == Integer(1)
         );
     }
 

@@ -139,11 +139,11 @@ proptest! {
                 (4, Some(place), None) => list[place].0 = new,
                 _ => {}
             }
-            let told = |attribute: &Attribute| (attribute.name.clone(), attribute.as_text().unwrap());
-            prop_assert_eq!(attributes.iter().map(told).collect::<Vec<_>>(), &list[..]);
+            let reported = |attribute: &Attribute| (attribute.name.clone(), attribute.as_text().unwrap());
+            prop_assert_eq!(attributes.iter().map(reported).collect::<Vec<_>>(), &list[..]);
             for at in 0..NAMES {
                 let first = list.iter().find(|(listed, _)| *listed == name(at)).cloned();
-                prop_assert_eq!(attributes.find(&name(at)).map(told), first);
+                prop_assert_eq!(attributes.find(&name(at)).map(reported), first);
             }
         }
     }

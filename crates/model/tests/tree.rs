@@ -128,7 +128,7 @@ fn packed_length_adds_fields_without_padding_and_is_unknown_for_variable_length(
 }
 
 #[test]
-fn ids_that_lead_nowhere_are_told() {
+fn ids_that_lead_nowhere_are_reported() {
     let mut model = Model::new();
     let root = model.root();
     let x = model.add_dimension(root, "x", DimensionLen::Fixed(3)).unwrap();

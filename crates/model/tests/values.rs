@@ -53,7 +53,7 @@ fn native_bytes_round_trip_for_every_fixed_type() {
 }
 
 #[test]
-fn a_selection_that_does_not_fit_is_told_with_its_axis() {
+fn a_selection_that_does_not_fit_is_reported_with_its_axis() {
     let shape = [4, 5];
     let past = Selection::slab(&[0, 3], &[4, 3]);
     assert!(past.check(&shape).unwrap_err().to_string().contains("axis 1"));

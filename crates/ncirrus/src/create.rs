@@ -166,7 +166,7 @@ pub const DEFAULT_STRING_BYTES: u64 = 128;
 pub struct StringLengths(pub BTreeMap<String, Option<FixedString>>);
 
 impl StringLengths {
-    fn tell(&self, writer: ZarrWriter) -> ZarrWriter {
+    fn applied_to(&self, writer: ZarrWriter) -> ZarrWriter {
         self.0.iter().fold(writer, |writer, (path, length)| match length {
             Some(length) => writer.string_length(path, *length),
             None => writer.string_of_any_length(path),
@@ -341,7 +341,7 @@ impl CreateOptions {
             Kind::Nc5 => (kind.into(), Arc::new(self.classic(FormatVersion::Data64))),
             Kind::Nc4 | Kind::Nc4Classic => (kind.into(), Arc::new(self.hdf5(kind == Kind::Nc4Classic))),
             Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => {
-                let writer = lengths.tell(options.zarr(kind, &url)?);
+                let writer = lengths.applied_to(options.zarr(kind, &url)?);
                 (DatasetKind::zarr(writer.dialect().form()), Arc::new(writer))
             }
         };

@@ -218,8 +218,8 @@ impl SessionBuilder {
 
     /// Number of datasets of fragments of aggregated variables that are kept open for the next read: 128 by default.
     #[must_use]
-    pub fn open_datasets(mut self, most: usize) -> Self {
-        self.engine = self.engine.open_datasets(most);
+    pub fn open_datasets(mut self, max: usize) -> Self {
+        self.engine = self.engine.open_datasets(max);
         self
     }
 

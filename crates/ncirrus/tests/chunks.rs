@@ -24,7 +24,7 @@ fn grid(path: &std::path::Path, kind: Kind, session: &Session) -> Variable {
 }
 
 #[test]
-fn a_chunked_variable_tells_where_the_chunks_of_a_selection_lie() {
+fn a_chunked_variable_reports_where_the_chunks_of_a_selection_lie() {
     let ((_folder, temp), session) = (temp(), session());
     let variable = grid(&temp.join("a.zarr"), Kind::Zarr2, &session);
     let chunks = |selection: &Selection| -> Vec<(Vec<u64>, String)> {

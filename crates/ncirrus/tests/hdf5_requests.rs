@@ -116,9 +116,9 @@ fn series(kind: &str) -> Option<(usize, usize)> {
         values,
         Values::Float((0..30u16).map(|step| 200.0 * 4096.0 + 3000.0 + f32::from(step)).collect())
     );
-    let most = STEPS * CHUNK * 115 / 100 + 500_000;
-    assert!(far.bytes() <= most, "{kind}: {} bytes of at most {most}", far.bytes());
-    assert!(far.most_in_flight() >= 8, "{kind}: {} in flight", far.most_in_flight());
+    let max = STEPS * CHUNK * 115 / 100 + 500_000;
+    assert!(far.bytes() <= max, "{kind}: {} bytes of at most {max}", far.bytes());
+    assert!(far.max_in_flight() >= 8, "{kind}: {} in flight", far.max_in_flight());
     Some((far.rounds(), far.requests().len()))
 }
 

@@ -73,11 +73,11 @@ fn check(variable: &Variable, random: &mut RandomSource) {
     let (mut start, mut count, mut stride) = (Vec::new(), Vec::new(), Vec::new());
     for len in &shape {
         let first = random.below(*len);
-        let most = if random.below(8) == 0 { len - first } else { (len - first).min(12) };
+        let max = if random.below(8) == 0 { len - first } else { (len - first).min(12) };
         let step = 1 + if random.below(3) == 0 { random.below(5) } else { 0 };
         start.push(first);
         stride.push(step);
-        count.push(1 + random.below(most.div_ceil(step)));
+        count.push(1 + random.below(max.div_ceil(step)));
     }
     let selection = Selection::strided(&start, &count, &stride);
     let values = variable.values(&selection).unwrap();

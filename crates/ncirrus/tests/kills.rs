@@ -210,8 +210,8 @@ fn kill_everywhere(bench: &Bench, changes: &[Change]) {
         let at = format!("{name}: after {killed} changes");
         let state = bench.state(&memory).unwrap_or_else(|error| panic!("{at}: {error:?}"));
         let is_new = state.definitions == new.definitions;
-        let told = if is_new { &new } else { &old };
-        assert_eq!(state.definitions, told.definitions, "{at}");
+        let reported = if is_new { &new } else { &old };
+        assert_eq!(state.definitions, reported.definitions, "{at}");
         same_cells(&state, &old, &new, is_new).unwrap_or_else(|reason| panic!("{at}: {reason}"));
         if outcome.is_ok() {
             assert_eq!(state, new, "{at}");

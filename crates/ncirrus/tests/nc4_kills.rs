@@ -298,21 +298,21 @@ fn kill_everywhere(
     changes: &[Change],
     samples: &mut Samples,
 ) -> std::result::Result<(), String> {
-    let told = |at: &str| {
+    let reported = |at: &str| {
         let at = at.to_owned();
         move |error: ncirrus_layout::Error| format!("{at}: {error:?}")
     };
-    let old = state(session, base).map_err(told(name))?;
+    let old = state(session, base).map_err(reported(name))?;
     let done = copy_of(base);
-    update(session, &done, dying(&done, MAX_WRITES), changes).map_err(told(name))?;
-    let new = state(session, &done).map_err(told(name))?;
+    update(session, &done, dying(&done, MAX_WRITES), changes).map_err(reported(name))?;
+    let new = state(session, &done).map_err(reported(name))?;
     if new == old {
         return Err(format!("{name}: nothing was changed"));
     }
     for killed in 0..MAX_WRITES {
         let (memory, at) = (copy_of(base), format!("{name} after {killed} writes"));
         let outcome = update(session, &memory, dying(&memory, killed), changes);
-        let found = state(session, &memory).map_err(told(&at))?;
+        let found = state(session, &memory).map_err(reported(&at))?;
         is_between(&found, &old, &new).map_err(|reason| format!("{at}: {reason}"))?;
         if killed % SAMPLE == 0 || outcome.is_ok() {
             samples.add(&at, &memory, &found);
@@ -322,8 +322,8 @@ fn kill_everywhere(
         }
         // What a killed writer left does not stop the next writer.
         if killed % SAMPLE == 1 && found == old {
-            update(session, &memory, memory.shared(), changes).map_err(told(&at))?;
-            let again = state(session, &memory).map_err(told(&at))?;
+            update(session, &memory, memory.shared(), changes).map_err(reported(&at))?;
+            let again = state(session, &memory).map_err(reported(&at))?;
             if again != new {
                 return Err(format!("{at}: the next writer's work is not whole"));
             }

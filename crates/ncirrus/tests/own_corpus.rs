@@ -37,8 +37,8 @@ fn every_dataset_is_read_as_its_writer_reads_it() {
         faults.extend(found.into_iter().map(|fault| format!("{kind}/{name}: {fault}")));
     }
     assert!(faults.is_empty(), "{} differences:\n{}", faults.len(), faults.join("\n"));
-    for (kind, least) in KINDS {
-        assert!(counts.get(kind).is_some_and(|count| *count >= least), "{kind}: {counts:?}");
+    for (kind, min) in KINDS {
+        assert!(counts.get(kind).is_some_and(|count| *count >= min), "{kind}: {counts:?}");
     }
 }
 

@@ -135,7 +135,7 @@ fn series(writing: Arc<dyn Writing>, filters: Vec<CodecSpec>) -> (Vec<(String, W
     let (map, at) = (i32::try_from(SIDE * SIDE).unwrap(), i32::try_from(33 * SIDE + 44).unwrap());
     assert_eq!(values, Values::Int((0..i32::try_from(TIMES).unwrap()).map(|time| time * map + at).collect()));
     assert_eq!(far.rounds() - rounds, 1, "no request waits for another");
-    assert!(far.most_in_flight() as u64 >= TIMES - 1, "{} in flight", far.most_in_flight());
+    assert!(far.max_in_flight() as u64 >= TIMES - 1, "{} in flight", far.max_in_flight());
     let mut requests = far.requests().split_off(before);
     requests
         .sort_by_key(|(key, want)| (key.len(), key.clone(), format!("{want:?}").len(), format!("{want:?}")));

@@ -134,7 +134,7 @@ fn rewriting(rewrite: bool) -> Session {
 }
 
 #[test]
-fn files_on_object_stores_are_changed_whole_and_only_when_told() {
+fn files_on_object_stores_are_changed_whole_and_only_on_request() {
     let (_folder, root) = temp();
     let server = S3::start(&root);
     for kind in KINDS {
@@ -214,7 +214,7 @@ fn small_files_are_one_request_and_abandoned_ones_leave_nothing() {
 }
 
 #[test]
-fn a_scratch_file_is_made_when_asked_for() {
+fn a_scratch_file_is_made_when_requested() {
     let (_folder, root) = temp();
     let server = S3::start(&root);
     let scratch = tempfile::tempdir().unwrap();
@@ -276,7 +276,7 @@ impl Peer {
         Self { child, answers }
     }
 
-    fn told(&mut self, line: &str) -> String {
+    fn reported(&mut self, line: &str) -> String {
         writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
         let mut answer = String::new();
         self.answers.read_line(&mut answer).unwrap();
@@ -304,19 +304,19 @@ fn h5py_and_updates_keep_each_other_out() {
     let mut peer = Peer::start(&python);
     let update = || Dataset::update_with(url, &OpenOptions::default(), &session);
     for mode in ["r", "r+"] {
-        assert_eq!(peer.told(&format!("file = h5py.File({url:?}, {mode:?})")), "done");
+        assert_eq!(peer.reported(&format!("file = h5py.File({url:?}, {mode:?})")), "done");
         let refused = update().unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
         assert!(refused.to_string().contains("HDF5_USE_FILE_LOCKING=FALSE"), "{refused}");
         check(url, 4, 10, &session);
-        assert_eq!(peer.told("file.close()"), "done");
+        assert_eq!(peer.reported("file.close()"), "done");
     }
     let dataset = update().unwrap();
-    assert_eq!(peer.told(&format!("h5py.File({url:?}, 'r')['data'][()]")), "refused");
+    assert_eq!(peer.reported(&format!("h5py.File({url:?}, 'r')['data'][()]")), "refused");
     dataset.sync().unwrap();
-    assert_eq!(peer.told(&format!("h5py.File({url:?}, 'r')['data'][()]")), "done");
-    assert_eq!(peer.told(&format!("h5py.File({url:?}, 'r+')")), "refused");
+    assert_eq!(peer.reported(&format!("h5py.File({url:?}, 'r')['data'][()]")), "done");
+    assert_eq!(peer.reported(&format!("h5py.File({url:?}, 'r+')")), "refused");
     dataset.close().unwrap();
-    assert_eq!(peer.told(&format!("h5py.File({url:?}, 'r+').close()")), "done");
+    assert_eq!(peer.reported(&format!("h5py.File({url:?}, 'r+').close()")), "done");
     update().unwrap();
 }

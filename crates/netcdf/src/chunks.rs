@@ -107,12 +107,12 @@ fn shrink(shape: &mut [u64], limit: u64, ties: LongestAxis) {
     }
 }
 
-/// Lengthens a growing axis, of one record per chunk, to at most `most` records while the chunk has at most `limit`
+/// Lengthens a growing axis, of one record per chunk, to at most `max` records while the chunk has at most `limit`
 /// elements.
-fn gather_records(shape: &mut [u64], axis: Option<usize>, limit: u64, most: u64) {
+fn gather_records(shape: &mut [u64], axis: Option<usize>, limit: u64, max: u64) {
     let room = (limit / product(shape).max(1)).max(1);
     if let Some(chunk) = axis.and_then(|axis| shape.get_mut(axis)) {
-        *chunk = room.min(most);
+        *chunk = room.min(max);
     }
 }
 

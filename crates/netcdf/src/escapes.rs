@@ -25,11 +25,11 @@ pub fn pairs(text: &[u8]) -> Option<Vec<[Vec<u8>; 2]>> {
     split(text, |byte| matches!(byte, b',' | b'|'), usize::MAX).into_iter().map(pair).collect()
 }
 
-/// The parts between separators that no backslash precedes, at most `most`.
-fn split(text: &[u8], is_between: impl Fn(u8) -> bool, most: usize) -> Vec<&[u8]> {
+/// The parts between separators that no backslash precedes, at most `max`.
+fn split(text: &[u8], is_between: impl Fn(u8) -> bool, max: usize) -> Vec<&[u8]> {
     let (mut parts, mut start, mut is_escaped) = (Vec::new(), 0, false);
     for (at, byte) in text.iter().enumerate() {
-        if !is_escaped && is_between(*byte) && parts.len() + 1 < most {
+        if !is_escaped && is_between(*byte) && parts.len() + 1 < max {
             parts.push(&text[start..at]);
             start = at + 1;
         }

@@ -23,7 +23,7 @@ pub enum SlabRefusal {
 
 /// What a call asks for along an axis.
 #[derive(Debug, Clone, Copy)]
-pub struct AskedAxis {
+pub struct RequestedAxis {
     /// Its length.
     pub len: u64,
     /// Whether it is of an unlimited dimension.
@@ -36,7 +36,7 @@ pub struct AskedAxis {
     pub stride: isize,
 }
 
-impl AskedAxis {
+impl RequestedAxis {
     /// A start at the end is right for no elements.
     fn starts_outside(&self) -> bool {
         self.start > self.len || self.start == self.len && self.count > 0
@@ -74,7 +74,7 @@ impl AskedAxis {
 }
 
 /// Whether no element is asked for.
-pub fn has_none(axes: &[AskedAxis]) -> bool {
+pub fn has_none(axes: &[RequestedAxis]) -> bool {
     axes.iter().any(|axis| axis.count == 0)
 }
 
@@ -82,26 +82,26 @@ pub fn has_none(axes: &[AskedAxis]) -> bool {
 ///
 /// # Errors
 /// `Stride`.
-pub fn check_strides(axes: &[AskedAxis]) -> Result<(), SlabRefusal> {
-    axes.iter().try_for_each(AskedAxis::check_stride)
+pub fn check_strides(axes: &[RequestedAxis]) -> Result<(), SlabRefusal> {
+    axes.iter().try_for_each(RequestedAxis::check_stride)
 }
 
 /// The elements of a call with distances in memory. `has_records`: the first dimension is the one that the file calls its unlimited one.
 ///
 /// # Errors
 /// `Start`, `End`.
-pub fn check_mapped(axes: &[AskedAxis], writes: bool, has_records: bool) -> Result<(), SlabRefusal> {
+pub fn check_mapped(axes: &[RequestedAxis], writes: bool, has_records: bool) -> Result<(), SlabRefusal> {
     if writes {
-        return axes.iter().skip(usize::from(has_records)).try_for_each(AskedAxis::check_start_and_end);
+        return axes.iter().skip(usize::from(has_records)).try_for_each(RequestedAxis::check_start_and_end);
     }
-    axes.iter().rev().try_for_each(AskedAxis::check_start_and_end)
+    axes.iter().rev().try_for_each(RequestedAxis::check_start_and_end)
 }
 
 /// The elements of a call with strides, of netCDF-3.
 ///
 /// # Errors
 /// `Start`, `End`, `Stride`.
-pub fn check_strided(axes: &[AskedAxis], writes: bool) -> Result<(), SlabRefusal> {
+pub fn check_strided(axes: &[RequestedAxis], writes: bool) -> Result<(), SlabRefusal> {
     axes.iter().try_for_each(|axis| {
         if !(writes && axis.grows) {
             axis.check_start_and_end()?;
@@ -114,19 +114,19 @@ pub fn check_strided(axes: &[AskedAxis], writes: bool) -> Result<(), SlabRefusal
 ///
 /// # Errors
 /// `Start`, `End`.
-pub fn check_classic(axes: &[AskedAxis], writes: bool, is_writable: bool) -> Result<(), SlabRefusal> {
+pub fn check_classic(axes: &[RequestedAxis], writes: bool, is_writable: bool) -> Result<(), SlabRefusal> {
     let (records, fixed) = match axes.split_first() {
         Some((first, rest)) if first.grows => (Some(first), rest),
         _ => (None, axes),
     };
-    let is_wrong = |axis: &AskedAxis| axis.start > LAST_RECORD || !is_writable && axis.start > axis.len;
+    let is_wrong = |axis: &RequestedAxis| axis.start > LAST_RECORD || !is_writable && axis.start > axis.len;
     if records.is_some_and(is_wrong) || fixed.iter().any(|axis| axis.start > axis.len) {
         return Err(SlabRefusal::Start);
     }
     if let Some(records) = records.filter(|_| !is_writable) {
         records.check_start()?;
     }
-    fixed.iter().try_for_each(AskedAxis::check_start_and_end)?;
+    fixed.iter().try_for_each(RequestedAxis::check_start_and_end)?;
     if records.is_some_and(|records| !writes && records.ends_outside()) {
         return Err(SlabRefusal::End);
     }
@@ -137,14 +137,14 @@ pub fn check_classic(axes: &[AskedAxis], writes: bool, is_writable: bool) -> Res
 ///
 /// # Errors
 /// `Stride`, `Start`, `End`, `Beyond`.
-pub fn check_netcdf4(axes: &[AskedAxis], writes: bool, has_none: bool) -> Result<(), SlabRefusal> {
+pub fn check_netcdf4(axes: &[RequestedAxis], writes: bool, has_none: bool) -> Result<(), SlabRefusal> {
     if axes.iter().any(|axis| axis.stride <= 0) {
         return Err(SlabRefusal::Stride);
     }
     for axis in axes.iter().filter(|axis| !(writes && axis.grows)) {
         axis.check_start()?;
-        let is_asked = if writes { !has_none } else { axis.count > 0 };
-        if is_asked && axis.last().is_none_or(|last| last >= axis.len) {
+        let is_checked = if writes { !has_none } else { axis.count > 0 };
+        if is_checked && axis.last().is_none_or(|last| last >= axis.len) {
             return Err(SlabRefusal::End);
         }
     }
@@ -204,8 +204,8 @@ impl<'a> MappedPlaces<'a> {
 mod tests {
     use super::*;
 
-    fn axis(len: u64, start: u64, count: u64, stride: isize) -> AskedAxis {
-        AskedAxis { len, grows: false, start, count, stride }
+    fn axis(len: u64, start: u64, count: u64, stride: isize) -> RequestedAxis {
+        RequestedAxis { len, grows: false, start, count, stride }
     }
 
     #[test]
@@ -215,10 +215,10 @@ mod tests {
         assert_eq!(check_netcdf4(&[axis(4, 1, 2, 2)], false, false), Ok(()));
         assert_eq!(check_netcdf4(&[axis(4, 0, 3, 2)], false, false), Err(SlabRefusal::End));
         assert_eq!(check_netcdf4(&[axis(4, 0, 3, 0)], false, false), Err(SlabRefusal::Stride));
-        let records = AskedAxis { grows: true, ..axis(0, u64::MAX, 1, 1) };
+        let records = RequestedAxis { grows: true, ..axis(0, u64::MAX, 1, 1) };
         assert_eq!(check_netcdf4(&[records], true, false), Err(SlabRefusal::Beyond));
         assert_eq!(check_classic(&[records], true, true), Err(SlabRefusal::Start));
-        assert_eq!(check_classic(&[AskedAxis { start: 7, ..records }], true, true), Ok(()));
+        assert_eq!(check_classic(&[RequestedAxis { start: 7, ..records }], true, true), Ok(()));
         assert_eq!(check_strided(&[axis(4, 0, 2, TOO_FAR)], false), Err(SlabRefusal::Stride));
     }
 }

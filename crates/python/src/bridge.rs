@@ -25,11 +25,11 @@ pub(crate) fn factory(
     let scheme = scheme.to_owned();
     move |url: &Url| {
         let text = url.to_string();
-        let told = |error: PyErr| Python::attach(|py| said(py, &error).at_object(&text));
+        let described = |error: PyErr| Python::attach(|py| said(py, &error).at_object(&text));
         let (bridge, key) =
             Python::attach(|py| connect.call1(py, (text.as_str(),))?.extract::<(Py<PyAny>, String)>(py))
-                .map_err(told)?;
-        let store = Bridge::of(bridge, &format!("{scheme}://{}", url.host())).map_err(told)?;
+                .map_err(described)?;
+        let store = Bridge::of(bridge, &format!("{scheme}://{}", url.host())).map_err(described)?;
         let root = ObjectId::new(store.id.clone(), key.as_str());
         Ok((Arc::new(store) as Arc<dyn Store>, root))
     }
@@ -60,10 +60,10 @@ impl Bridge {
         ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T> + Send + 'static,
     ) -> Result<T> {
         let python = Arc::clone(&self.python);
-        let asked = tokio::task::spawn_blocking(move || {
+        let requested = tokio::task::spawn_blocking(move || {
             Python::attach(|py| ask(python.bind(py)).map_err(|error| said(py, &error)))
         });
-        let answer = asked.await.map_err(|error| Error::internal(error.to_string()).at_object(object))?;
+        let answer = requested.await.map_err(|error| Error::internal(error.to_string()).at_object(object))?;
         answer.map_err(|error| error.at_object(object))
     }
 

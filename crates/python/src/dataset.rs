@@ -133,8 +133,8 @@ impl Dataset {
     /// What `ncirrus info --json` prints.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let dataset = self.open.dataset(py)?;
-        let told = wait(py, || ncirrus_tools::info(&dataset).map(|info| info.to_json()))?;
-        json::to_python(py, &told)
+        let reported = wait(py, || ncirrus_tools::info(&dataset).map(|info| info.to_json()))?;
+        json::to_python(py, &reported)
     }
 
     /// Changes of definitions that follow count together.

@@ -48,7 +48,7 @@ impl Encoder {
         describe(py, model, ty)
     }
 
-    /// What elements hold that nobody writes: an array of one element.
+    /// The value of elements that are never written: an array of one element.
     fn fill<'py>(&self, py: Python<'py>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         values::to_array(py, self.0.fill().clone(), dtype)
     }

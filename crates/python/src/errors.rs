@@ -23,9 +23,9 @@ pub(crate) fn wait_telling<T: Send>(
     reporter: Option<&Arc<Reporter>>,
     work: impl FnOnce() -> ncirrus::Result<T> + Send,
 ) -> PyResult<T> {
-    let told = reporter.cloned();
+    let reported = reporter.cloned();
     requests_log::look(py)?;
-    let (outcome, raised) = py.detach(|| watched(told, work));
+    let (outcome, raised) = py.detach(|| watched(reported, work));
     let handed_on = requests_log::hand_on(py);
     if let Some(raised) = raised.or_else(|| reporter.and_then(|reporter| reporter.raised())) {
         return Err(raised);

@@ -15,9 +15,9 @@ pub(crate) fn plan<'py>(
     selection: &Selection,
 ) -> PyResult<Bound<'py, PyAny>> {
     let plan: ReadPlan = wait(py, || variable.dataset().plan(variable, selection))?;
-    let mut told = ncirrus_tools::plan_json(&variable.path(), &plan);
-    told["text"] = plan.to_string().into();
-    json::to_python(py, &told)
+    let mut reported = ncirrus_tools::plan_json(&variable.path(), &plan);
+    reported["text"] = plan.to_string().into();
+    json::to_python(py, &reported)
 }
 
 /// Lengths of the cells along each axis where they differ; nothing for cells of one shape, and for other layouts.
@@ -32,19 +32,23 @@ pub(crate) fn chunk_lengths(py: Python<'_>, variable: &Variable) -> PyResult<Opt
 }
 
 /// What is told of a chunk: start, object, offset, length, and whether it is at hand.
-pub(crate) type ToldChunk = (Vec<u64>, Option<String>, i64, i64, bool);
+pub(crate) type ChunkTuple = (Vec<u64>, Option<String>, i64, i64, bool);
 
 /// Where the chunks of a selection lie; those that are known never to have been written are left out. A length of -1 is
 /// that of a whole object on another machine, which only a request can tell; what has an offset of -1 was never written.
-pub(crate) fn chunks(py: Python<'_>, variable: &Variable, selection: &Selection) -> PyResult<Vec<ToldChunk>> {
+pub(crate) fn chunks(
+    py: Python<'_>,
+    variable: &Variable,
+    selection: &Selection,
+) -> PyResult<Vec<ChunkTuple>> {
     wait(py, || {
         let found = variable.chunks(selection)?;
         let store = variable.dataset().reader()?.store();
-        found.into_iter().map(|chunk| told_chunk(chunk, store.local())).collect()
+        found.into_iter().map(|chunk| chunk_tuple(chunk, store.local())).collect()
     })
 }
 
-fn told_chunk(chunk: StoredChunk, store: Option<&dyn LocalStore>) -> ncirrus::Result<ToldChunk> {
+fn chunk_tuple(chunk: StoredChunk, store: Option<&dyn LocalStore>) -> ncirrus::Result<ChunkTuple> {
     let number = |value: u64| i64::try_from(value).unwrap_or(-1);
     let (object, offset, len, inline) = match chunk.stored.location {
         Location::Bytes(object, range) => {
@@ -68,10 +72,10 @@ pub(crate) fn fragments<'py>(
     selection: &Selection,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let found = wait(py, || variable.fragments(selection))?;
-    found.iter().map(|fragment| told_fragment(py, fragment)).collect()
+    found.iter().map(|fragment| fragment_dict(py, fragment)).collect()
 }
 
-fn told_fragment<'py>(py: Python<'py>, fragment: &FragmentInfo) -> PyResult<Bound<'py, PyDict>> {
+fn fragment_dict<'py>(py: Python<'py>, fragment: &FragmentInfo) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("index", PyTuple::new(py, &fragment.index)?)?;
     dict.set_item("start", PyTuple::new(py, &fragment.region.start)?)?;

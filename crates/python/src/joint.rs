@@ -53,7 +53,7 @@ impl JointWriter {
         describe(py, &model, ty)
     }
 
-    /// What elements of a variable hold that nobody writes: an array of one element.
+    /// The value of elements of a variable that are never written: an array of one element.
     fn fill<'py>(
         &self,
         py: Python<'py>,

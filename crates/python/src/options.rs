@@ -60,7 +60,7 @@ impl<'py> Keywords<'py> {
             .ok_or_else(|| invalid(self.left.py(), format!("{name}={text:?} is none of {}", known())))
     }
 
-    /// Refuses what nobody took.
+    /// Refuses options that were not used.
     pub(crate) fn done(self) -> PyResult<()> {
         match self.left.keys().iter().next() {
             None => Ok(()),

@@ -36,7 +36,7 @@ impl Pending {
                     // Signals are the main thread's; this is none that waits.
                     error.write_unraisable(py, None);
                 }
-                tell(py, outcome, make, &callable);
+                call_back(py, outcome, make, &callable);
             });
             Ok(())
         };
@@ -46,19 +46,19 @@ impl Pending {
     }
 }
 
-fn tell<T>(
+fn call_back<T>(
     py: Python<'_>,
     outcome: ncirrus::Result<T>,
     make: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>>,
     callable: &Py<PyAny>,
 ) {
     let made = outcome.map_err(|error| exception(py, &error)).and_then(|value| make(py, value));
-    let told = match made {
+    let reported = match made {
         Ok(value) => callable.call1(py, (value, py.None())),
         Err(error) => callable.call1(py, (py.None(), error.into_value(py))),
     };
-    if let Err(error) = told {
-        // The event loop has ended: nobody waits any more.
+    if let Err(error) = reported {
+        // The event loop has ended: no task waits any more.
         error.write_unraisable(py, None);
     }
 }

@@ -11,7 +11,7 @@ pub(crate) struct Reporter {
 
 #[derive(Default)]
 struct ReporterState {
-    told: Option<Instant>,
+    reported: Option<Instant>,
     raised: Option<PyErr>,
 }
 
@@ -24,15 +24,15 @@ impl Reporter {
     }
 
     /// So much is done; the end is always told.
-    pub(crate) fn tell(&self, done: u64, total: u64) {
+    pub(crate) fn report(&self, done: u64, total: u64) {
         let Some(callable) = &self.callable else { return };
         {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_due = state.told.is_none_or(|told| told.elapsed() >= PAUSE) || done == total;
+            let is_due = state.reported.is_none_or(|reported| reported.elapsed() >= PAUSE) || done == total;
             if !is_due || state.raised.is_some() {
                 return;
             }
-            state.told = Some(Instant::now());
+            state.reported = Some(Instant::now());
         }
         // The lock is not held meanwhile: the callable may take its time, or call again.
         let raised = Python::attach(|py| callable.call1(py, (done, total)).err());

@@ -65,9 +65,8 @@ pub(crate) fn into_array(
     array: &Bound<'_, PyAny>,
     form: ElementForm,
 ) -> PyResult<()> {
-    let fill = |out: &mut [u8]| match wanted.copy_held(variable, out) {
-        true => Ok(()),
-        false => wait(py, || wanted.fill(variable, out)),
+    let fill = |out: &mut [u8]| {
+        if wanted.copy_held(variable, out) { Ok(()) } else { wait(py, || wanted.fill(variable, out)) }
     };
     match form {
         ElementForm::Number(number) => on_number!(number, T => with_memory::<T>(array, fill)),

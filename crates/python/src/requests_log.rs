@@ -13,7 +13,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
 
-/// Whether the logger wants lines, when somebody looked last.
+/// Whether the logger wanted lines when it was last checked.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 static LINES: Mutex<VecDeque<RequestEvent>> = Mutex::new(VecDeque::new());
 static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -59,7 +59,7 @@ fn logger<'py>(py: Python<'py>) -> PyResult<Option<&'py Bound<'py, PyAny>>> {
     if let Some(logger) = LOGGER.get(py) {
         return Ok(Some(logger.bind(py)));
     }
-    // When the interpreter ends nothing can be imported any more, and nobody listens.
+    // When the interpreter ends nothing can be imported any more, and no handler is left.
     let Ok(sys) = py.import(pyo3::intern!(py, "sys")) else { return Ok(None) };
     let modules = sys.getattr(pyo3::intern!(py, "modules"))?;
     let Ok(modules) = modules.cast::<PyDict>() else { return Ok(None) };

@@ -278,7 +278,11 @@ impl Variable {
         inspecting::fragments(py, &self.facade(py)?, &resolved(axes)?)
     }
 
-    fn stored_chunks(&self, py: Python<'_>, axes: &Bound<'_, PyAny>) -> PyResult<Vec<inspecting::ToldChunk>> {
+    fn stored_chunks(
+        &self,
+        py: Python<'_>,
+        axes: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<inspecting::ChunkTuple>> {
         inspecting::chunks(py, &self.facade(py)?, &resolved(axes)?)
     }
 

@@ -36,11 +36,11 @@ pub struct DirectoryStore {
     unsynced: Option<UnsyncedFiles>,
     /// Held while a precondition is checked and the object replaced.
     conditional: Mutex<()>,
-    /// Whether nobody else reads what is put, as yet.
+    /// Whether what is put is not visible to other readers yet.
     unseen: Unseen,
 }
 
-/// Whether nobody else reads below a directory: shared with what gives it its name.
+/// Whether a directory is not visible to other readers yet: shared with what gives it its name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unseen(Arc<AtomicBool>);
 
@@ -95,7 +95,7 @@ impl DirectoryStore {
         Self { unsynced, ..self }
     }
 
-    /// Declares that nobody else reads below the directory before all of it is moved to its final location, and that
+    /// Declares that no other program reads below the directory before all of it is moved to its final location, and that
     /// it is removed if that does not happen: new objects are then written under their own names, without a temporary
     /// one.
     #[must_use]
@@ -104,7 +104,7 @@ impl DirectoryStore {
         self
     }
 
-    /// By which the owner of a directory that nobody else reads says that it has its name.
+    /// By which the owner of a directory that others do not read yet says that it has its name.
     pub(crate) fn visibility(&self) -> Unseen {
         self.unseen.clone()
     }
@@ -215,7 +215,7 @@ impl DirectoryStore {
         }
     }
 
-    /// A new file for the bytes of an object, and its name: the object's own if it is free and nobody can see it
+    /// A new file for the bytes of an object, and its name: the object's own if it is free and no reader can see it
     /// incomplete.
     fn create(&self, path: &Path) -> io::Result<(File, PathBuf)> {
         let temporary = || path.with_file_name(temporary::name_for_put(path.file_name().unwrap_or_default()));

@@ -15,9 +15,9 @@ pub fn of_io(error: io::Error, object: impl Display) -> Error {
         }
         _ => ErrorKind::Io { retryable: false },
     };
-    let told = Error::new(kind, message(&error)).at_object(object);
-    let told = if kind == ErrorKind::Conflict { told.with_detail(Detail::Exists) } else { told };
-    told.because(error)
+    let reported = Error::new(kind, message(&error)).at_object(object);
+    let reported = if kind == ErrorKind::Conflict { reported.with_detail(Detail::Exists) } else { reported };
+    reported.because(error)
 }
 
 /// Conflicting names: an object where a prefix is needed, or vice versa.

@@ -1,6 +1,6 @@
 //! Arrays larger than memory: bytes in a memory-mapped file that is removed with its owner.
 //!
-//! One of the few modules with `unsafe`: a map is sound only while nobody else truncates its file.
+//! One of the few modules with `unsafe`: a map is sound only while no other program truncates its file.
 use crate::{fault, platform};
 use memmap2::{MmapMut, MmapOptions};
 use ncirrus_layout::{Error, Result};

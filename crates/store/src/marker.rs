@@ -6,7 +6,7 @@ pub(crate) const NAMES: [&str; 7] =
     ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".zdataset", ".zmetadata"];
 
 /// Name of the creation marker: it says that a dataset is being created on a store without rename.
-pub(crate) const BEGUN: &str = ".ncirrus-begun";
+pub(crate) const CREATION: &str = ".ncirrus-begun";
 
 /// All markers that a root may have.
 pub(crate) fn below(root: &ObjectId) -> impl Iterator<Item = ObjectId> {

@@ -131,7 +131,7 @@ impl MemoryObjects {
         }
     }
 
-    /// Changes the bytes of an object in place if nobody else holds them.
+    /// Changes the bytes of an object in place if they have no other owner.
     fn edit(&mut self, object: &ObjectId, change: impl FnOnce(&mut BytesMut)) -> Result<()> {
         self.by_key.check_room(object)?;
         let stamp = self.next_change();

@@ -36,8 +36,9 @@ pub fn check_apart(source: &str, target: &str, shape: DatasetShape, context: &St
     } else {
         return Ok(());
     };
-    let told = if from.to_string() == to.to_string() { what.to_owned() } else { format!("{what} ({from})") };
-    Err(Error::new(ErrorKind::Conflict, told).with_detail(Detail::IsSource).at_object(to))
+    let reported =
+        if from.to_string() == to.to_string() { what.to_owned() } else { format!("{what} ({from})") };
+    Err(Error::new(ErrorKind::Conflict, reported).with_detail(Detail::IsSource).at_object(to))
 }
 
 /// Whether two addresses name the same location. No request is sent.

@@ -328,7 +328,7 @@ fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
     let target = OpenOptions::new().write(true).open(to)?;
     copy_bytes(from, &target)?;
     target.sync_all()?;
-    // In a folder that may not be changed any more it stays, as something unfinished that belongs to nobody: all bytes are in place.
+    // In a folder that may not be changed any more it stays, as something unfinished without an owner: all bytes are in place.
     let _ = fs::remove_file(from);
     Ok(())
 }

@@ -38,7 +38,7 @@ impl Default for RetryPolicy {
 
 impl RetryPolicy {
     /// Minimum bytes per window.
-    pub fn least(&self) -> u64 {
+    pub fn min_bytes(&self) -> u64 {
         let millis = u64::try_from(self.window.as_millis()).unwrap_or(u64::MAX);
         (self.slowest.saturating_mul(millis) / 1000).max(1)
     }

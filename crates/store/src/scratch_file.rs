@@ -19,7 +19,7 @@ impl ScratchFile {
     /// # Errors
     /// `Denied` or `Io` if no file can be created there.
     pub fn create(folder: &Path) -> Result<Self> {
-        let failed = |error| told(error, folder, "cannot be made");
+        let failed = |error| described(error, folder, "cannot be made");
         std::fs::create_dir_all(folder).map_err(failed)?;
         let file = platform::create_nameless(folder).map_err(failed)?;
         Ok(Self { file, folder: folder.to_owned() })
@@ -45,7 +45,7 @@ impl ScratchFile {
     /// `Io` if there is no space.
     pub fn write_at(&self, offset: u64, body: &[u8]) -> Result<()> {
         platform::write_at(&self.file, body, offset)
-            .map_err(|error| told(error, &self.folder, "cannot be written"))
+            .map_err(|error| described(error, &self.folder, "cannot be written"))
     }
 
     /// Fills a buffer from an offset on.
@@ -54,7 +54,7 @@ impl ScratchFile {
     /// `Io`; `Internal` if part of the range was never written.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let read = platform::read_at(&self.file, buffer, offset);
-        let read = read.map_err(|error| told(error, &self.folder, "cannot be read"))?;
+        let read = read.map_err(|error| described(error, &self.folder, "cannot be read"))?;
         if read < buffer.len() {
             return Err(Error::internal("the scratch file is shorter than what was written to it"));
         }
@@ -62,7 +62,7 @@ impl ScratchFile {
     }
 }
 
-fn told(error: io::Error, folder: &Path, what: &str) -> Error {
+fn described(error: io::Error, folder: &Path, what: &str) -> Error {
     let kind = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorKind::Denied,
         _ => ErrorKind::Io { retryable: false },
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_full_disk_is_told_with_what_helps() {
+    fn a_full_disk_is_reported_with_what_helps() {
         let file = File::options().write(true).open("/dev/full").unwrap();
         let file = ScratchFile { file, folder: "/scratch".into() };
         let error = file.write_at(0, b"x").unwrap_err().to_string();

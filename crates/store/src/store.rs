@@ -258,7 +258,7 @@ pub struct StoreFacts {
     pub lists: bool,
     /// Whether objects can be put.
     pub writable: bool,
-    /// Whether nobody else changes what this program sees, and what it puts becomes visible to others only when the program says so:
+    /// Whether no other program changes what this program sees, and what it puts becomes visible to others only when the program says so:
     /// a transaction. Other programs need not be kept apart then.
     pub isolated: bool,
 }

@@ -28,9 +28,9 @@ pub fn blob(whole: &Bytes, want: &Want, tag: Tag) -> ObjectBytes {
 /// # Errors
 /// `Limit` if it has more bytes than requested.
 pub fn check_size(want: &Want, size: u64) -> Result<()> {
-    match want.most_bytes() {
-        Some(most) if size > most => {
-            Err(Error::limit(format!("object has {size} bytes, more than the limit of {most}")))
+    match want.max_bytes() {
+        Some(max) if size > max => {
+            Err(Error::limit(format!("object has {size} bytes, more than the limit of {max}")))
         }
         _ => Ok(()),
     }

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_cases_are_told_of_as_there_are() {
+    fn as_many_cases_are_reported_as_there_are() {
         let list = "manifest.json";
         let marks = [
             ("hdf5", "hdf5", list, r#""path": ""#),

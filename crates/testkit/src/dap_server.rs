@@ -40,7 +40,7 @@ pub struct DapBehaviour {
     /// How long each answer waits.
     pub latency: Duration,
     /// The most bytes of values that it sends: more is refused with 403.
-    pub most_bytes: Option<u64>,
+    pub max_bytes: Option<u64>,
     /// Big-endian data of DAP4.
     pub big_endian: bool,
     /// No checksums, whatever is asked for.
@@ -111,7 +111,7 @@ struct ServerState {
     behaviour: DapBehaviour,
     requests: Mutex<Vec<String>>,
     in_flight: AtomicUsize,
-    most_in_flight: AtomicUsize,
+    max_in_flight: AtomicUsize,
     sent: AtomicUsize,
     data_requests: AtomicUsize,
     damaged: AtomicUsize,
@@ -136,7 +136,7 @@ impl DapServer {
             behaviour,
             requests: Mutex::default(),
             in_flight: AtomicUsize::new(0),
-            most_in_flight: AtomicUsize::new(0),
+            max_in_flight: AtomicUsize::new(0),
             sent: AtomicUsize::new(0),
             data_requests: AtomicUsize::new(0),
             damaged: AtomicUsize::new(0),
@@ -162,13 +162,13 @@ impl DapServer {
     }
 
     /// The most requests that were in flight at once.
-    pub fn most_in_flight(&self) -> usize {
-        self.state.most_in_flight.load(Ordering::SeqCst)
+    pub fn max_in_flight(&self) -> usize {
+        self.state.max_in_flight.load(Ordering::SeqCst)
     }
 
     /// Forgets the most requests that were in flight.
-    pub fn forget_most_in_flight(&self) {
-        self.state.most_in_flight.store(0, Ordering::SeqCst);
+    pub fn reset_max_in_flight(&self) {
+        self.state.max_in_flight.store(0, Ordering::SeqCst);
     }
 
     /// The body of the answer to a path and query.
@@ -195,7 +195,7 @@ impl ServerState {
         }
         let now = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
         let answering = Answering(&self.in_flight);
-        self.most_in_flight.fetch_max(now, Ordering::SeqCst);
+        self.max_in_flight.fetch_max(now, Ordering::SeqCst);
         self.requests.lock().unwrap().push(target.clone());
         thread::sleep(self.behaviour.latency);
         let (status, body) = if self.behaviour.busy && now > 1 {
@@ -210,9 +210,9 @@ impl ServerState {
     /// What was asked for since this was last asked for, as JSON: for programs that are compared.
     fn send_counts(&self, stream: &mut TcpStream) -> std::io::Result<()> {
         let requests = std::mem::take(&mut *self.requests.lock().unwrap()).len();
-        let (bytes, most) =
-            (self.sent.swap(0, Ordering::SeqCst), self.most_in_flight.swap(0, Ordering::SeqCst));
-        let body = format!("{{\"requests\": {requests}, \"bytes\": {bytes}, \"most_in_flight\": {most}}}");
+        let (bytes, max) =
+            (self.sent.swap(0, Ordering::SeqCst), self.max_in_flight.swap(0, Ordering::SeqCst));
+        let body = format!("{{\"requests\": {requests}, \"bytes\": {bytes}, \"most_in_flight\": {max}}}");
         write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
     }
 

@@ -17,7 +17,7 @@ pub enum ServerPage {
     /// Sends a status line and headers, each with its line end, without a body.
     Status(&'static str),
     /// The same with a body.
-    Told(&'static str, Vec<u8>),
+    WithStatus(&'static str, Vec<u8>),
     /// Sends these bytes, of which the status line is the first, and closes the connection.
     Raw(Vec<u8>),
     /// Behaves like the first page this many times, then like the second.
@@ -169,7 +169,9 @@ fn send(mut stream: TcpStream, page: &ServerPage, range: Option<&str>) {
             (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone())
         }
         ServerPage::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
-        ServerPage::Told(head, body) => (format!("{head}content-length: {}\r\n", body.len()), body.clone()),
+        ServerPage::WithStatus(head, body) => {
+            (format!("{head}content-length: {}\r\n", body.len()), body.clone())
+        }
         ServerPage::First(..) | ServerPage::If(..) | ServerPage::Raw(_) => unreachable!("chosen before"),
     };
     let _ = write!(stream, "HTTP/1.1 {head}connection: close\r\n\r\n");

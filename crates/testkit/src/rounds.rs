@@ -83,7 +83,7 @@ impl StallingView {
     fn fetch<'a>(&self, needs: impl Iterator<Item = &'a Need>) -> bool {
         let mut progress = false;
         self.state.borrow_mut().rounds += 1;
-        let mut asked = BTreeMap::new();
+        let mut requested = BTreeMap::new();
         for need in needs {
             let (object, want) = match need {
                 Need::Object { object, want } => (object, Some(want.clone())),
@@ -91,7 +91,7 @@ impl StallingView {
                 Need::List { prefix, .. } => (prefix, None),
                 Need::Values { .. } => continue,
             };
-            if asked.insert((object.key().to_owned(), format!("{want:?}")), ()).is_none() {
+            if requested.insert((object.key().to_owned(), format!("{want:?}")), ()).is_none() {
                 progress |= self.fetch_one(object, want);
             }
         }

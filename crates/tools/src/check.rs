@@ -75,7 +75,7 @@ impl<'a> DatasetCheck<'a> {
     fn run(mut self, url: &str, session: &Session) -> Result<CheckReport> {
         let variables = self.readable_variables();
         self.report.variables = variables.len() as u64;
-        self.tell_plan(&variables)?;
+        self.report_plan(&variables)?;
         definitions::check(self.dataset, &self.model, &mut self.findings)?;
         conventions::check(self.dataset, &self.model, url, self.options, session, &mut self.findings)?;
         let mut objects = StoredObjects::new(self.dataset, url, session)?;
@@ -106,8 +106,8 @@ impl<'a> DatasetCheck<'a> {
     }
 
     /// Tells what reading will take, where that is a matter of requests.
-    fn tell_plan(&self, variables: &[Variable]) -> Result<()> {
-        let Some(tell) = self.options.plan else { return Ok(()) };
+    fn report_plan(&self, variables: &[Variable]) -> Result<()> {
+        let Some(report) = self.options.plan else { return Ok(()) };
         if self.dataset.reader()?.store().local().is_some() {
             return Ok(());
         }
@@ -121,7 +121,7 @@ impl<'a> DatasetCheck<'a> {
                 }
             }
         }
-        tell(&plan);
+        report(&plan);
         Ok(())
     }
 

@@ -221,7 +221,7 @@ pub(crate) fn copy_without(
     left_out.extend(fill_values::fit(&mut model, &create));
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
-    let (lengths, told) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
+    let (lengths, reported) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
     let copy = <Dataset as DatasetInternals>::create_sized(target, &create, &lengths, session)?;
     completed(copy, |copy| {
         if options.drops_filters() {
@@ -232,7 +232,7 @@ pub(crate) fn copy_without(
             Ok(())
         })?;
         let mut notes = effect::without(options, &create);
-        notes.extend(told);
+        notes.extend(reported);
         notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
         notes.extend(older_readers::misread(&copy.writer()?.model(), &create));
         let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };

@@ -84,10 +84,10 @@ fn cdl_error(error: ncirrus_cdl::CdlError, dataset: &Dataset) -> Error {
         }
         _ => ErrorKind::Unsupported,
     };
-    let told = Error::new(kind, error.to_string()).at_object(dataset.url());
+    let reported = Error::new(kind, error.to_string()).at_object(dataset.url());
     match missing {
-        Some(member) => told.with_detail(Detail::NoMember(member)),
-        None => told.because(error),
+        Some(member) => reported.with_detail(Detail::NoMember(member)),
+        None => reported.because(error),
     }
 }
 

@@ -12,10 +12,10 @@ use crate::copy::make_attributes_classic;
 use crate::overwrite;
 use crate::whole::completed;
 use crate::{ChunkRule, FilterRule};
-use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, Fill, Model, Result, Selection, Session};
+use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, Fill, Format, Model, Result, Selection, Session};
 use ncirrus_cdl::parse::{
-    self, BlockSink, CdlFault, CdlFormat, CdlText, DataBlock, DataSummary, Definitions, NumberRange,
-    ParseFailure, ParseOptions, RangeNote,
+    self, BlockSink, CdlFault, CdlText, DataBlock, DataSummary, Definitions, NumberRange, ParseFailure,
+    ParseOptions, RangeNote,
 };
 use ncirrus_model::{Endianness, Storage};
 
@@ -129,7 +129,7 @@ pub struct GenerateReport {
     /// The name behind `netcdf`.
     pub name: String,
     /// What `_Format` says.
-    pub format: Option<CdlFormat>,
+    pub format: Option<Format>,
     /// Variables of the text.
     pub variables: usize,
     /// Elements that the text has values for, with the fill that completes rows.
@@ -180,11 +180,11 @@ pub fn generate(
     session: &Session,
 ) -> Result<GenerateReport> {
     let parsing = options.parsing(session.memory());
-    let definitions = parse::definitions(text, &parsing).map_err(|failure| told(failure, options))?;
+    let definitions = parse::definitions(text, &parsing).map_err(|failure| described(failure, options))?;
     let mut model = definitions.model.clone();
     let create = target::decide(&definitions, &model, target, options)?;
     let filtered = target::put_filters(text, &definitions, &mut model, FilterTarget::of(&create));
-    filtered.map_err(|failure| told(failure, options))?;
+    filtered.map_err(|failure| described(failure, options))?;
     target::apply_rules(&mut model, options)?;
     if create.overwrite {
         let form = overwrite::WrittenForm::Dataset;
@@ -202,7 +202,7 @@ pub fn generate(
             return Ok(DataSummary::default());
         }
         let read = parse::data(text, &definitions, &parsing, &mut DatasetSink { dataset });
-        read.map_err(|failure| told(failure, options))
+        read.map_err(|failure| described(failure, options))
     })?;
     Ok(GenerateReport::new(&definitions, summary))
 }
@@ -217,12 +217,12 @@ pub fn check_text(
     session: &Session,
 ) -> Result<GenerateReport> {
     let parsing = options.parsing(session.memory());
-    let definitions = parse::definitions(text, &parsing).map_err(|failure| told(failure, options))?;
+    let definitions = parse::definitions(text, &parsing).map_err(|failure| described(failure, options))?;
     let mut model = definitions.model.clone();
     let filtered = target::put_filters(text, &definitions, &mut model, FilterTarget::Other);
-    filtered.map_err(|failure| told(failure, options))?;
+    filtered.map_err(|failure| described(failure, options))?;
     let summary = parse::data(text, &definitions, &parsing, &mut NoSink);
-    Ok(GenerateReport::new(&definitions, summary.map_err(|failure| told(failure, options))?))
+    Ok(GenerateReport::new(&definitions, summary.map_err(|failure| described(failure, options))?))
 }
 
 /// What the kind does not have: in classic kinds texts instead of strings, and nothing of how variables are stored.
@@ -272,15 +272,15 @@ impl BlockSink for NoSink {
 }
 
 /// The error of a text, after its faults were told.
-fn told(failure: ParseFailure, options: &GenerateOptions<'_>) -> Error {
+fn described(failure: ParseFailure, options: &GenerateOptions<'_>) -> Error {
     match failure {
         ParseFailure::Sink(error) => match error.downcast::<Error>() {
             Ok(error) => *error,
             Err(other) => Error::internal(other.to_string()),
         },
         ParseFailure::Faults(faults) => {
-            if let Some(tell) = options.faults {
-                faults.iter().for_each(tell);
+            if let Some(report) = options.faults {
+                faults.iter().for_each(report);
             }
             Error::malformed(ParseFailure::Faults(faults).to_string())
         }

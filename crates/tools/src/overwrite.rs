@@ -41,7 +41,7 @@ pub(crate) fn check<'a>(
     if written == WrittenForm::References && is_reference_text(target) {
         return Ok(());
     }
-    // What cannot be opened may still belong to somebody: only an own dataset is replaced unasked.
+    // What cannot be opened may be the data of another program: without a request only datasets are replaced.
     let there = match Dataset::open_with(target, &OpenOptions::default(), session) {
         Ok(there) => there,
         Err(error) => return of_unknown(error, target, any || written == WrittenForm::Dataset, session),

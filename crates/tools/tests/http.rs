@@ -58,7 +58,7 @@ fn a_denied_member_costs_only_itself() {
 }
 
 #[test]
-fn what_is_not_there_is_told_as_such() {
+fn what_is_not_there_is_reported_as_such() {
     let (_folder, root) = temp();
     let url = format!("{}/nope.nc", serve(&root, None));
     let error = Dataset::open_with(&url, &ncirrus::OpenOptions::default(), &session()).unwrap_err();

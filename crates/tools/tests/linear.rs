@@ -207,8 +207,8 @@ fn allocations_grow_with_the_number_of_members() {
     for (kind, members, work) in cases() {
         // A header of netCDF-3 is read in parts that double: how often its first members are parsed differs from count to count
         // as long as these are small.
-        let least = if kind == Kind::Nc5 { 3000 } else { 250 };
-        let [few, many] = [least, 4 * least].map(|count| {
+        let min = if kind == Kind::Nc5 { 3000 } else { 250 };
+        let [few, many] = [min, 4 * min].map(|count| {
             let case = Case::new(kind, members, count);
             counted(case.work(work))
         });

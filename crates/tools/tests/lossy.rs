@@ -79,13 +79,13 @@ fn copies_keep_the_values_of_every_filter_type_and_precision() {
         let arguments: Vec<&str> = written.iter().map(String::as_str).collect();
         let answer = peer(&python, &arguments);
         assert_eq!(answer["faults"], json!([]), "{answer:#}");
-        let least = 225 * (written.len() - 2);
-        assert!(answer["checked"].as_u64().unwrap() > least, "{answer}");
+        let min = 225 * (written.len() - 2);
+        assert!(answer["checked"].as_u64().unwrap() > min as u64, "{answer}");
     }
 }
 
 #[test]
-fn lossy_chunks_pass_through_or_are_told_of() {
+fn lossy_chunks_pass_through_or_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let Some((_, path)) = made(folder.path()) else { return };
     let session = session();
@@ -128,7 +128,7 @@ fn zfp_of_the_corpus_keeps_its_values_in_each_kind() {
 }
 
 #[test]
-fn lossy_filters_that_are_asked_for_do_not_spend_bits_on_what_is_outside() {
+fn lossy_filters_that_are_requested_do_not_spend_bits_on_what_is_outside() {
     let folder = tempfile::tempdir().unwrap();
     let Some((python, path)) = made(folder.path()) else { return };
     let session = session();
@@ -239,8 +239,8 @@ fn codecs_that_only_the_source_has_are_dropped_where_the_target_has_none() {
     assert_eq!(differing(&source, &open(&to, &session).unwrap()), [""; 0]);
     // What was requested is an error.
     let rule = FilterRule::parse("plain,lzma").unwrap();
-    let asked = options.filter_rules(vec![rule]);
-    let refused = copy(&source, folder.path().join("other.nc").to_str().unwrap(), &asked, &session);
+    let requested = options.filter_rules(vec![rule]);
+    let refused = copy(&source, folder.path().join("other.nc").to_str().unwrap(), &requested, &session);
     assert!(refused.is_err());
 }
 

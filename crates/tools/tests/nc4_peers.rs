@@ -98,11 +98,11 @@ fn the_tools_of_hdf5_find_nothing_wrong() {
 }
 
 #[test]
-fn h5dump_tells_the_filters() {
+fn h5dump_shows_the_filters() {
     let Some(h5dump) = program("h5dump") else { return };
     let (_folder, temp) = temp();
     for one in written(&temp).into_iter().filter(|one| one.fixture.name == "filters") {
-        let told = |name: &str| {
+        let reported = |name: &str| {
             let mut command = Command::new(&h5dump);
             let text = output_of(command.args(["-p", "-H", "-d", name]).arg(&one.path)).unwrap();
             text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -115,7 +115,7 @@ fn h5dump_tells_the_filters() {
             ("nbit", "FILTERS { COMPRESSION NBIT }"),
             ("scaleoffset", "FILTERS { COMPRESSION SCALEOFFSET"),
         ] {
-            assert!(told(name).contains(words), "{name}: {}", told(name));
+            assert!(reported(name).contains(words), "{name}: {}", reported(name));
         }
     }
 }
@@ -129,12 +129,12 @@ fn filters_of_plugins_are_recorded_as_the_plugins_do() {
         let path = temp.join(format!("plugins-{name}.nc"));
         let dataset = PLUGINS.write(&path, structures, &session);
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nc4/filters.py");
-        let told = output_of(Command::new(&python).arg(script).arg(&path)).unwrap();
-        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-        same(&dataset, &told["read"], name).unwrap();
-        let ours = told["read"].as_object().unwrap().iter();
+        let reported = output_of(Command::new(&python).arg(script).arg(&path)).unwrap();
+        let reported: serde_json::Value = serde_json::from_str(&reported).unwrap();
+        same(&dataset, &reported["read"], name).unwrap();
+        let ours = reported["read"].as_object().unwrap().iter();
         for (path, variable) in ours {
-            assert_eq!(variable["filters"], told["wanted"][path], "{name} {path}");
+            assert_eq!(variable["filters"], reported["wanted"][path], "{name} {path}");
         }
     }
 }

@@ -60,7 +60,7 @@ fn codecs() -> Vec<(&'static str, Vec<Value>)> {
 }
 
 #[test]
-fn damaged_chunks_of_a_store_are_told_of() {
+fn damaged_chunks_of_a_store_are_reported() {
     let (folder, session) = (tempfile::tempdir().unwrap(), session());
     for (name, filters) in codecs() {
         let from = folder.path().join(format!("{name}.zarr"));
@@ -112,7 +112,7 @@ fn overwritten(
 }
 
 #[test]
-fn random_chunks_of_a_file_are_told_of() {
+fn random_chunks_of_a_file_are_reported() {
     let (folder, session) = (tempfile::tempdir().unwrap(), session());
     for (name, filters) in
         codecs().into_iter().filter(|(name, _)| !matches!(*name, "none" | "shuffle" | "gzip" | "crc32"))
@@ -128,7 +128,7 @@ fn random_chunks_of_a_file_are_told_of() {
 }
 
 #[test]
-fn verifying_decodes_what_framing_does_not_tell() {
+fn verifying_decodes_damage_that_framing_does_not_show() {
     let (folder, session) = (tempfile::tempdir().unwrap(), session());
     // The last block of a Zstandard frame is changed; its lengths remain right.
     let filters = [json!({"id": "zstd", "level": 3})];

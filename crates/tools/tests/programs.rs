@@ -76,9 +76,9 @@ fn read_by_others(folder: &Path, expected: &[Value]) -> Result<Vec<(u64, String)
     if !output.status.success() {
         return Err(format!("the script ended with {}: {errors}", output.status));
     }
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["files"], expected.len());
-    println!("read by others: {}", told["read"]);
-    let wrong = told["failures"].as_array().unwrap().iter();
+    let reported: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(reported["files"], expected.len());
+    println!("read by others: {}", reported["read"]);
+    let wrong = reported["failures"].as_array().unwrap().iter();
     Ok(wrong.map(|one| (one[0].as_u64().unwrap(), one[1].as_str().unwrap().to_owned())).collect())
 }

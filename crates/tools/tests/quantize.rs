@@ -67,13 +67,13 @@ fn every_algorithm_gives_the_bits_of_netcdf_c() {
     }
     let (f4, f8) = (floats(&folder.join("in_f4")), doubles(&folder.join("in_f8")));
     let mut wrong = Vec::new();
-    for (name, kind, [most_f4, most_f8]) in KINDS {
+    for (name, kind, [max_f4, max_f8]) in KINDS {
         // netCDF-C makes NaN of infinities at odd positions (BitGroom), and converts their logarithm to int, which is
         // undefined (GranularBitRound); here they are preserved.
         let is_right =
             |input: f64, ours: f64, same: bool| if input.is_infinite() { ours == input } else { same };
         let fill = Values::Float(vec![9.969_21e36]);
-        for kept in 1..=most_f4 {
+        for kept in 1..=max_f4 {
             let mut ours = Values::Float(f4.clone());
             kind(kept).apply(&mut ours, &fill);
             let theirs = floats(&folder.join(format!("f4_{name}_{kept}")));
@@ -85,7 +85,7 @@ fn every_algorithm_gives_the_bits_of_netcdf_c() {
             }
         }
         let fill = Values::Double(vec![9.969_209_968_386_869e36]);
-        for kept in 1..=most_f8 {
+        for kept in 1..=max_f8 {
             let mut ours = Values::Double(f8.clone());
             kind(kept).apply(&mut ours, &fill);
             let theirs = doubles(&folder.join(format!("f8_{name}_{kept}")));

@@ -139,7 +139,7 @@ fn every_kind_is_cut_anew_in_little_memory() {
             let how = options(to, "time/12,lat/4,lon/5", deflate());
             let plans = ncirrus_tools::plan_copy(&source, &series, &how, &narrow).unwrap();
             let sst = plans.variables.iter().find(|plan| plan.path == "/sst").unwrap();
-            assert!(sst.scratch > 0 && sst.decoded_most == 1, "{from:?} {to:?}\n{plans}");
+            assert!(sst.scratch > 0 && sst.max_decoded == 1, "{from:?} {to:?}\n{plans}");
             ncirrus_tools::copy(&source, &series, &how, &narrow).unwrap();
             assert!(exact(&open(&series, &wide)) == exact(&source), "{from:?} {to:?}");
         }

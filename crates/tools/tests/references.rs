@@ -152,7 +152,7 @@ fn references_to_files_of_every_kind_are_read_here_and_by_others() {
 }
 
 #[test]
-fn chunks_are_referred_to_or_inline_as_told() {
+fn chunks_are_referred_to_or_inline_as_requested() {
     let session = session();
     let (_folder, temp) = temp();
     let (source, target) = (temp.join("a.nc"), temp.join("refs.json"));
@@ -231,7 +231,7 @@ fn files_follow_each_other_along_an_axis() {
 }
 
 #[test]
-fn chunks_that_lie_side_by_side_are_asked_for_together() {
+fn chunks_that_lie_side_by_side_are_requested_together() {
     let (_folder, temp) = temp();
     let (source, target) = (temp.join("a.nc"), temp.join("refs.json"));
     fill(&source, Kind::Nc4, 0, 5, &session());
@@ -455,7 +455,7 @@ fn chunks_of_zarr_that_are_not_there_are_not_referred_to() {
 }
 
 #[test]
-fn chunks_far_away_are_listed_or_asked_about() {
+fn chunks_far_away_are_listed_or_checked() {
     let (_folder, temp) = temp();
     let source = temp.join("a.zarr");
     let session = session();

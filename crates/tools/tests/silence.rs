@@ -1,5 +1,5 @@
 //! Nothing is lost silently: of a truncated dataset, or one in which a byte was changed, everything is shown, or what
-//! is not is reported: a command ends with 0 only if `told_whole` says so.
+//! is not is reported: a command ends with 0 only if `reads_without_faults` says so.
 //!
 //! A changed byte that no checksum covers can turn a text into another text, and a number into another number: see
 //! `Cover`. Some of the corpora are tried at some positions; `NCIRRUS_SILENCE=all` tries all of them, each at 40
@@ -38,11 +38,11 @@ fn session() -> Session {
 fn seen(path: &Path, session: &Session, data: cdl::DataChoice) -> Option<(String, bool)> {
     let dataset = open(path, session).ok()?;
     let (text, without_faults) = cdl_of(&dataset, "x", |options| options.data = data).ok()?;
-    Some((text, without_faults && told_whole(&dataset)))
+    Some((text, without_faults && reads_without_faults(&dataset)))
 }
 
 /// Whether the commands end with 0.
-fn told_whole(dataset: &Dataset) -> bool {
+fn reads_without_faults(dataset: &Dataset) -> bool {
     dataset.left_out().is_ok_and(|left_out| left_out.is_empty())
 }
 
@@ -121,7 +121,7 @@ fn difference(whole: &str, text: &str) -> String {
 }
 
 #[test]
-fn what_is_lost_of_files_that_are_cut_off_is_told() {
+fn what_is_lost_of_files_that_are_cut_off_is_reported() {
     let (effort, session, (_folder, temp)) = (effort(), session(), temp());
     let (mut tried, mut failures) = (0, Vec::new());
     for file in files("hdf5", &effort).into_iter().chain(files("realdata", &effort)) {
@@ -146,7 +146,7 @@ fn what_is_lost_of_files_that_are_cut_off_is_told() {
 
 /// Values are not examined: a changed length can make arrays of any size.
 #[test]
-fn changed_bytes_are_told_where_a_checksum_covers_them() {
+fn changed_bytes_are_reported_where_a_checksum_covers_them() {
     let effort = effort();
     let (session, (_folder, temp)) = (session(), temp());
     let (mut tried, mut others, mut fewer, mut failures) = (0, 0, 0, Vec::new());
@@ -181,7 +181,7 @@ fn changed_bytes_are_told_where_a_checksum_covers_them() {
 }
 
 #[test]
-fn what_is_lost_of_damaged_stores_is_told() {
+fn what_is_lost_of_damaged_stores_is_reported() {
     let (effort, session) = (effort(), session());
     let Some(cases) = crate::corpus_nczarr::cases() else { return };
     let (mut tried, mut failures) = (0, Vec::new());
@@ -204,9 +204,9 @@ fn what_is_lost_of_damaged_stores_is_told() {
         for object in documents {
             let bytes = std::fs::read(&object).unwrap();
             // Missing trailing white space is not a loss.
-            let most = bytes.trim_ascii_end().len();
+            let max = bytes.trim_ascii_end().len();
             for len in
-                BTreeSet::from([0, 1, most / 4, most / 2, most * 3 / 4]).into_iter().filter(|len| *len < most)
+                BTreeSet::from([0, 1, max / 4, max / 2, max * 3 / 4]).into_iter().filter(|len| *len < max)
             {
                 tried += 1;
                 std::fs::write(&object, &bytes[..len]).unwrap();

@@ -186,13 +186,13 @@ fn the_form_of_strings_is_as_chosen() {
     assert_eq!(form(StringForm::Fixed(None), Kind::Zarr2, None).unwrap(), "|S7");
     let error = form(StringForm::Fixed(Some(3)), Kind::NcZarr, None).unwrap_err().to_string();
     assert!(error.contains("/mixed") && error.contains("7 bytes") && error.contains("Zürich"), "{error}");
-    let told = copied(
+    let reported = copied(
         &from,
         &temp.join("c.nc"),
         |create| (create.kind, create.strings) = (Some(Kind::Nc4), StringForm::Variable),
         &session,
     );
-    assert!(told.unwrap().notes.iter().any(|note| note.starts_with("the form of strings has no effect")));
+    assert!(reported.unwrap().notes.iter().any(|note| note.starts_with("the form of strings has no effect")));
     let plan = plan_copy(
         &open(&from, &session).unwrap(),
         temp.join("d.zarr").to_str().unwrap(),

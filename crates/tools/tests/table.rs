@@ -121,10 +121,10 @@ fn make(
 /// The table in the documentation states the reason of every exception, and no others.
 #[test]
 fn every_exception_and_its_reason_are_in_the_documentation() {
-    let told =
+    let reported =
         include_str!("../../../docs/formats/readers.md").split("| where | what | why |").nth(1).unwrap();
     let why = |row: &'static str| row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
-    let told: BTreeSet<&str> =
-        told.lines().skip(2).take_while(|line| line.starts_with('|')).map(why).collect();
-    assert_eq!(told, Exceptions::load("table_exceptions.tsv").reasons());
+    let reported: BTreeSet<&str> =
+        reported.lines().skip(2).take_while(|line| line.starts_with('|')).map(why).collect();
+    assert_eq!(reported, Exceptions::load("table_exceptions.tsv").reasons());
 }

@@ -356,9 +356,9 @@ fn attributes_of_types_without_a_name_are_renamed_and_copied() {
 
 /// Runs a test that would hang if the code were wrong.
 fn in_time<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
-    let (tell, told) = std::sync::mpsc::channel();
-    std::thread::spawn(move || tell.send(test()));
-    told.recv_timeout(Duration::from_secs(60)).unwrap()
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(test()));
+    receiver.recv_timeout(Duration::from_secs(60)).unwrap()
 }
 
 #[test]

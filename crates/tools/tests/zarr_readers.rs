@@ -21,7 +21,7 @@ fn of(kind: Kind, dialect: Option<Dialect>) -> CreateOptions {
 }
 
 /// Runs a program that prints JSON about the dataset.
-fn told(python: &Path, program: &str, store: &Path) -> Value {
+fn reported(python: &Path, program: &str, store: &Path) -> Value {
     let output = Command::new(python).args(["-c", program]).arg(store).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{}: {error}", store.display());
@@ -82,7 +82,7 @@ fn zarr_python_reads_codecs_without_parameters() {
             let create = of(kind, (kind == Kind::Zarr3).then_some(Dialect::Plain));
             let name = format!("{at}_{ending}.zarr");
             let store = bytes_with(folder.path(), &name, &create, &[json!({"id": codec})], &session);
-            assert_eq!(told(&python, ZARR, &store), expected(), "{codec} in {ending}");
+            assert_eq!(reported(&python, ZARR, &store), expected(), "{codec} in {ending}");
         }
     }
 }
@@ -98,7 +98,7 @@ fn a_checksum_of_hdf5_is_read_by_zarr_python() {
     for (name, create) in [("a.zarr", of(Kind::Zarr2, None)), ("b.zarr", of(Kind::NcZarr, None))] {
         let to = folder.path().join(name);
         copy(&source, to.to_str().unwrap(), &CopyOptions::new().create(create), &session).unwrap();
-        assert_eq!(told(&python, ZARR, &to), expected(), "{name}");
+        assert_eq!(reported(&python, ZARR, &to), expected(), "{name}");
         let filters = &json(&to.join("v/.zarray"))["filters"];
         assert!(!filters.to_string().contains("parameters"), "{filters}");
     }
@@ -113,7 +113,7 @@ fn levels_are_always_written_and_netcdf_c_reads_them() {
         let store =
             bytes_with(folder.path(), &name, &of(Kind::NcZarr, None), &[json!({"id": codec})], &session);
         assert!(json(&store.join("v/.zarray"))["compressor"]["level"].is_i64(), "{codec}");
-        assert_eq!(told(&python, NETCDF, &store), expected(), "{codec}");
+        assert_eq!(reported(&python, NETCDF, &store), expected(), "{codec}");
     }
 }
 
@@ -128,7 +128,7 @@ fn a_scalar_has_no_filters_in_zarr() {
     variable.set_storage(Storage::Default, vec![blosc]).unwrap();
     variable.write_values(&Selection::all(&[]), &Values::Int(vec![17])).unwrap();
     dataset.close().unwrap();
-    let have = told(&python, NETCDF, &to);
+    let have = reported(&python, NETCDF, &to);
     assert!(have == json!({"v": 17}) || have == json!({"v": [17]}), "{have}");
 }
 
@@ -178,7 +178,7 @@ print(json.dumps(names))
             "b/v1",
             "b/v5",
         ];
-        assert_eq!(told(&python, program, &to), json!(wanted), "{name}");
+        assert_eq!(reported(&python, program, &to), json!(wanted), "{name}");
     }
 }
 
@@ -202,7 +202,7 @@ texts = data['c'].values.reshape(-1).tolist()
 shown = {int: chr, bytes: bytes.decode, str: str}
 print(json.dumps(''.join(shown[type(text)](text) for text in texts)))
 ";
-        assert_eq!(told(&python, program, &to), json!("abc"));
+        assert_eq!(reported(&python, program, &to), json!("abc"));
         let ours =
             Dataset::open_with(to.to_str().unwrap(), &ncirrus::OpenOptions::default(), &session).unwrap();
         let attribute = ours.variable("c").unwrap().attribute("_Encoding").unwrap().unwrap();
@@ -242,7 +242,7 @@ fn early_dialects_are_read_by_the_programs_of_their_time() {
         let create = of(Kind::NcZarr, Some(dialect));
         copy(&source, to.to_str().unwrap(), &CopyOptions::new().create(create), &session).unwrap();
         assert_eq!(json(&to.join("v/.zarray"))["chunks"], json!([3]));
-        assert_eq!(told(&python, NETCDF, &to), json!({"v": [1, 256, 70000]}), "{dialect:?}");
+        assert_eq!(reported(&python, NETCDF, &to), json!({"v": [1, 256, 70000]}), "{dialect:?}");
         let url = format!("file://{}#mode=nczarr,file", to.display());
         let output = Command::new(&ncdump).arg(&url).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -257,7 +257,7 @@ fn early_dialects_are_read_by_the_programs_of_their_time() {
 }
 
 #[test]
-fn codecs_that_zarr_python_lacks_are_told_of() {
+fn codecs_that_zarr_python_lacks_are_reported() {
     let (folder, session) = (tempfile::tempdir().unwrap(), session());
     let source = records(folder.path(), &session);
     let notes = |filters: &[CodecSpec], kind: Kind| {
@@ -266,8 +266,11 @@ fn codecs_that_zarr_python_lacks_are_told_of() {
         copy(&source, to.to_str().unwrap(), &options, &session).unwrap().notes
     };
     for id in [4, 32000, 32008, 32026] {
-        let told = notes(&[CodecSpec::hdf5(id, &[])], Kind::Zarr2);
-        assert!(told.len() == 1 && told[0].contains("zarr-python does not have"), "{id}: {told:?}");
+        let reported = notes(&[CodecSpec::hdf5(id, &[])], Kind::Zarr2);
+        assert!(
+            reported.len() == 1 && reported[0].contains("zarr-python does not have"),
+            "{id}: {reported:?}"
+        );
     }
     assert_eq!(notes(&[CodecSpec::hdf5(1, &[3])], Kind::Zarr2), [""; 0]);
     assert_eq!(notes(&[CodecSpec::hdf5(32000, &[])], Kind::Nc4), [""; 0]);

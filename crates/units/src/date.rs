@@ -155,10 +155,10 @@ impl<'a> DateReader<'a> {
         (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
     }
 
-    /// One to `most` digits.
-    fn digits(&mut self, most: usize) -> Option<&'a str> {
+    /// One to `max` digits.
+    fn digits(&mut self, max: usize) -> Option<&'a str> {
         let len = self.rest.bytes().take_while(u8::is_ascii_digit).count();
-        let digits = self.rest.get(..len).filter(|_| (1..=most).contains(&len))?;
+        let digits = self.rest.get(..len).filter(|_| (1..=max).contains(&len))?;
         self.rest = self.rest.get(len..)?;
         Some(digits)
     }

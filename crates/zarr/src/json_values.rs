@@ -110,7 +110,7 @@ fn common_type(items: &[JsonValue]) -> Option<Atomic> {
             _ => return None,
         }
     }
-    let fits = |least: i128, most: i128| least <= low && high <= most;
+    let fits = |min: i128, max: i128| min <= low && high <= max;
     Some(match () {
         () if !is_whole => Atomic::Double,
         () if fits(i32::MIN.into(), i32::MAX.into()) => Atomic::Int,

@@ -141,7 +141,7 @@ fn what_cannot_be_represented_is_one_variables_fault() {
 }
 
 #[test]
-fn faults_of_old_writers_are_repaired_unless_told_otherwise() {
+fn faults_of_old_writers_are_repaired_by_default() {
     let stored = |version: &str, options: &OpenOptions| {
         let attributes = format!(r#"{{"_NCProperties": "version=2,netcdf={version},nczarr=2.0.0"}}"#);
         let array = r#"{"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": ">i4", "fill_value": -1}"#;
@@ -292,7 +292,7 @@ fn consolidated_metadata_need_not_name_the_groups() {
 }
 
 #[test]
-fn damaged_documents_of_groups_are_told() {
+fn damaged_documents_of_groups_are_reported() {
     let array = r#"{"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "<i4", "fill_value": 0}"#;
     let view = store(&[
         (".zmetadata", "{\"metadata\": {"),
@@ -322,7 +322,7 @@ fn one_byte_unicode(properties: &str, chunk: &str) -> MemoryView {
 }
 
 #[test]
-fn one_byte_per_cell_of_u1_is_char_whoever_wrote_it() {
+fn one_byte_per_cell_of_u1_is_char_from_every_writer() {
     let text = "a\0\0\0b\0\0\0c\0\0\0";
     let by = |version: &str| format!(r#"{{"_NCProperties": "version=2,netcdf={version},nczarr=2.0.0"}}"#);
     for (properties, chunk, ty) in [

@@ -70,12 +70,12 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
                 *best = Some((known.0.min(seconds), known.1.max(mib)));
             }
         }
-        let told = |cell: Option<(f64, f64)>| match cell {
-            Some((seconds, mib)) => format!("{}, {mib:.0} MiB", super::told(seconds)),
+        let described = |cell: Option<(f64, f64)>| match cell {
+            Some((seconds, mib)) => format!("{}, {mib:.0} MiB", super::described(seconds)),
             None => "-".to_owned(),
         };
         let ratio = best[0].zip(best[1]).map_or("-".to_owned(), |(a, b)| format!("{:.2}", a.0 / b.0));
-        println!("| {name} | {} | {} | {ratio} |", told(best[0]), told(best[1]));
+        println!("| {name} | {} | {} | {ratio} |", described(best[0]), described(best[1]));
     }
     Ok(())
 }

@@ -47,12 +47,16 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     for (case, name) in CASES.iter().enumerate() {
         let cell = |program: usize| {
             let Some(found) = figures.get(&(case, program)) else { return "-".to_owned() };
-            let [requests, bytes, most] = found.counts;
+            let [requests, bytes, max] = found.counts;
             let mib = bytes / f64::from(1 << 20);
             if found.seconds.is_infinite() {
-                return format!("over {} s", super::PATIENCE);
+                return format!("over {} s", super::MAX_SECONDS);
             }
-            format!("{}, {:.0} MiB, {requests} ({most}), {mib:.1}", super::told(found.seconds), found.peak)
+            format!(
+                "{}, {:.0} MiB, {requests} ({max}), {mib:.1}",
+                super::described(found.seconds),
+                found.peak
+            )
         };
         println!("| {name} | {} |", (0..PROGRAMS.len()).map(cell).collect::<Vec<_>>().join(" | "));
     }
@@ -83,6 +87,6 @@ fn counts(server: &str) -> Option<[f64; 3]> {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     let (_, body) = answer.split_once("\r\n\r\n")?;
-    let told: Value = serde_json::from_str(body).ok()?;
-    Some([told["requests"].as_f64()?, told["bytes"].as_f64()?, told["most_in_flight"].as_f64()?])
+    let reported: Value = serde_json::from_str(body).ok()?;
+    Some([reported["requests"].as_f64()?, reported["bytes"].as_f64()?, reported["most_in_flight"].as_f64()?])
 }

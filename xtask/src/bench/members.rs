@@ -42,8 +42,8 @@ fn measured([case, kind, of, count]: [&str; 4], folder: &Path, rounds: usize) ->
 
 fn cell(figures: &Figures) -> String {
     match figures.values().next() {
-        Some((seconds, _)) if seconds.is_infinite() => format!("over {} s", super::PATIENCE),
-        Some((seconds, peak)) => format!("{}, {peak:.0} MiB", super::told(*seconds)),
+        Some((seconds, _)) if seconds.is_infinite() => format!("over {} s", super::MAX_SECONDS),
+        Some((seconds, peak)) => format!("{}, {peak:.0} MiB", super::described(*seconds)),
         None => "-".to_owned(),
     }
 }

@@ -34,7 +34,7 @@ fn what_is_there_may_be_cited_in_every_form() {
 }
 
 #[test]
-fn sections_that_are_not_there_are_told() {
+fn sections_that_are_not_there_are_reported() {
     assert_eq!(wrong("//\n/// (SPEC/toy.md 1.2)"), ["a.rs:2: toy.md has no section 1.2"]);
     assert_eq!(wrong("/// (`SPEC/toy.md` 1.1,\n/// A.2 to D8)").len(), 2);
     assert_eq!(wrong("// SPEC/toy.md\n// 7").len(), 1);

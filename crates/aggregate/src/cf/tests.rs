@@ -136,7 +136,7 @@ fn a_broken_variable_leaves_the_others_readable() {
 }
 
 #[test]
-fn an_aggregated_variable_with_dimensions_has_missing_values_and_is_told() {
+fn an_aggregated_variable_with_dimensions_has_missing_values_and_is_reported() {
     let values = Values::Float(vec![0.0; 6]);
     let master = simple().var("w(x)", values.clone()).text("w", "aggregated_dimensions", "x");
     let opened = master.open();
@@ -211,7 +211,7 @@ fn scalar_data_have_one_fragment() {
 }
 
 #[test]
-fn an_unlimited_dimension_that_nobody_wrote_has_the_length_of_the_map() {
+fn an_unlimited_dimension_without_records_has_the_length_of_the_map() {
     let master = MemoryMaster::new()
         .dims("t=*0")
         .dims("g/defs/ft=2 g/defs/j=1 g/defs/i=2")

@@ -62,8 +62,8 @@ impl TileIndex for CfTiles {
         self.subject.locate(self.find(view, region))
     }
 
-    fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
-        touched::halves(&self.cuts, region, most)
+    fn halves(&self, region: &Region, max: u64) -> Option<[Region; 2]> {
+        touched::halves(&self.cuts, region, max)
     }
 }
 

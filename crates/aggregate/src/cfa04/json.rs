@@ -188,9 +188,9 @@ impl PartitionIndices {
             return Err(format!("partition {number} has an index of another rank"));
         }
         self.all.extend(index);
-        for (at, [least, most]) in index.iter().zip(&mut self.extremes) {
-            *least = (*least).min((*at, number));
-            *most = (*most).max((*at, number));
+        for (at, [min, max]) in index.iter().zip(&mut self.extremes) {
+            *min = (*min).min((*at, number));
+            *max = (*max).max((*at, number));
         }
         Ok(())
     }

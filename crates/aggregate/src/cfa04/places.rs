@@ -77,8 +77,8 @@ fn grid<'a>(
     let axes: Vec<Vec<(u64, u64)>> = (0..rank).map(along).collect();
     // Partitions that are scattered over a large grid are kept one by one: the grid would be mostly empty.
     let count = axes.iter().try_fold(1u64, |all, spans| all.checked_mul(spans.len() as u64));
-    let most = (numbers.len() as u64).saturating_mul(SPARSEST).saturating_add(1 << 10);
-    if count.is_none_or(|count| count > most) {
+    let max = (numbers.len() as u64).saturating_mul(SPARSEST).saturating_add(1 << 10);
+    if count.is_none_or(|count| count > max) {
         return Ok(None);
     }
     let cuts =

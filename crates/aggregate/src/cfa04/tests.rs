@@ -144,7 +144,7 @@ fn units_base_and_other_spellings_are_read() {
 }
 
 #[test]
-fn half_open_locations_are_told_by_the_sizes() {
+fn half_open_locations_are_recognized_by_the_sizes() {
     let array = r#"{"Partitions": [
         {"location": [[0, 2], [0, 4]], "data": {"file": "a", "ncvar": "v", "shape": [2, 4]}},
         {"location": [[2, 6], [0, 4]], "data": {"file": "b", "ncvar": "v", "shape": [4, 4]}}]}"#;
@@ -164,7 +164,7 @@ fn empty_partitions_are_skipped() {
 }
 
 #[test]
-fn an_unlimited_dimension_that_nobody_wrote_is_as_long_as_its_partitions() {
+fn an_unlimited_dimension_without_records_is_as_long_as_its_partitions() {
     let master = MemoryMaster::new()
         .dims("t=*0")
         .var("v", Values::Double(vec![0.0]))

@@ -26,10 +26,10 @@ impl TileIndex for Cfa04Tiles {
         self.subject.locate(self.find(view, region).map_err(Into::into))
     }
 
-    fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
+    fn halves(&self, region: &Region, max: u64) -> Option<[Region; 2]> {
         match &self.places {
-            PartitionPlaces::Grid { cuts, .. } => touched::halves(cuts, region, most),
-            PartitionPlaces::Boxes(boxes) => boxes.halves(region, most),
+            PartitionPlaces::Grid { cuts, .. } => touched::halves(cuts, region, max),
+            PartitionPlaces::Boxes(boxes) => boxes.halves(region, max),
         }
     }
 }

@@ -42,10 +42,10 @@ impl TileIndex for Cfa05Tiles {
         self.subject.locate(self.find(view, region))
     }
 
-    fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
+    fn halves(&self, region: &Region, max: u64) -> Option<[Region; 2]> {
         match (self.boxes.get(), &self.cuts) {
-            (Some(boxes), _) => boxes.halves(region, most),
-            (None, Some(cuts)) => touched::halves(cuts, region, most),
+            (Some(boxes), _) => boxes.halves(region, max),
+            (None, Some(cuts)) => touched::halves(cuts, region, max),
             (None, None) => None,
         }
     }
@@ -98,11 +98,11 @@ impl Cfa05Tiles {
         let touched = boxes.touched(region);
         let cells: Vec<Vec<u64>> = touched.iter().map(|(number, _)| self.cell(*number)).collect();
         let rank = self.grid.len();
-        let least = |axis: usize| cells.iter().filter_map(|cell| cell.get(axis)).min().copied();
-        let most = |axis: usize| cells.iter().filter_map(|cell| cell.get(axis)).max().copied();
-        let start: Vec<u64> = (0..rank).filter_map(least).collect();
+        let min = |axis: usize| cells.iter().filter_map(|cell| cell.get(axis)).min().copied();
+        let max = |axis: usize| cells.iter().filter_map(|cell| cell.get(axis)).max().copied();
+        let start: Vec<u64> = (0..rank).filter_map(min).collect();
         let count: Vec<u64> =
-            (0..rank).filter_map(most).zip(&start).map(|(most, start)| most - start + 1).collect();
+            (0..rank).filter_map(max).zip(&start).map(|(max, start)| max - start + 1).collect();
         let read = if cells.is_empty() { None } else { Some(self.read(view, &start, &count)?) };
         let lenient = self.subject.choices.lenient;
         Ok(boxes.tiles(&touched, region, (view.limits(), lenient), |at, region| {

@@ -13,7 +13,7 @@ use rstest::rstest;
 #[case::draft_b_both("shape: m location: u address: i value: v", KeywordGeneration::DraftB)]
 #[case::cfa06("location: m file: u format: f address: i", KeywordGeneration::Cfa06)]
 #[case::cfa06_case("LOCATION: m File: u Format: f ADDRESS: i", KeywordGeneration::Cfa06)]
-fn keywords_tell_the_convention(#[case] text: &str, #[case] generation: KeywordGeneration) {
+fn keywords_determine_the_convention(#[case] text: &str, #[case] generation: KeywordGeneration) {
     let terms = terms(text, false).unwrap();
     assert_eq!(terms.generation, generation);
     assert_eq!(terms.map, "m");

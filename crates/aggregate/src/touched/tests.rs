@@ -5,9 +5,9 @@ use ncirrus_model::Region;
 use proptest::prelude::*;
 
 /// The parts of a region that are not cut further.
-fn cut(cuts: &[AxisCells], region: &Region, most: u64) -> Vec<Region> {
-    match halves(cuts, region, most) {
-        Some(halves) => halves.iter().flat_map(|half| cut(cuts, half, most)).collect(),
+fn cut(cuts: &[AxisCells], region: &Region, max: u64) -> Vec<Region> {
+    match halves(cuts, region, max) {
+        Some(halves) => halves.iter().flat_map(|half| cut(cuts, half, max)).collect(),
         None => vec![region.clone()],
     }
 }
@@ -37,14 +37,14 @@ proptest! {
         cuts in prop::collection::vec(axis(), 2),
         start in prop::collection::vec(0..12u64, 2),
         count in prop::collection::vec(1..40u64, 2),
-        most in 1..20u64,
+        max in 1..20u64,
     ) {
         let region = Region { start, count };
         let mut found = Vec::new();
-        for part in cut(&cuts, &region, most) {
+        for part in cut(&cuts, &region, max) {
             let tiles = tiles(&cuts, &part);
             // One block with a gap before and after it, along both axes, cannot be cut everywhere.
-            prop_assert!(tiles.len() as u64 <= most.max(4), "{} tiles in {part:?}", tiles.len());
+            prop_assert!(tiles.len() as u64 <= max.max(4), "{} tiles in {part:?}", tiles.len());
             found.extend(tiles.into_iter().map(|tile| (tile.start, tile.count)));
         }
         let mut due: Vec<_> =

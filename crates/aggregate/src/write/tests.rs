@@ -232,7 +232,7 @@ fn cfa_0_4_is_json_as_s3netcdf4_writes_it() {
 }
 
 #[test]
-fn json_tells_of_axes_that_fragments_lack_and_escapes_names() {
+fn json_lists_axes_that_fragments_lack_and_escapes_names() {
     let mut array = fragments(&[&[1, 1], &[4], &[6]], vec![cell("a\"b\\µ\u{1F30D}.nc", "/tas"), None]);
     array.lacking[0] = true;
     let (model, _) = described(form(Convention::Cfa04), &array).unwrap();

@@ -8,7 +8,7 @@ use crate::c_types::memory::In;
 use crate::definitions::inquiry::first_unlimited;
 use crate::files::{FileGroup, GLOBAL, size};
 use crate::rules::slabs::{Slab, SlabAccess, SlabCall, check_mode, check_text, check_types};
-use ncirrus::netcdf::slabs::{self, AskedAxis, SlabRefusal};
+use ncirrus::netcdf::slabs::{self, RequestedAxis, SlabRefusal};
 use ncirrus::{AxisSelection, Selection, TypeRef, VarId};
 use std::ffi::c_int;
 
@@ -20,7 +20,7 @@ struct SlabCheck<'a> {
     id: VarId,
     ty: TypeRef,
     growing: Vec<bool>,
-    axes: Vec<AskedAxis>,
+    axes: Vec<RequestedAxis>,
 }
 
 /// The code of a refusal.
@@ -87,7 +87,7 @@ impl<'a> SlabCheck<'a> {
         let count = count.as_ref().map(|count| count.read(rank)).transpose()?;
         let stride = stride.as_ref().map(|stride| stride.read(rank)).transpose()?;
         let is_one = slab.is_some_and(|slab| slab.count.is_none());
-        let axis = |(axis, (len, grows)): (usize, (&u64, &bool))| AskedAxis {
+        let axis = |(axis, (len, grows)): (usize, (&u64, &bool))| RequestedAxis {
             len: *len,
             grows: *grows,
             start: start.and_then(|start| start.get(axis)).map_or(0, |start| *start as u64),
@@ -107,7 +107,7 @@ impl<'a> SlabCheck<'a> {
     /// # Errors
     /// `NC_ENOMEM`.
     fn slab(&self) -> Outcome<Slab> {
-        let slice = |axis: &AskedAxis| AxisSelection::Slice {
+        let slice = |axis: &RequestedAxis| AxisSelection::Slice {
             start: if axis.count == 0 { 0 } else { axis.start },
             count: axis.count,
             stride: axis.stride.unsigned_abs() as u64,
@@ -180,9 +180,9 @@ impl<'a> SlabCheck<'a> {
     fn check(&self) -> Outcome<()> {
         let is_classic = self.at.file.is_classic();
         let is_in_parts = self.call.map.is_some() || self.call.has_strides() && is_classic;
-        let last: Vec<AskedAxis>;
+        let last: Vec<RequestedAxis>;
         let axes = if is_in_parts && !self.is_one_box() {
-            last = self.axes.iter().map(AskedAxis::last_part).collect();
+            last = self.axes.iter().map(RequestedAxis::last_part).collect();
             &last
         } else {
             &self.axes
@@ -190,7 +190,7 @@ impl<'a> SlabCheck<'a> {
         if is_classic { self.check_classic(axes) } else { self.check_netcdf4(axes) }
     }
 
-    fn check_classic(&self, axes: &[AskedAxis]) -> Outcome<()> {
+    fn check_classic(&self, axes: &[RequestedAxis]) -> Outcome<()> {
         check_mode(self.at, self.call)?;
         check_text(self.ty, self.call)?;
         slabs::check_classic(axes, self.call.writes, self.at.file.writes).map_err(coded)?;
@@ -210,7 +210,7 @@ impl<'a> SlabCheck<'a> {
         rest.is_empty() && records.count() == 1
     }
 
-    fn check_netcdf4(&self, axes: &[AskedAxis]) -> Outcome<()> {
+    fn check_netcdf4(&self, axes: &[RequestedAxis]) -> Outcome<()> {
         let (call, core) = (self.call, &self.at.file.core);
         check_text(self.ty, call)?;
         if core.format.is_strict() && core.look(|state| state.is_defining) {

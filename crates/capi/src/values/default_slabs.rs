@@ -8,7 +8,7 @@ use crate::rules::slab_checks::coded;
 use crate::rules::slabs::{CSlab, SlabMemory};
 use crate::{files::members, programs::user_calls, values::data, values::put_data};
 use ncirrus::Atomic;
-use ncirrus::netcdf::slabs::{self, AskedAxis, MappedPlaces};
+use ncirrus::netcdf::slabs::{self, MappedPlaces, RequestedAxis};
 use std::ffi::c_int;
 
 /// A call for a variable of a user-defined format.
@@ -88,7 +88,7 @@ impl<'a> DefaultCall<'a> {
     ///
     /// # Errors
     /// `NC_EINVALCOORDS` without a start.
-    fn axes(&self, dims: &[c_int], slab: CSlab) -> Outcome<Vec<AskedAxis>> {
+    fn axes(&self, dims: &[c_int], slab: CSlab) -> Outcome<Vec<RequestedAxis>> {
         if slab.start.is_null() {
             return Err(Code(NC_EINVALCOORDS));
         }
@@ -106,13 +106,13 @@ impl<'a> DefaultCall<'a> {
             let count = count.map_or(len.saturating_sub(start[axis]), |count| count[axis]);
             let (len, start, count) = (len as u64, start[axis] as u64, count as u64);
             let stride = stride.map_or(1, |stride| stride[axis]);
-            Ok(AskedAxis { len, grows: unlimited.contains(dim), start, count, stride })
+            Ok(RequestedAxis { len, grows: unlimited.contains(dim), start, count, stride })
         };
         dims.iter().enumerate().map(axis).collect()
     }
 
     /// Calls the table for each part that stands together in the variable and in memory.
-    fn transfer_parts(&self, axes: &[AskedAxis], map: Option<&[isize]>) -> Outcome<()> {
+    fn transfer_parts(&self, axes: &[RequestedAxis], map: Option<&[isize]>) -> Outcome<()> {
         let too_far = Code(NC_EINVAL);
         let starts = axes.iter().map(|axis| size(axis.start)).collect::<Outcome<Vec<_>>>()?;
         let mut counts = axes.iter().map(|axis| size(axis.count)).collect::<Outcome<Vec<_>>>()?;

@@ -7,7 +7,7 @@ pub(super) struct BlockLengths {
     /// Of a block where chunks do not matter, unless a single element is longer.
     pub(super) usual: u64,
     /// The most that a block has so that chunks are read once.
-    pub(super) most: u64,
+    pub(super) max: u64,
 }
 
 /// Bytes of blocks that consist of whole chunks, unless these are longer.
@@ -28,16 +28,16 @@ pub(super) struct ArrayBlocks {
 
 impl ArrayBlocks {
     /// `shape` has no zero; `element_len` is `None` if elements differ in length. If a row of whole chunks of shape
-    /// `chunks` has at most `most` bytes, blocks end where chunks end, so that each chunk is read once.
+    /// `chunks` has at most `max` bytes, blocks end where chunks end, so that each chunk is read once.
     pub(super) fn new(
         shape: &[u64],
         element_len: Option<u64>,
         chunks: Option<&[u64]>,
-        BlockLengths { usual, most }: BlockLengths,
+        BlockLengths { usual, max }: BlockLengths,
     ) -> Self {
         let element_len = element_len.unwrap_or(VARIABLE_ELEMENT_LEN).max(1);
         let (axis, step) = chunks
-            .and_then(|chunks| between_chunks(shape, element_len, chunks, most))
+            .and_then(|chunks| between_chunks(shape, element_len, chunks, max))
             .unwrap_or_else(|| across_chunks(shape, element_len, usual));
         Self { shape: shape.to_vec(), axis, step, next: Some(vec![0; shape.len()]) }
     }
@@ -75,13 +75,13 @@ fn across_chunks(shape: &[u64], element_len: u64, block_len: u64) -> (usize, u64
 
 /// The same with blocks that end where chunks end, cut along the first axis along which a chunk has more than one
 /// element.
-fn between_chunks(shape: &[u64], element_len: u64, chunks: &[u64], most: u64) -> Option<(usize, u64)> {
+fn between_chunks(shape: &[u64], element_len: u64, chunks: &[u64], max: u64) -> Option<(usize, u64)> {
     let lens: Vec<u64> = shape.iter().zip(chunks).map(|(len, chunk)| *len.min(chunk)).collect();
     let len = |axis: usize| shape.get(axis).copied().unwrap_or(1);
     let mut axis = lens.iter().position(|len| *len > 1)?;
     let chunk = *lens.get(axis)?;
     let behind = shape.get(axis + 1..)?.iter().try_fold(element_len, |all, len| all.checked_mul(*len))?;
-    let row = behind.checked_mul(chunk).filter(|row| *row <= most)?;
+    let row = behind.checked_mul(chunk).filter(|row| *row <= max)?;
     let mut step = chunk.saturating_mul((BLOCK_LEN / row).max(1)).min(len(axis));
     let mut block = behind.checked_mul(step)?;
     // Along the axes in front of it, chunks have length one: all ends are between chunks.
@@ -113,21 +113,21 @@ impl Iterator for ArrayBlocks {
 mod tests {
     use super::*;
 
-    fn shapes(shape: &[u64], chunks: Option<&[u64]>, most: u64) -> Vec<Vec<u64>> {
-        let lengths = BlockLengths { usual: 1 << 20, most };
+    fn shapes(shape: &[u64], chunks: Option<&[u64]>, max: u64) -> Vec<Vec<u64>> {
+        let lengths = BlockLengths { usual: 1 << 20, max };
         ArrayBlocks::new(shape, Some(4), chunks, lengths).map(|block| block.shape()).collect()
     }
 
     #[test]
     fn blocks_end_where_chunks_end() {
-        let most = 32 << 20;
-        let blocks = shapes(&[5_000_000], Some(&[2_000_000]), most);
+        let max = 32 << 20;
+        let blocks = shapes(&[5_000_000], Some(&[2_000_000]), max);
         assert_eq!(blocks, [[2_000_000], [2_000_000], [1_000_000]]);
-        assert_eq!(shapes(&[300, 1000], Some(&[300, 1000]), most), [[300, 1000]]);
-        assert_eq!(shapes(&[1000, 500], Some(&[10, 500]), most), [[520, 500], [480, 500]]);
-        let blocks = shapes(&[2, 600, 1000], Some(&[1, 400, 500]), most);
+        assert_eq!(shapes(&[300, 1000], Some(&[300, 1000]), max), [[300, 1000]]);
+        assert_eq!(shapes(&[1000, 500], Some(&[10, 500]), max), [[520, 500], [480, 500]]);
+        let blocks = shapes(&[2, 600, 1000], Some(&[1, 400, 500]), max);
         assert_eq!(blocks, [[1, 400, 1000], [1, 200, 1000], [1, 400, 1000], [1, 200, 1000]]);
-        let blocks = shapes(&[2, 40_000, 10], Some(&[1, 1, 5]), most);
+        let blocks = shapes(&[2, 40_000, 10], Some(&[1, 1, 5]), max);
         assert_eq!(blocks, [[1, 26_214, 10], [1, 13_786, 10], [1, 26_214, 10], [1, 13_786, 10]]);
     }
 

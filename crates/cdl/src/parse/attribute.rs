@@ -124,6 +124,7 @@ impl Declarations<'_, '_> {
                 _ => return Err(self.lexer.fault("an attribute has numbers or text, not both")),
             };
         }
+        // The constants are read again, as values of this type.
         self.lexer.jump(start);
         Ok(match inferred {
             Inferred::Number(atomic) => atomic,

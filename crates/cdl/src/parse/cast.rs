@@ -54,9 +54,9 @@ macro_rules! lowest_bits {
     }};
 }
 
-/// Integers: the doubles from `$least` to below `$end` fit; `$wide` is how C converts one, of which the lowest bits stay.
+/// Integers: the doubles from `$min` to below `$end` fit; `$wide` is how C converts one, of which the lowest bits stay.
 macro_rules! integer_target {
-    ($ty:ty, $unsigned:ty, $wide:expr, $least:expr, $end:expr) => {
+    ($ty:ty, $unsigned:ty, $wide:expr, $min:expr, $end:expr) => {
         impl NumericTarget for $ty {
             #[inline]
             fn of_integer(value: i128) -> (Self, Fit) {
@@ -69,7 +69,7 @@ macro_rules! integer_target {
             fn of_real(value: f64) -> (Self, Fit) {
                 let whole = value.trunc();
                 let fit = match () {
-                    () if !($least..$end).contains(&whole) => Fit::OutOfRange,
+                    () if !($min..$end).contains(&whole) => Fit::OutOfRange,
                     () if value - whole != 0.0 => Fit::Cut,
                     () => Fit::Exact,
                 };
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_told_from_what_loses_its_fraction() {
+    fn what_fits_is_distinguished_from_what_loses_its_fraction() {
         assert_eq!(cast::<i8>("255b"), (-1, Fit::Exact));
         assert_eq!(cast::<i8>("0xff"), (-1, Fit::Exact));
         assert_eq!(cast::<i32>("0x10"), (16, Fit::Exact));

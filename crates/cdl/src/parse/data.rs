@@ -198,8 +198,8 @@ impl<'a, 't> StatementReader<'a, 't> {
         let mut state = ListState::Start;
         let mut chars = CharQueue::new(&lens, &self.fill);
         let mut first = 0u64;
-        while let Some((start, most)) = boxes.at(first) {
-            let want = count(&most);
+        while let Some((start, max)) = boxes.at(first) {
+            let want = count(&max);
             let mut values = self.empty.clone();
             let target = usize::try_from(want).unwrap_or(usize::MAX);
             if let Some(chars) = &mut chars {
@@ -213,12 +213,13 @@ impl<'a, 't> StatementReader<'a, 't> {
             if read == 0 && !(self.writes_missing && boxes.is_bounded && (first > 0 || has_ended)) {
                 break;
             }
-            let shape = self.completed(&boxes, &most, &mut values)?;
+            let shape = self.completed(&boxes, &max, &mut values)?;
             if count(&shape) == 0 {
                 break;
             }
             first += count(&shape);
             self.place_block(prefix, &start, &shape, values)?;
+            // Elements that are not listed are left to the fill value of the format, unless it has none for them.
             if has_ended && !(self.writes_missing && boxes.is_bounded) {
                 return Ok(());
             }
@@ -234,9 +235,9 @@ impl<'a, 't> StatementReader<'a, 't> {
 
     /// Fills a block up that the list left incomplete: the row that was begun, or all of it where missing elements are
     /// written. What the block covers then.
-    fn completed(&mut self, boxes: &LeafBoxes, most: &[u64], values: &mut Values) -> Result<Vec<u64>, Stop> {
+    fn completed(&mut self, boxes: &LeafBoxes, max: &[u64], values: &mut Values) -> Result<Vec<u64>, Stop> {
         let read = values.len() as u64;
-        let mut shape = most.to_vec();
+        let mut shape = max.to_vec();
         let rows = read.div_ceil(boxes.row_len.max(1));
         if let Some(len) = shape.get_mut(boxes.axis)
             && !(self.writes_missing && boxes.is_bounded)
@@ -454,9 +455,9 @@ impl CharQueue {
             return Ok(());
         }
         let place = values.lexer.place;
-        let most = values.lexer.limits().list_len;
-        if let Some((row, _)) = self.row.filter(|(row, _)| *row > most) {
-            return Err(place.fault(format!("text cannot be padded to {row} bytes: at most to {most}")));
+        let max = values.lexer.limits().list_len;
+        if let Some((row, _)) = self.row.filter(|(row, _)| *row > max) {
+            return Err(place.fault(format!("text cannot be padded to {row} bytes: at most to {max}")));
         }
         let column = place.offset - place.line_start;
         let before = match self.open.take() {

@@ -86,10 +86,10 @@ impl Declarations<'_, '_> {
         }
         let place = self.lexer.next_place()?;
         let mut name = Vec::new();
-        let most = self.options.limits.name_len;
+        let max = self.options.limits.name_len;
         while let Some(byte) = self.lexer.cursor.peek()?.filter(|byte| *byte != b'{') {
-            if name.len() >= most {
-                return Err(place.fault(format!("a dataset's name of more than {most} bytes")));
+            if name.len() >= max {
+                return Err(place.fault(format!("a dataset's name of more than {max} bytes")));
             }
             name.push(byte);
             self.lexer.cursor.next()?;
@@ -235,8 +235,8 @@ impl Declarations<'_, '_> {
     pub(super) fn checked_name(&mut self, place: Place, name: &str) -> Result<String, Stop> {
         self.declared += 1;
         if self.declared > self.options.limits.declarations {
-            let most = self.options.limits.declarations;
-            return Err(place.fault(format!("more than {most} declarations")));
+            let max = self.options.limits.declarations;
+            return Err(place.fault(format!("more than {max} declarations")));
         }
         check_name(name).map_err(|error| place.fault(error.to_string()))
     }
@@ -318,12 +318,12 @@ impl Declarations<'_, '_> {
                     ref number => number.integer(),
                 };
                 let len = whole.and_then(|len| u64::try_from(len).ok());
-                let most = self.options.limits.dimension_len;
+                let max = self.options.limits.dimension_len;
                 match len {
                     // The number of NC_UNLIMITED: the library knows no other dimension without elements.
                     Some(0) => Ok(DimensionLen::Unlimited(0)),
-                    Some(len) if len <= most => Ok(DimensionLen::Fixed(len)),
-                    Some(len) => Err(self.lexer.fault(format!("a dimension of {len}: at most {most}"))),
+                    Some(len) if len <= max => Ok(DimensionLen::Fixed(len)),
+                    Some(len) => Err(self.lexer.fault(format!("a dimension of {len}: at most {max}"))),
                     None => Err(self.lexer.fault(format!("{number} is not the length of a dimension"))),
                 }
             }

@@ -82,8 +82,8 @@ impl CdlFault {
     }
 
     /// The fault as it is told: with the name of the file, the line, and the caret.
-    pub fn told<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
-        ToldFault { fault: self, file }
+    pub fn display<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
+        FaultDisplay { fault: self, file }
     }
 }
 
@@ -93,12 +93,12 @@ impl fmt::Display for CdlFault {
     }
 }
 
-struct ToldFault<'a> {
+struct FaultDisplay<'a> {
     fault: &'a CdlFault,
     file: &'a str,
 }
 
-impl fmt::Display for ToldFault<'_> {
+impl fmt::Display for FaultDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { fault, file } = self;
         writeln!(f, "{file}:{fault}")?;
@@ -168,13 +168,13 @@ impl std::error::Error for ParseFailure {
 /// The faults so far.
 pub(crate) struct FaultList<'t> {
     text: &'t dyn CdlText,
-    most: usize,
+    max: usize,
     faults: Vec<CdlFault>,
 }
 
 impl<'t> FaultList<'t> {
-    pub(crate) fn new(text: &'t dyn CdlText, most: usize) -> Self {
-        Self { text, most: most.max(1), faults: Vec::new() }
+    pub(crate) fn new(text: &'t dyn CdlText, max: usize) -> Self {
+        Self { text, max: max.max(1), faults: Vec::new() }
     }
 
     /// Notes a fault; an error when there are too many, or what stopped the parser is none of the text's.
@@ -184,7 +184,7 @@ impl<'t> FaultList<'t> {
             Stop::Sink(error) => return Err(ParseFailure::Sink(error)),
             Stop::Fault(place, message) => self.faults.push(CdlFault::find(self.text, place, message)),
         }
-        if self.faults.len() >= self.most {
+        if self.faults.len() >= self.max {
             return Err(ParseFailure::Faults(std::mem::take(&mut self.faults)));
         }
         Ok(())

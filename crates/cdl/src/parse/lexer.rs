@@ -227,6 +227,7 @@ impl<'t> Lexer<'t> {
         let mut text = Vec::new();
         while let Some(byte) = self.cursor.peek()? {
             let is_hex = matches!(text.get(1..3), Some([b'x' | b'X', ..]) | Some([_, b'x' | b'X']));
+            // In hexadecimal numbers, `e` is a digit.
             let is_exponent = !is_hex && matches!(text.last(), Some(b'e' | b'E'));
             let belongs = match byte {
                 b'+' | b'-' => text.is_empty() || (is_exponent && text.iter().any(u8::is_ascii_digit)),
@@ -237,8 +238,8 @@ impl<'t> Lexer<'t> {
                 break;
             }
             if text.len() >= self.limits.constant_len {
-                let most = self.limits.constant_len;
-                return Err(place.fault(format!("a constant of more than {most} bytes")));
+                let max = self.limits.constant_len;
+                return Err(place.fault(format!("a constant of more than {max} bytes")));
             }
             self.cursor.skip(1);
             text.push(byte);
@@ -266,8 +267,8 @@ impl<'t> Lexer<'t> {
             };
             self.cursor.skip(plain);
             if text.len() > self.limits.constant_len {
-                let most = self.limits.constant_len;
-                return Err(place.fault(format!("a constant of more than {most} bytes")));
+                let max = self.limits.constant_len;
+                return Err(place.fault(format!("a constant of more than {max} bytes")));
             }
             match self.cursor.peek()? {
                 Some(b'"') => {
@@ -322,9 +323,9 @@ impl<'t> Lexer<'t> {
         })
     }
 
-    fn digits(&mut self, place: Place, radix: u32, most: usize) -> Result<Option<u8>, Stop> {
+    fn digits(&mut self, place: Place, radix: u32, max: usize) -> Result<Option<u8>, Stop> {
         let mut value = None;
-        for _ in 0..most {
+        for _ in 0..max {
             let digit = self.cursor.peek()?.and_then(|byte| char::from(byte).to_digit(radix));
             let Some(digit) = digit else { break };
             self.cursor.skip(1);

@@ -240,8 +240,8 @@ mod tests {
             ("-", "is not a number"),
             ("1e", "is not a number"),
         ] {
-            let told = Number::parse(text.as_bytes()).unwrap_err();
-            assert!(told.contains(why), "{text}: {told}");
+            let reported = Number::parse(text.as_bytes()).unwrap_err();
+            assert!(reported.contains(why), "{text}: {reported}");
         }
     }
 

@@ -2,15 +2,15 @@
 use super::declare::Declarations;
 use super::fault::{Place, Stop};
 use super::token::{Token, shortened};
-use super::words::{CdlFormat, SpecialName};
+use super::words::{SpecialName, format_named};
 use super::{FilterText, FilterWords};
-use ncirrus_model::{CodecSpec, Endianness, Fill, Model, Storage, VarId};
+use ncirrus_model::{CodecSpec, Endianness, Fill, Format, Model, Storage, VarId};
 use std::collections::BTreeMap;
 
 /// What is chosen for the variables, and for the dataset.
 #[derive(Debug, Default)]
 pub(super) struct SpecialAttributes {
-    pub(super) format: Option<CdlFormat>,
+    pub(super) format: Option<Format>,
     /// Whether there is one besides `_Format`.
     pub(super) is_any: bool,
     pub(super) filters: Vec<FilterText>,
@@ -123,7 +123,7 @@ impl Declarations<'_, '_> {
                 let text = text(at, constants)?;
                 self.special.filters.push(FilterText { variable: id, words, text, place: at });
             }
-            SpecialName::Format | SpecialName::Told => {}
+            SpecialName::Format | SpecialName::Informational => {}
         }
         Ok(())
     }
@@ -132,9 +132,9 @@ impl Declarations<'_, '_> {
     fn chunks(&self, id: VarId, at: Place, constants: &[(Place, Token)]) -> Result<Vec<u64>, Stop> {
         let (shape, growing) = (self.model.shape(id), self.model.growing(id));
         if constants.len() != shape.len() {
-            let told =
+            let reported =
                 format!("{} chunk lengths for a variable of {} dimensions", constants.len(), shape.len());
-            return Err(at.fault(told));
+            return Err(at.fault(reported));
         }
         let mut chunks = Vec::with_capacity(shape.len());
         for ((place, token), (len, grows)) in constants.iter().zip(shape.iter().zip(growing)) {
@@ -207,9 +207,9 @@ fn storage(at: Place, constants: &[(Place, Token)]) -> Result<Storage, Stop> {
     }
 }
 
-fn format(at: Place, constants: &[(Place, Token)]) -> Result<CdlFormat, Stop> {
+fn format(at: Place, constants: &[(Place, Token)]) -> Result<Format, Stop> {
     let name = text(at, constants)?;
-    CdlFormat::named(&name).ok_or_else(|| {
+    format_named(&name).ok_or_else(|| {
         illegal(at, "_Format", &name, "the name of a format, such as \"classic\" or \"netCDF-4\"")
     })
 }

@@ -50,8 +50,8 @@ impl Declarations<'_, '_> {
             let member = self.lexer.name("a constant")?;
             let place = self.lexer.place;
             if members.len() >= self.options.limits.members {
-                let most = self.options.limits.members;
-                return Err(place.fault(format!("an enum of more than {most} constants")));
+                let max = self.options.limits.members;
+                return Err(place.fault(format!("an enum of more than {max} constants")));
             }
             self.lexer.expect(b'=')?;
             let value = match self.lexer.next()? {
@@ -84,10 +84,10 @@ impl Declarations<'_, '_> {
             Token::Number(number) => number.integer().and_then(|len| u64::try_from(len).ok()),
             token => return Err(self.lexer.unexpected(&token, "the length of an opaque type")),
         };
-        let most = self.options.limits.element_len;
+        let max = self.options.limits.element_len;
         let len = len
-            .filter(|len| (1..=most).contains(len))
-            .ok_or_else(|| self.lexer.fault(format!("an opaque type has 1 to {most} bytes")))?;
+            .filter(|len| (1..=max).contains(len))
+            .ok_or_else(|| self.lexer.fault(format!("an opaque type has 1 to {max} bytes")))?;
         self.lexer.expect(b')')?;
         let name = self.lexer.name("a type")?;
         let at = self.lexer.place;
@@ -122,14 +122,14 @@ impl Declarations<'_, '_> {
                     return Err(place.fault(format!("a field {field:?} is declared already")));
                 }
                 if fields.len() >= self.options.limits.members {
-                    let most = self.options.limits.members;
-                    return Err(place.fault(format!("a compound of more than {most} fields")));
+                    let max = self.options.limits.members;
+                    return Err(place.fault(format!("a compound of more than {max} fields")));
                 }
                 let field = Field { name: field, ty, dims };
                 byte_len = byte_len.saturating_add(each.saturating_mul(field.element_count()));
                 if byte_len > self.options.limits.element_len {
-                    let most = self.options.limits.element_len;
-                    return Err(place.fault(format!("a compound of more than {most} bytes")));
+                    let max = self.options.limits.element_len;
+                    return Err(place.fault(format!("a compound of more than {max} bytes")));
                 }
                 fields.push(field);
                 if !self.lexer.take(b',')? {
@@ -173,9 +173,9 @@ impl Declarations<'_, '_> {
     }
 
     fn add_type(&mut self, at: Place, name: &str, kind: UserKind, size: (usize, u64)) -> Result<(), Stop> {
-        let most = self.options.limits.nesting;
-        if size.0 > most {
-            return Err(at.fault(format!("types more than {most} deep")));
+        let max = self.options.limits.nesting;
+        if size.0 > max {
+            return Err(at.fault(format!("types more than {max} deep")));
         }
         let group = self.group();
         let name = self.new_name(at, group, name)?;

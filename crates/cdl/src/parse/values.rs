@@ -111,6 +111,7 @@ impl ValueReader<'_, '_> {
                 self.quick_numbers($list, want, state, fill)
             }};
         }
+        // The type is looked at once for a run, not for each number.
         match out {
             Values::Byte(list) => quick!(list, Byte),
             Values::Short(list) => quick!(list, Short),
@@ -141,6 +142,7 @@ impl ValueReader<'_, '_> {
                 (QuickItem::Integer(value), _) => T::of_integer(i128::from(value)),
                 (QuickItem::Real(value), _) => T::of_real(value),
                 (QuickItem::MinusZero, _) if self.range == NumberRange::Strict => T::of_real(-0.0),
+                // For `ncgen`, `-0` is the integer 0.
                 (QuickItem::MinusZero, _) => T::of_integer(0),
                 (QuickItem::Fill, Some(fill)) => (fill, Fit::Exact),
                 (QuickItem::Fill, None) => {
@@ -425,12 +427,12 @@ impl ValueReader<'_, '_> {
             }
             return Ok(());
         }
-        let most = self.lexer.limits().list_len / self.byte_len(base);
+        let max = self.lexer.limits().list_len / self.byte_len(base);
         let start = out.len();
         let mut state = ListState::Start;
         while self.next_item(&mut state, close)? {
-            if out.len() - start >= most {
-                return Err(self.lexer.fault(format!("a list of more than {most} elements")));
+            if out.len() - start >= max {
+                return Err(self.lexer.fault(format!("a list of more than {max} elements")));
             }
             self.element(base, out, None, depth)?;
         }
@@ -467,8 +469,8 @@ impl ValueReader<'_, '_> {
             token => return Err(self.lexer.unexpected(&token, "text or a character")),
         }
         if out.len() > self.lexer.limits().list_len {
-            let most = self.lexer.limits().list_len;
-            return Err(self.lexer.fault(format!("text of more than {most} bytes")));
+            let max = self.lexer.limits().list_len;
+            return Err(self.lexer.fault(format!("text of more than {max} bytes")));
         }
         Ok(is_text)
     }
@@ -491,8 +493,8 @@ impl ValueReader<'_, '_> {
             }
         }
         if is_open && self.next_item(&mut state, b'}')? {
-            let told = format!("more than the {} fields of a compound", fields.len());
-            return Err(self.lexer.fault(told));
+            let reported = format!("more than the {} fields of a compound", fields.len());
+            return Err(self.lexer.fault(reported));
         }
         Ok(())
     }
@@ -519,8 +521,8 @@ impl ValueReader<'_, '_> {
         }
         while self.next_item(&mut state, b'}')? {
             if column.len() - start >= count {
-                let told = format!("more than the {count} elements of the field {:?}", field.name);
-                return Err(self.lexer.fault(told));
+                let reported = format!("more than the {count} elements of the field {:?}", field.name);
+                return Err(self.lexer.fault(reported));
             }
             self.element(field.ty, column, None, depth)?;
         }

@@ -1,5 +1,5 @@
 //! Words of CDL: sections, types and their synonyms, special attributes, names of kinds (docs/spec/nczarr.md 12.6).
-use ncirrus_model::Atomic;
+use ncirrus_model::{Atomic, Format};
 
 /// The sections of a group, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,69 +55,47 @@ pub(crate) fn is_compound_word(word: &str) -> bool {
     matches!(word, "compound" | "struct" | "structure")
 }
 
-/// Formats that a text, or `ncgen -k`, can ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CdlFormat {
-    /// CDF-1.
-    Classic,
-    /// CDF-2.
-    Offset64,
-    /// CDF-5.
-    Data64,
-    /// netCDF-4.
-    NetCdf4,
-    /// netCDF-4 by the rules of the classic model.
-    NetCdf4Classic,
-}
-
 /// The 29 spellings of formats.
-const FORMATS: [(&str, CdlFormat); 29] = [
-    ("classic", CdlFormat::Classic),
-    ("nc3", CdlFormat::Classic),
-    ("1", CdlFormat::Classic),
-    ("64-bit offset", CdlFormat::Offset64),
-    ("64-bit-offset", CdlFormat::Offset64),
-    ("nc6", CdlFormat::Offset64),
-    ("2", CdlFormat::Offset64),
-    ("netCDF-4", CdlFormat::NetCdf4),
-    ("netCDF4", CdlFormat::NetCdf4),
-    ("netcdf-4", CdlFormat::NetCdf4),
-    ("netcdf4", CdlFormat::NetCdf4),
-    ("nc4", CdlFormat::NetCdf4),
-    ("3", CdlFormat::NetCdf4),
-    ("hdf5", CdlFormat::NetCdf4),
-    ("enhanced", CdlFormat::NetCdf4),
-    ("netCDF-4 classic model", CdlFormat::NetCdf4Classic),
-    ("netCDF-4-classic", CdlFormat::NetCdf4Classic),
-    ("netCDF-4_classic", CdlFormat::NetCdf4Classic),
-    ("netCDF4_classic", CdlFormat::NetCdf4Classic),
-    ("nc7", CdlFormat::NetCdf4Classic),
-    ("4", CdlFormat::NetCdf4Classic),
-    ("hdf5-nc3", CdlFormat::NetCdf4Classic),
-    ("enhanced-nc3", CdlFormat::NetCdf4Classic),
-    ("64-bit data", CdlFormat::Data64),
-    ("64-bit-data", CdlFormat::Data64),
-    ("cdf5", CdlFormat::Data64),
-    ("cdf-5", CdlFormat::Data64),
-    ("nc5", CdlFormat::Data64),
-    ("5", CdlFormat::Data64),
+const FORMATS: [(&str, Format); 29] = [
+    ("classic", Format::Classic),
+    ("nc3", Format::Classic),
+    ("1", Format::Classic),
+    ("64-bit offset", Format::Offset64),
+    ("64-bit-offset", Format::Offset64),
+    ("nc6", Format::Offset64),
+    ("2", Format::Offset64),
+    ("netCDF-4", Format::NetCdf4),
+    ("netCDF4", Format::NetCdf4),
+    ("netcdf-4", Format::NetCdf4),
+    ("netcdf4", Format::NetCdf4),
+    ("nc4", Format::NetCdf4),
+    ("3", Format::NetCdf4),
+    ("hdf5", Format::NetCdf4),
+    ("enhanced", Format::NetCdf4),
+    ("netCDF-4 classic model", Format::NetCdf4Classic),
+    ("netCDF-4-classic", Format::NetCdf4Classic),
+    ("netCDF-4_classic", Format::NetCdf4Classic),
+    ("netCDF4_classic", Format::NetCdf4Classic),
+    ("nc7", Format::NetCdf4Classic),
+    ("4", Format::NetCdf4Classic),
+    ("hdf5-nc3", Format::NetCdf4Classic),
+    ("enhanced-nc3", Format::NetCdf4Classic),
+    ("64-bit data", Format::Data64),
+    ("64-bit-data", Format::Data64),
+    ("cdf5", Format::Data64),
+    ("cdf-5", Format::Data64),
+    ("nc5", Format::Data64),
+    ("5", Format::Data64),
 ];
 
-impl CdlFormat {
-    /// The format that `ncgen -k` and `_Format` mean by a name.
-    pub fn named(name: &str) -> Option<Self> {
-        FORMATS.into_iter().find(|(spelling, _)| *spelling == name).map(|(_, format)| format)
-    }
+/// The format that `ncgen -k` and `_Format` mean by a name.
+pub fn format_named(name: &str) -> Option<Format> {
+    format_names().find(|(spelling, _)| *spelling == name).map(|(_, format)| format)
+}
 
-    /// All names, the usual one of each format first.
-    pub fn names() -> impl Iterator<Item = (&'static str, Self)> {
-        FORMATS.into_iter()
-    }
-
-    /// Whether it is netCDF-3, where the words of newer types are names.
-    pub fn is_classic(self) -> bool {
-        matches!(self, Self::Classic | Self::Offset64 | Self::Data64)
-    }
+/// All names of formats, the usual one of each first.
+fn format_names() -> impl Iterator<Item = (&'static str, Format)> {
+    FORMATS.into_iter()
 }
 
 /// Attributes that tell properties instead of being stored.
@@ -134,7 +112,7 @@ pub(crate) enum SpecialName {
     Codecs,
     Format,
     /// What libraries tell of a file; nothing that could be chosen.
-    Told,
+    Informational,
 }
 
 const SPECIAL: [(&str, SpecialName); 13] = [
@@ -148,16 +126,16 @@ const SPECIAL: [(&str, SpecialName); 13] = [
     ("_Filter", SpecialName::Filter),
     ("_Codecs", SpecialName::Codecs),
     ("_Format", SpecialName::Format),
-    ("_NCProperties", SpecialName::Told),
-    ("_IsNetcdf4", SpecialName::Told),
-    ("_SuperblockVersion", SpecialName::Told),
+    ("_NCProperties", SpecialName::Informational),
+    ("_IsNetcdf4", SpecialName::Informational),
+    ("_SuperblockVersion", SpecialName::Informational),
 ];
 
 impl SpecialName {
     /// The property that an attribute tells, of a variable or else of the dataset.
     pub(crate) fn of(name: &str, is_of_variable: bool) -> Option<Self> {
         let found = SPECIAL.into_iter().find(|(special, _)| *special == name).map(|(_, special)| special)?;
-        let is_global = matches!(found, Self::Format | Self::Told);
+        let is_global = matches!(found, Self::Format | Self::Informational);
         (is_global != is_of_variable).then_some(found)
     }
 }
@@ -209,12 +187,12 @@ mod tests {
 
     #[test]
     fn every_format_has_names_and_no_name_two_formats() {
-        let mut names: Vec<&str> = CdlFormat::names().map(|(name, _)| name).collect();
+        let mut names: Vec<&str> = format_names().map(|(name, _)| name).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), 29);
-        assert_eq!(CdlFormat::named("4"), Some(CdlFormat::NetCdf4Classic));
-        assert_eq!(CdlFormat::named("NC4"), None);
+        assert_eq!(format_named("4"), Some(Format::NetCdf4Classic));
+        assert_eq!(format_named("NC4"), None);
     }
 
     #[test]

@@ -4,9 +4,8 @@ use super::c_define::Definer;
 use super::c_value::{CInitializers, string};
 use super::identifier::Identifiers;
 use super::{ProgramOptions, types_in_order};
-use crate::parse::CdlFormat;
 use crate::{CdlError, DataSource};
-use ncirrus_model::{Model, TypeId};
+use ncirrus_model::{Format, Model, TypeId};
 use std::io::Write;
 
 /// What every program begins with.
@@ -74,7 +73,7 @@ pub(super) fn write(
     source: &mut dyn DataSource,
     options: &ProgramOptions,
 ) -> Result<(), CdlError> {
-    let is_enhanced = options.format() == CdlFormat::NetCdf4;
+    let is_enhanced = options.format() == Format::NetCdf4;
     let names = Identifiers::of(model, &options.name, is_enhanced);
     let types = types_in_order(model);
     let text = CText { model, names: &names, options, types, is_enhanced };
@@ -135,13 +134,13 @@ fn comment(name: &str) -> String {
     name.replace("*/", "*_/").replace(['\n', '\r'], " ")
 }
 
-fn create_mode(format: CdlFormat) -> &'static str {
+fn create_mode(format: Format) -> &'static str {
     match format {
-        CdlFormat::Classic => "NC_CLOBBER",
-        CdlFormat::Offset64 => "NC_CLOBBER|NC_64BIT_OFFSET",
+        Format::Classic => "NC_CLOBBER",
+        Format::Offset64 => "NC_CLOBBER|NC_64BIT_OFFSET",
         // The reference leaves this out, and its programs fail.
-        CdlFormat::Data64 => "NC_CLOBBER|NC_64BIT_DATA",
-        CdlFormat::NetCdf4 => "NC_CLOBBER|NC_NETCDF4",
-        CdlFormat::NetCdf4Classic => "NC_CLOBBER|NC_NETCDF4|NC_CLASSIC_MODEL",
+        Format::Data64 => "NC_CLOBBER|NC_64BIT_DATA",
+        Format::NetCdf4 => "NC_CLOBBER|NC_NETCDF4",
+        Format::NetCdf4Classic => "NC_CLOBBER|NC_NETCDF4|NC_CLASSIC_MODEL",
     }
 }

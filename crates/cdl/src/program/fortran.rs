@@ -2,9 +2,8 @@
 //! the data.
 use super::{ElementBox, OwnedAttribute, ProgramOptions, WrittenPart, attributes, parts, read};
 use crate::number::{format_double, format_float};
-use crate::parse::CdlFormat;
 use crate::{CdlError, DataSource};
-use ncirrus_model::{Atomic, DimId, Endianness, Model, Storage, TypeRef, Values, VarId};
+use ncirrus_model::{Atomic, DimId, Endianness, Format, Model, Storage, TypeRef, Values, VarId};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -63,7 +62,7 @@ fn check(model: &Model, options: &ProgramOptions) -> Result<(), CdlError> {
                 && variable.is_filled()
         })
     };
-    if options.format() == CdlFormat::NetCdf4 && !model.variables().iter().all(is_plain) {
+    if options.format() == Format::NetCdf4 && !model.variables().iter().all(is_plain) {
         return refused("choice of how variables are stored".to_owned());
     }
     let (global, own) = attributes(model);
@@ -105,11 +104,11 @@ impl FortranProgram<'_> {
 
     fn definitions(&self, out: &mut dyn Write) -> Result<(), CdlError> {
         let mode = match self.options.format() {
-            CdlFormat::Classic => "nf_clobber",
-            CdlFormat::Offset64 => "ior(nf_clobber, nf_64bit_offset)",
-            CdlFormat::Data64 => "ior(nf_clobber, nf_64bit_data)",
-            CdlFormat::NetCdf4 => "ior(nf_clobber, nf_netcdf4)",
-            CdlFormat::NetCdf4Classic => "ior(nf_clobber, ior(nf_netcdf4,\n     + nf_classic_model))",
+            Format::Classic => "nf_clobber",
+            Format::Offset64 => "ior(nf_clobber, nf_64bit_offset)",
+            Format::Data64 => "ior(nf_clobber, nf_64bit_data)",
+            Format::NetCdf4 => "ior(nf_clobber, nf_netcdf4)",
+            Format::NetCdf4Classic => "ior(nf_clobber, ior(nf_netcdf4,\n     + nf_classic_model))",
         };
         checked(
             out,
@@ -280,7 +279,7 @@ fn number(values: &Values, index: usize) -> FortranNumber {
         }
         integers => match integers.integer(index).unwrap_or(0) {
             // The number without its sign is no integer of the language.
-            least if least == i128::from(i32::MIN) => FortranNumber::Computed(format!("{} - 1", least + 1)),
+            min if min == i128::from(i32::MIN) => FortranNumber::Computed(format!("{} - 1", min + 1)),
             value => FortranNumber::Literal(value.to_string()),
         },
     }

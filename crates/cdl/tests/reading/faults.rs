@@ -22,18 +22,18 @@ fn assert_faults(text: &str, expected: &[(u64, u64, &str)]) {
 }
 
 #[test]
-fn a_fault_is_told_with_its_line_and_a_caret() {
+fn a_fault_is_reported_with_its_line_and_a_caret() {
     let text = "netcdf t {\nvariables:\n\tint v\ndata:\n v = 1;\n}\n";
     let faults = faults_of(text.as_bytes(), &ParseOptions::new());
     assert_eq!(
-        faults[0].told("file.cdl").to_string(),
+        faults[0].display("file.cdl").to_string(),
         "file.cdl:4:1: unexpected \"data:\", expected \";\"\ndata:\n^"
     );
     let text = "netcdf t {\n\tdimensions: é = x;\n}";
     let faults = faults_of(text.as_bytes(), &ParseOptions::new());
-    let told = faults[0].told("-").to_string();
-    assert_eq!(told.lines().next().unwrap(), "-:2:18: unexpected \"x\", expected a length or UNLIMITED");
-    assert_eq!(told.lines().last().unwrap(), "\t                ^");
+    let display = faults[0].display("-").to_string();
+    assert_eq!(display.lines().next().unwrap(), "-:2:18: unexpected \"x\", expected a length or UNLIMITED");
+    assert_eq!(display.lines().last().unwrap(), "\t                ^");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn reading_goes_on_behind_the_next_semicolon() {
 }
 
 #[test]
-fn faults_of_data_are_all_told() {
+fn faults_of_data_are_all_reported() {
     let text = "netcdf t {\nvariables:\n int v, w, x;\ndata:\n v = a;\n w = 1 2;\n x = 99999999999;\n}";
     assert_faults(
         text,
@@ -65,7 +65,7 @@ fn faults_of_data_are_all_told() {
 }
 
 #[test]
-fn not_more_than_twenty_faults_are_told() {
+fn not_more_than_twenty_faults_are_reported() {
     let text = format!("netcdf t {{ dimensions: {} }}", "a = -1;\n".repeat(50));
     assert_eq!(faults_of(text.as_bytes(), &ParseOptions::new()).len(), 20);
 }
@@ -132,7 +132,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn the_reference_form_keeps_what_does_not_fit_and_tells_it() {
+fn the_reference_form_keeps_what_does_not_fit_and_reports_it() {
     let text = b"netcdf t {\ndimensions: d=3; variables:\nint v(d);\nbyte :a = 300;\ndata:\nv = 1,\n99999999999, 1e10;\n}";
     let options = ParseOptions::new().range(NumberRange::Reference);
     let rebuilt = read(text, &options).unwrap();

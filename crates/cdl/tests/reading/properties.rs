@@ -16,8 +16,8 @@ struct Choices<'a> {
 }
 
 impl Choices<'_> {
-    fn below(&mut self, most: usize) -> usize {
-        usize::from(self.bytes.next().copied().unwrap_or(0)) % most.max(1)
+    fn below(&mut self, max: usize) -> usize {
+        usize::from(self.bytes.next().copied().unwrap_or(0)) % max.max(1)
     }
 
     fn wide(&mut self) -> i64 {

@@ -232,7 +232,7 @@ fn variables_of_records_within_another_are_damaged() {
 }
 
 #[test]
-fn files_that_netcdf_c_refuses_are_refused_if_that_is_asked_for() {
+fn files_that_netcdf_c_refuses_are_refused_if_that_is_requested() {
     let dims = [("time", 0), ("x", 3)];
     let strictly = |begins: [u32; 4]| {
         let [c, f, r, s] = begins;
@@ -254,9 +254,12 @@ fn files_that_netcdf_c_refuses_are_refused_if_that_is_asked_for() {
         ([1000, 1004, 1016, 1019], "variable \"s\" begins at byte 1019, before byte 1020"),
     ];
     for (begins, reason) in refused {
-        let (kind, told) = strictly(begins).expect_err("a refusal");
+        let (kind, reported) = strictly(begins).expect_err("a refusal");
         assert_eq!(kind, ErrorKind::Unsupported);
-        assert!(told.contains("netCDF-C does not open this file") && told.contains(reason), "{told}");
+        assert!(
+            reported.contains("netCDF-C does not open this file") && reported.contains(reason),
+            "{reported}"
+        );
     }
 }
 
@@ -289,7 +292,7 @@ fn contradictory_lists_are_malformed_where_they_stand() {
 }
 
 #[test]
-fn names_and_attributes_that_are_odd_are_told() {
+fn names_and_attributes_that_are_odd_are_reported() {
     let attributes = [name("a"), words(&[4, 1, 5]), name("a"), words(&[4, 1, 6])].concat();
     let mut latin = name("caf_");
     latin[7] = 0xe9;

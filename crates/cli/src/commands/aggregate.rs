@@ -23,7 +23,7 @@ use std::io::Write as _;
   ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc
 
 Files follow each other in the order given; with several axes, and with --sort, their coordinates say where they lie. Overlaps,
-a wrong order and whatever does not fit are told by the file's name before anything is written; gaps are told, too. Variables
+a wrong order and whatever does not fit are reported with the file's name before anything is written, and so are gaps. Variables
 along the axis stay in the files; coordinates, and variables that all files have alike, are stored in the master.")]
 pub(crate) struct Args {
     /// Path or URL of the master.
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     };
     bar.finish_and_clear();
     let prepared = prepared?;
-    tell(prepared.report());
+    print_problems(prepared.report());
     if args.dry_run {
         return print(prepared.report());
     }
@@ -136,8 +136,8 @@ fn names(args: &Args) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn tell(report: &Aggregation) {
-    report.problems.iter().for_each(crate::message::tell);
+fn print_problems(report: &Aggregation) {
+    report.problems.iter().for_each(crate::message::print);
     crate::message::notes(&report.notes);
 }
 

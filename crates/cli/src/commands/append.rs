@@ -13,7 +13,7 @@ use std::io::Write as _;
 #[command(after_help = "Examples:
   ncirrus append year.nc jan.nc feb.nc                  along the unlimited dimension
   ncirrus append --along time series.zarr day.nc        along a dimension of Zarr
-  ncirrus append --dry-run year.nc feb.nc               tell what does not fit
+  ncirrus append --dry-run year.nc feb.nc               report what does not fit
   ncirrus append --skip-existing year.nc feb.nc         again after an interruption
   ncirrus append --rewrite s3://bucket/year.nc feb.nc   a single file on an object store")]
 pub(crate) struct Args {
@@ -60,8 +60,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let report = append(&args.target, &args.sources, &options, session);
     bar.finish_and_clear();
     let report = report?;
-    report.notes.iter().for_each(crate::message::tell);
-    report.findings.iter().for_each(crate::message::tell);
+    report.notes.iter().for_each(crate::message::print);
+    report.findings.iter().for_each(crate::message::print);
     let mut out = anstream::stdout().lock();
     let verb = if args.dry_run { "would grow" } else { "grew" };
     let written = writeln!(

@@ -46,9 +46,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let bar = if args.quiet { ProgressBar::hidden() } else { super::copy::progress_bar() };
     let show = |at: CheckProgress<'_>| super::copy::show_progress(&bar, at.variable, at.done, at.total);
-    let told = |plan: &CheckPlan| {
+    let reported = |plan: &CheckPlan| {
         if !args.quiet {
-            bar.suspend(|| crate::message::tell(plan));
+            bar.suspend(|| crate::message::print(plan));
         }
     };
     let options = CheckOptions::new()
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
         .cf(args.cf)
         .absent(args.list_absent)
         .digest(args.digest)
-        .plan(&told)
+        .plan(&reported)
         .progress(&show);
     let report = check(&super::pipe::source(&args.url)?, &options, session);
     bar.finish_and_clear();

@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
         (false, false) => write!(out, "{report}"),
     };
     drop(out);
-    [&first, &second].into_iter().for_each(super::reading::tell_absent);
+    [&first, &second].into_iter().for_each(super::reading::print_absent);
     let done = exit::after(super::finish(written)?, &report.left_out);
     Ok(if report.is_same() { done } else { CommandStatus::from(exit::PARTIAL) })
 }

@@ -206,13 +206,13 @@ pub(crate) enum DialectName {
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let outlet = outlet(args)?;
     let source = args.reading.open(&args.source, session)?;
-    super::reading::tell_odd(&source);
+    super::reading::print_odd(&source);
     let target = outlet.as_ref().map_or_else(|| args.target.clone(), Outlet::address);
     if args.dry_run {
         let plans = ncirrus_tools::plan_copy(&source, &target, &options(args)?, session)?;
         let done = super::finish(write!(anstream::stdout().lock(), "{plans}"))?;
         crate::message::notes(&plans.notes);
-        plans.losses.iter().for_each(crate::message::tell);
+        plans.losses.iter().for_each(crate::message::print);
         return Ok(exit::after(done, &plans.left_out));
     }
     let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
@@ -233,21 +233,21 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     if let Some(outlet) = outlet {
         outlet.send()?;
     }
-    Ok(tell_copied(&report, &source))
+    Ok(print_copied(&report, &source))
 }
 
 /// Prints what of a copy differs from its source or was left out, and returns how the command ended.
-pub(crate) fn tell_copied(report: &CopyReport, source: &Dataset) -> CommandStatus {
+pub(crate) fn print_copied(report: &CopyReport, source: &Dataset) -> CommandStatus {
     crate::message::notes(&report.notes);
     for name in &report.stays {
-        crate::message::tell(format_args!(
+        crate::message::print(format_args!(
             "{name} was kept: it is not part of the dataset that was replaced"
         ));
     }
-    report.losses.iter().for_each(crate::message::tell);
-    report.unread.iter().for_each(crate::message::tell);
+    report.losses.iter().for_each(crate::message::print);
+    report.unread.iter().for_each(crate::message::print);
     report.skipped.iter().for_each(tell_skipped);
-    super::reading::tell_absent(source);
+    super::reading::print_absent(source);
     let done = exit::after(CommandStatus::SUCCESS, &report.left_out);
     let is_all = report.is_complete() && report.unread.is_empty();
     if is_all { done } else { CommandStatus::from(exit::PARTIAL) }
@@ -287,7 +287,7 @@ fn tell_skipped(part: &SkippedPart) {
         Some(chunk) => format!("chunk {chunk:?}"),
         None => format!("elements from {:?}, {:?} of them,", region.start, region.count),
     };
-    crate::message::tell(format_args!(
+    crate::message::print(format_args!(
         "{path}: {place} cannot be decoded and has fill values in the copy: {error}"
     ));
 }

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let options = options(args, &dataset);
     let done = print(&dataset, &options, args.ncml)?;
     if !args.ncml {
-        super::reading::tell_odd(&dataset);
+        super::reading::print_odd(&dataset);
     }
     Ok(done)
 }
@@ -115,7 +115,7 @@ pub(crate) fn print(dataset: &Dataset, options: &cdl::PrintOptions, is_ncml: boo
     }
     let faults = printed?;
     drop(out);
-    super::reading::tell_absent(dataset);
+    super::reading::print_absent(dataset);
     let mut left_out = dataset.left_out()?;
     for (path, reason) in faults {
         if left_out.iter().all(|known| known.path.trim_end_matches('/') != path.trim_end_matches('/')) {

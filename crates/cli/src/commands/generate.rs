@@ -18,7 +18,7 @@ use std::path::Path;
   ncirrus generate -k nczarr sst.cdl sst.zarr     NCZarr
   ncirrus generate -c time/1,lat/,lon/ -F 'sst,zstd,level=5' sst.cdl sst.nc4
   ncirrus dump a.nc | sed s/Kelvin/K/ | ncirrus generate - b.nc
-  ncirrus generate --check sst.cdl                only tell what is wrong with the text")]
+  ncirrus generate --check sst.cdl                only report what is wrong with the text")]
 pub(crate) struct Args {
     /// The text; - for standard input.
     text: String,
@@ -54,14 +54,14 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     }
     let name = name_of(&args.text);
     let input = input(&args.text, session)?;
-    let tell = |fault: &CdlFault| crate::message::tell_fault(fault, name);
-    let options = options(args)?.faults(&tell);
+    let print = |fault: &CdlFault| crate::message::print_fault(fault, name);
+    let options = options(args)?.faults(&print);
     let made = match &args.target {
         Some(target) => generate(&input, target, &options, session),
         None => check_text(&input, &options, session),
     };
     let report = made.map_err(|error| in_text(error, name))?;
-    tell_cut(&report);
+    print_cut(&report);
     Ok(CommandStatus::SUCCESS)
 }
 
@@ -98,9 +98,9 @@ fn options<'a>(args: &Args) -> Result<GenerateOptions<'a>> {
 }
 
 /// Tells where the text is longer than what it is for.
-pub(crate) fn tell_cut(report: &GenerateReport) {
+pub(crate) fn print_cut(report: &GenerateReport) {
     for (path, line) in &report.cut {
-        crate::message::tell(format_args!(
+        crate::message::print(format_args!(
             "{path}: the text in line {line} is longer than the variable, and was cut"
         ));
     }

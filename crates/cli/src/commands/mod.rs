@@ -80,9 +80,9 @@ impl StandardOutput {
 
     fn note<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
         written.map_err(|failure| {
-            let told = io::Error::from(failure.kind());
+            let reported = io::Error::from(failure.kind());
             self.failure.get_or_insert(failure);
-            told
+            reported
         })
     }
 }

@@ -53,9 +53,9 @@ impl From<AbsentChoice> for MissingChunks {
 }
 
 /// Reports on standard error fragments that were filled in.
-pub(crate) fn tell_absent(dataset: &Dataset) {
-    if let Some(told) = dataset.absence() {
-        crate::message::tell(told);
+pub(crate) fn print_absent(dataset: &Dataset) {
+    if let Some(reported) = dataset.absence() {
+        crate::message::print(reported);
     }
 }
 
@@ -67,7 +67,7 @@ fn parse_pair(text: &str) -> std::result::Result<(String, String), String> {
 
 /// Reports on standard error what is unusual about a dataset on a server, such as that it had to be read whole, or that its
 /// attributes could not be read.
-pub(crate) fn tell_odd(dataset: &Dataset) {
+pub(crate) fn print_odd(dataset: &Dataset) {
     if ncirrus::store::Url::parse(dataset.url()).is_ok_and(|url| url.is_http()) {
         crate::message::notes(&dataset.warnings());
     }

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     }
     let mut out = anstream::stdout().lock();
     let (variables, references, inline) = (report.variables, report.references, report.inline);
-    let told = writeln!(out, "{variables} variables, {references} references, {inline} chunks inline");
+    let reported = writeln!(out, "{variables} variables, {references} references, {inline} chunks inline");
     drop(out);
-    Ok(crate::exit::after(super::finish(told)?, &report.left_out))
+    Ok(crate::exit::after(super::finish(reported)?, &report.left_out))
 }

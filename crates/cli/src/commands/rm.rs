@@ -1,7 +1,7 @@
 //! `ncirrus rm`.
 use super::{finish, shown};
 use crate::CommandStatus;
-use crate::message::{escaped, tell};
+use crate::message::{escaped, print};
 use clap::Args as ClapArgs;
 use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
 use ncirrus_tools::{removal, remove};
@@ -43,9 +43,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let mut out = std::io::stdout().lock();
     let count = removal.keys.len();
     if args.dry_run {
-        let told = removal.keys.iter().try_for_each(|key| writeln!(out, "would remove {}", escaped(key)));
+        let reported = removal.keys.iter().try_for_each(|key| writeln!(out, "would remove {}", escaped(key)));
         let stay = others.iter().try_for_each(|key| writeln!(out, "would keep   {}", escaped(key)));
-        return finish(told.and(stay).and_then(|()| writeln!(out, "{count} in all; nothing was removed")));
+        return finish(
+            reported.and(stay).and_then(|()| writeln!(out, "{count} in all; nothing was removed")),
+        );
     }
     let (url, keys) = (escaped(&shown(&args.url)).into_owned(), if count == 1 { "key" } else { "keys" });
     if !args.yes && !is_wanted(&url, &format!("{count} {keys}"))? {
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     remove(&args.url, removal, session)?;
     others
         .iter()
-        .for_each(|key| tell(format_args!("{} was kept: it is not part of the dataset", escaped(key))));
+        .for_each(|key| print(format_args!("{} was kept: it is not part of the dataset", escaped(key))));
     finish(writeln!(out, "removed {url} ({count} {keys})"))
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Args {
 }
 
 /// A line of output: name, value, and the reason.
-pub(crate) type ToldRow = (&'static str, String, Option<String>);
+pub(crate) type ReportRow = (&'static str, String, Option<String>);
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let url = Url::parse(&args.url)?;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let checked = args.check.then(|| session.probe(&args.url));
     let (answer, failure) = match checked {
         None => (None, None),
-        Some(Ok(probe)) => (Some(told(&probe)), None),
+        Some(Ok(probe)) => (Some(described(&probe)), None),
         Some(Err(error)) => (Some(error.message().to_owned()), Some(error)),
     };
     rows.extend(answer.map(|answer| ("answer", answer, None)));
@@ -44,14 +44,14 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
 }
 
 /// Whose name would be used with an address, and why.
-pub(crate) fn identity(url: &Url, session: &Session) -> Result<Vec<ToldRow>> {
+pub(crate) fn identity(url: &Url, session: &Session) -> Result<Vec<ReportRow>> {
     let mut rows = vec![("address", crate::message::escaped(&url.to_string()).into_owned(), None)];
     rows.extend(of_bucket(url, session)?.unwrap_or_else(|| of_others(url, session.settings())));
     Ok(rows)
 }
 
 #[cfg(feature = "cloud")]
-fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<ToldRow>>> {
+fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<ReportRow>>> {
     let Some((bucket, found)) = session.bucket_identity(url)? else { return Ok(None) };
     let proxy =
         Url::parse(&found.endpoint.value).ok().and_then(|server| session.settings().proxy_of(&server));
@@ -77,11 +77,11 @@ fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<ToldRow>>> {
 }
 
 #[cfg(not(feature = "cloud"))]
-fn of_bucket(_: &Url, _: &Session) -> Result<Option<Vec<ToldRow>>> {
+fn of_bucket(_: &Url, _: &Session) -> Result<Option<Vec<ReportRow>>> {
     Ok(None)
 }
 
-fn of_others(url: &Url, settings: &ConfigSettings) -> Vec<ToldRow> {
+fn of_others(url: &Url, settings: &ConfigSettings) -> Vec<ReportRow> {
     match url.scheme() {
         Scheme::Http | Scheme::Https => of_server(url, settings),
         Scheme::File => vec![("credentials", "this process: the file system decides".to_owned(), None)],
@@ -89,7 +89,7 @@ fn of_others(url: &Url, settings: &ConfigSettings) -> Vec<ToldRow> {
     }
 }
 
-fn of_server(url: &Url, settings: &ConfigSettings) -> Vec<ToldRow> {
+fn of_server(url: &Url, settings: &ConfigSettings) -> Vec<ReportRow> {
     let login = settings.login(url);
     let (who, why) = match &login {
         Some(login) => {
@@ -99,14 +99,14 @@ fn of_server(url: &Url, settings: &ConfigSettings) -> Vec<ToldRow> {
             };
             (who, Some(login.origin.to_string()))
         }
-        None => ("nobody".to_owned(), None),
+        None => ("none".to_owned(), None),
     };
     let mut rows = vec![("credentials", who, why)];
     rows.extend(settings.proxy_of(url).map(|(proxy, origin)| ("proxy", proxy, Some(origin.to_string()))));
     rows
 }
 
-fn told(probe: &AddressProbe) -> String {
+fn described(probe: &AddressProbe) -> String {
     match probe {
         AddressProbe::Object(bytes) => format!("there is an object of {bytes} bytes"),
         AddressProbe::Prefix(names) => format!("can be listed; {names} names on the first page"),
@@ -116,7 +116,7 @@ fn told(probe: &AddressProbe) -> String {
     }
 }
 
-fn show(out: &mut impl Write, rows: &[ToldRow]) -> io::Result<()> {
+fn show(out: &mut impl Write, rows: &[ReportRow]) -> io::Result<()> {
     let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     for (name, value, why) in rows {
         let why = why.as_ref().map(|why| format!("  ({why})")).unwrap_or_default();
@@ -125,14 +125,14 @@ fn show(out: &mut impl Write, rows: &[ToldRow]) -> io::Result<()> {
     Ok(())
 }
 
-fn show_json(out: &mut impl Write, rows: &[ToldRow]) -> io::Result<()> {
+fn show_json(out: &mut impl Write, rows: &[ReportRow]) -> io::Result<()> {
     let mut all: Map<String, Value> = Map::new();
     for (name, value, why) in rows {
-        let told = match why {
+        let described = match why {
             Some(why) => json!({"value": value, "why": why}),
             None => json!({"value": value}),
         };
-        all.insert(name.replace(' ', "_"), told);
+        all.insert(name.replace(' ', "_"), described);
     }
     writeln!(out, "{:#}", Value::Object(all))
 }

@@ -121,10 +121,10 @@ impl NetcdfTool {
             Err(failure) => failure,
         };
         if !failure.message.is_empty() {
-            message::tell(&failure.message);
+            message::print(&failure.message);
         }
         if failure.shows_usage {
-            message::tell_lines(&self.usage());
+            message::print_lines(&self.usage());
         }
         CommandStatus::from(failure.code)
     }
@@ -178,11 +178,11 @@ impl CalledAs {
 }
 
 /// Says which names there are.
-pub(crate) fn tell_names(name: &str) -> CommandStatus {
+pub(crate) fn print_names(name: &str) -> CommandStatus {
     let _name = message::SpeakerName::set("ncirrus");
     let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     let names = names.join(", ");
-    message::tell(format_args!("called as {name}, which it is not: it is ncirrus, {names}"));
+    message::print(format_args!("called as {name}, which it is not: it is ncirrus, {names}"));
     CommandStatus::from(crate::exit::USAGE)
 }
 

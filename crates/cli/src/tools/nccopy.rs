@@ -3,7 +3,7 @@ use super::{Flag, NetcdfTool, ToolFailure, ToolLine, flag, valued};
 use crate::CommandStatus;
 use crate::commands;
 use ncirrus::{Kind, Result, Session};
-use ncirrus_tools::cdl::parse::CdlFormat;
+use ncirrus_tools::cdl::parse::format_named;
 use ncirrus_tools::{NccopyOptions, kind_of_format};
 
 pub(super) const TOOL: NetcdfTool = NetcdfTool {
@@ -84,7 +84,7 @@ impl Request {
         }
         let source = commands::open_as_netcdf_c(&self.source, session)?;
         let report = ncirrus_tools::nccopy(&source, &self.target, &self.options, session)?;
-        Ok(commands::copy::tell_copied(&report, &source))
+        Ok(commands::copy::print_copied(&report, &source))
     }
 }
 
@@ -144,7 +144,7 @@ const ONLY_OF_NCGEN: [&str; 3] = ["netcdf-4", "netcdf4", "cdf-5"];
 
 /// The kind that `-k` names.
 fn kind(name: &str) -> Option<Kind> {
-    CdlFormat::named(name).filter(|_| !ONLY_OF_NCGEN.contains(&name)).map(kind_of_format)
+    format_named(name).filter(|_| !ONLY_OF_NCGEN.contains(&name)).map(kind_of_format)
 }
 
 /// A size is a number that is not negative, with a suffix that multiplies it by a power of ten.
@@ -201,8 +201,8 @@ mod tests {
             (&["-d"], "option requires an argument -- 'd'"),
             (&["a"], "one input file and one output file required"),
         ] {
-            let told = request(arguments).err().unwrap_or_default();
-            assert!(told.starts_with(message), "{told}");
+            let reported = request(arguments).err().unwrap_or_default();
+            assert!(reported.starts_with(message), "{reported}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! `ncgen` and `ncgen3` with netCDF's options: datasets and programs from CDL text.
 use super::{Flag, NetcdfTool, ToolFailure, ToolLine, ToolOption, flag, valued};
 use crate::CommandStatus;
-use crate::commands::generate::{in_text, input, name_of, tell_cut};
+use crate::commands::generate::{in_text, input, name_of, print_cut};
 use crate::commands::pipe::is_pipe;
 use crate::message;
-use ncirrus::{CreateOptions, DefaultChunks, ErrorKind, Session};
-use ncirrus_tools::cdl::parse::{CdlFault, CdlFormat, NumberRange};
+use ncirrus::{CreateOptions, DefaultChunks, ErrorKind, Format, Session};
+use ncirrus_tools::cdl::parse::{CdlFault, NumberRange, format_named};
 use ncirrus_tools::cdl::{ProgramLanguage, ProgramOptions};
 use ncirrus_tools::{GenerateOptions, GenerateReport, TextInput, check_text, generate, generate_program};
 use std::io::{self, BufWriter};
@@ -71,7 +71,7 @@ const UNKNOWN_OPTION: u8 = 8;
 #[derive(Default)]
 struct GenerateRequest {
     product: Product,
-    kind: Option<CdlFormat>,
+    kind: Option<Format>,
     target: Option<String>,
     /// Of a target without a name of its own.
     ending: Ending,
@@ -112,8 +112,8 @@ fn run(line: &ToolLine, session: &Session, is_classic: bool) -> Result<CommandSt
     let text = line.operands.first().map_or("-", String::as_str);
     let input = input(text, session).map_err(|error| unread(&error, text))?;
     let name = name_of(text);
-    let tell = |fault: &CdlFault| message::tell_fault(fault, name);
-    let options = request.options().faults(&tell);
+    let print = |fault: &CdlFault| message::print_fault(fault, name);
+    let options = request.options().faults(&print);
     let failed = |error: ncirrus::Error| ToolFailure::from(in_text(error, name));
     let report = match &request.product {
         Product::Nothing => check_text(&input, &options, session).map_err(failed)?,
@@ -135,7 +135,7 @@ fn run(line: &ToolLine, session: &Session, is_classic: bool) -> Result<CommandSt
         }
         Product::Program(language) => program(language, &request, text, &input, &options, session)?,
     };
-    tell_changes(&report);
+    print_changes(&report);
     Ok(CommandStatus::SUCCESS)
 }
 
@@ -151,11 +151,11 @@ fn unread(error: &ncirrus::Error, text: &str) -> ToolFailure {
 }
 
 /// Tells what of the text did not become values as it stands.
-fn tell_changes(report: &GenerateReport) {
-    tell_cut(report);
+fn print_changes(report: &GenerateReport) {
+    print_cut(report);
     for note in &report.unfit {
         let (name, line, constant, count) = (&note.name, note.line, &note.constant, note.count);
-        message::tell(format_args!(
+        message::print(format_args!(
             "{name}: {constant} in line {line} does not fit its type ({count} in all)"
         ));
     }
@@ -205,7 +205,7 @@ impl GenerateRequest {
             return Err(ToolFailure::new(UNKNOWN_KIND, "invalid format: ncgen3 makes classic kinds only"));
         }
         if is_classic {
-            request.kind.get_or_insert(CdlFormat::Classic);
+            request.kind.get_or_insert(Format::Classic);
         }
         Ok(request)
     }
@@ -216,28 +216,28 @@ impl GenerateRequest {
             'b' => self.product = Product::Dataset,
             'n' => (self.product, self.ending) = (Product::Dataset, Ending::Cdf),
             'o' => self.target = Some(value.to_owned()),
-            'k' | 'v' => match CdlFormat::named(value) {
+            'k' | 'v' => match format_named(value) {
                 Some(kind) => self.kind = Some(kind),
                 None => return Err(ToolFailure::new(UNKNOWN_KIND, format!("invalid format: {value}"))),
             },
             // Alone it makes nothing, as with netCDF's program.
             '1' => {}
-            '3' => self.kind = Some(CdlFormat::Classic),
-            '4' => self.kind = Some(CdlFormat::NetCdf4),
-            '5' => self.kind = Some(CdlFormat::Data64),
-            '6' => self.kind = Some(CdlFormat::Offset64),
-            '7' => self.kind = Some(CdlFormat::NetCdf4Classic),
+            '3' => self.kind = Some(Format::Classic),
+            '4' => self.kind = Some(Format::NetCdf4),
+            '5' => self.kind = Some(Format::Data64),
+            '6' => self.kind = Some(Format::Offset64),
+            '7' => self.kind = Some(Format::NetCdf4Classic),
             'N' => self.name = Some(value.to_owned()),
             'H' => self.definitions_only = true,
             'x' => self.no_fill = true,
             'l' if value == "b" => self.product = Product::Dataset,
             'l' => self.product = Product::Program(value.to_owned()),
             'c' => {
-                message::tell("-c is deprecated: -lc is meant");
+                message::print("-c is deprecated: -lc is meant");
                 self.product = Product::Program("c".to_owned());
             }
             'f' => {
-                message::tell("-f is deprecated: -lf77 is meant");
+                message::print("-f is deprecated: -lf77 is meant");
                 self.product = Product::Program("f77".to_owned());
             }
             'M' => self.main = Some(value.to_owned()),

@@ -32,7 +32,7 @@ fn corpora_have_the_findings_that_are_due() {
             }
         });
         let found = found.into_inner().unwrap();
-        tell(corpus, &found);
+        print(corpus, &found);
         for (name, outcome) in found {
             let expected = due.get(&name).cloned().unwrap_or_default();
             met.insert(name.clone());
@@ -52,7 +52,7 @@ fn corpora_have_the_findings_that_are_due() {
 }
 
 #[expect(clippy::print_stdout, reason = "tells how many there are")]
-fn tell(corpus: &str, found: &[(String, Result<Outcome, String>)]) {
+fn print(corpus: &str, found: &[(String, Result<Outcome, String>)]) {
     let sound = found.iter().filter(|(_, outcome)| matches!(outcome, Ok((0, _)))).count();
     println!("check, {corpus}: {sound} of {} datasets are sound", found.len());
 }
@@ -86,11 +86,12 @@ for file in files:
         print(file.name, error.json_path, error.message)
 ";
     let output = Command::new(python).args(["-c", script, schema]).arg(folder).output().unwrap();
-    let mut told: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    let mut reported: Vec<String> =
+        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
     if !output.status.success() {
-        told.push(String::from_utf8_lossy(&output.stderr).into_owned());
+        reported.push(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    told
+    reported
 }
 
 /// The datasets that are not sound.

@@ -69,12 +69,12 @@ fn the_examples_of_the_pages_of_commands_work() {
 }
 
 #[expect(clippy::print_stdout, reason = "tells what is not run")]
-fn each_works(commands: Vec<(String, String)>, least: usize) {
+fn each_works(commands: Vec<(String, String)>, min_count: usize) {
     let (_folder, temp) = temp();
     let (offline, others): (Vec<_>, Vec<_>) =
         commands.into_iter().partition(|(_, command)| is_offline(command));
     println!("not run: {others:#?}");
-    assert!(offline.len() > least, "{} commands", offline.len());
+    assert!(offline.len() > min_count, "{} commands", offline.len());
     let (mut failures, mut made) = (Vec::new(), Vec::new());
     for (number, (document, command)) in offline.iter().enumerate() {
         let folder = temp.join(number.to_string());

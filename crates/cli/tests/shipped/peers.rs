@@ -142,8 +142,8 @@ fn zarr_python_reads_the_values_of_zarr_copies() {
         let copies = written(&temp, &session, ending, &["-k", kind, "-d", "1"], (at, 3));
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shipped/zarr_values.py");
         let mut command = Command::new(&python);
-        let told = output_of(command.arg(script).args(copies.iter().map(|one| &one.path))).unwrap();
-        let read: Value = serde_json::from_str(&told).unwrap();
+        let reported = output_of(command.arg(script).args(copies.iter().map(|one| &one.path))).unwrap();
+        let read: Value = serde_json::from_str(&reported).unwrap();
         failures.extend(copies.iter().filter_map(|one| same(one, &read[str_of(&one.path)], "zarr").err()));
     }
     none(&failures);

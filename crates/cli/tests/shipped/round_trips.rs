@@ -76,7 +76,7 @@ fn texts_come_back_from_what_is_made_of_them() {
     let trips = texts.filter(is_data).enumerate().map(|(number, text)| {
         let url = made.path().join(format!("{number}.nc"));
         let output = run(&["generate"], &[&text, &url]);
-        assert!(output.status.success(), "{}: {}", text.display(), told(&output));
+        assert!(output.status.success(), "{}: {}", text.display(), messages(&output));
         RoundTrip { name: name_of(&text), url, kind: None }
     });
     compare("texts", &trips.collect::<Vec<_>>());
@@ -140,11 +140,11 @@ fn around(trip: &RoundTrip, scratch: &Path) -> Outcome {
     std::fs::write(&text, &first.stdout).unwrap();
     let generated = run(&["generate", "-k", &kind], &[&text, &target]);
     if !generated.status.success() {
-        return Outcome::Different(format!("generating {kind}: {}", told(&generated)));
+        return Outcome::Different(format!("generating {kind}: {}", messages(&generated)));
     }
     let second = dump(&target);
     if !second.status.success() {
-        return Outcome::Different(format!("dumping again: {}", told(&second)));
+        return Outcome::Different(format!("dumping again: {}", messages(&second)));
     }
     let (first, second) = (lines(&first.stdout), lines(&second.stdout));
     match first.iter().zip(&second).find(|(one, other)| one != other) {
@@ -161,11 +161,11 @@ fn dump(url: &Path) -> Output {
 /// The lines of a text but those on who wrote the file.
 fn lines(text: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(text);
-    let is_told = |line: &&str| {
+    let is_reported = |line: &&str| {
         let attribute = line.trim_start();
         !PROVENANCE.iter().any(|name| attribute.starts_with(name))
     };
-    text.lines().filter(is_told).map(str::to_owned).collect()
+    text.lines().filter(is_reported).map(str::to_owned).collect()
 }
 
 fn kind_of(url: &Path) -> String {
@@ -185,7 +185,7 @@ fn run(words: &[&str], paths: &[&Path]) -> Output {
     crate::program::command().args(words).args(paths).output().unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

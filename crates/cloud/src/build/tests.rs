@@ -34,15 +34,15 @@ fn a_server_has_settings_of_its_own_by_alias_and_by_address() {
 }
 
 #[test]
-fn a_container_without_an_account_is_told_with_the_ways_to_name_one() {
+fn a_container_without_an_account_is_reported_with_the_ways_to_name_one() {
     let config = Arc::new(ConfigSettings::default());
     let network = NetworkContext { config: Arc::clone(&config), ..NetworkContext::default() };
     let context = CloudContext::from(network);
-    let told = |address: &str| {
+    let reported = |address: &str| {
         let url = Url::parse(address).unwrap();
         let bucket = config.bucket(&url).unwrap().unwrap();
         connect(&bucket, url.fragment(), &context).err().map(|error| error.message().to_owned())
     };
-    assert_eq!(told("az://box/x").as_deref(), Some(NO_ACCOUNT));
-    assert_eq!(told("abfs://box@acc.dfs.core.windows.net/x"), None);
+    assert_eq!(reported("az://box/x").as_deref(), Some(NO_ACCOUNT));
+    assert_eq!(reported("abfs://box@acc.dfs.core.windows.net/x"), None);
 }

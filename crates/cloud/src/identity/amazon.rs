@@ -16,22 +16,23 @@ pub(super) struct IdentityQuery<'a> {
 }
 
 /// Names of profiles that mean anonymous.
-const NOBODY: [&str; 3] = ["no", "none", "anonymous"];
+const ANONYMOUS: [&str; 3] = ["no", "none", "anonymous"];
 /// The default profile.
 pub(super) const DEFAULT: &str = "default";
 
 impl IdentityQuery<'_> {
     pub(super) fn resolve(&self) -> Result<BucketIdentity> {
         let named = self.named_profile();
-        let nobody = named.as_ref().filter(|named| NOBODY.contains(&named.value.as_str()));
+        let anonymous = named.as_ref().filter(|named| ANONYMOUS.contains(&named.value.as_str()));
         let profile = match &named {
-            Some(named) if nobody.is_none() => Some(self.existing(named)?),
+            Some(named) if anonymous.is_none() => Some(self.existing(named)?),
             _ => None,
         }
         .flatten();
-        let (source, credentials, is_chosen) = self.source(profile.as_ref(), nobody)?;
+        let (source, credentials, is_chosen) = self.source(profile.as_ref(), anonymous)?;
         let fallback = || {
-            let is_there = self.profiles.find(ProfileSection::Profile, DEFAULT).is_some() && nobody.is_none();
+            let is_there =
+                self.profiles.find(ProfileSection::Profile, DEFAULT).is_some() && anonymous.is_none();
             is_there.then(|| SourcedValue::new(DEFAULT, format!("it is in {}", self.profiles.places())))
         };
         let is_named = profile.is_some();
@@ -41,8 +42,8 @@ impl IdentityQuery<'_> {
         Ok(BucketIdentity {
             endpoint,
             region: Some(region),
-            anonymous: source == CredentialSource::Nobody,
-            unsigned_retry: !is_chosen && source != CredentialSource::Nobody,
+            anonymous: source == CredentialSource::Anonymous,
+            unsigned_retry: !is_chosen && source != CredentialSource::Anonymous,
             requester_pays: self.requester_pays(),
             profile,
             credentials,
@@ -63,7 +64,7 @@ impl IdentityQuery<'_> {
             return Some(SourcedValue::new(entry.value, format!("AWS.PROFILE in {}", entry.origin)));
         }
         let profile = settings.text(ConfigKey::Profile).filter(|name| !name.is_empty())?;
-        Some(SourcedValue::new(profile, settings.told(ConfigKey::Profile)))
+        Some(SourcedValue::new(profile, settings.described(ConfigKey::Profile)))
     }
 
     /// A profile that was named must exist, unless the program or the alias gives the credentials and the URL does
@@ -84,9 +85,9 @@ impl IdentityQuery<'_> {
     fn source(
         &self,
         profile: Option<&SourcedValue<String>>,
-        nobody: Option<&SourcedValue<String>>,
+        anonymous: Option<&SourcedValue<String>>,
     ) -> Result<(CredentialSource, SourcedValue<String>, bool)> {
-        let told = |source: CredentialSource, why: String, is_chosen: bool| {
+        let reported = |source: CredentialSource, why: String, is_chosen: bool| {
             let credentials = SourcedValue::new(source.to_string(), why);
             Ok((source, credentials, is_chosen))
         };
@@ -96,34 +97,38 @@ impl IdentityQuery<'_> {
             None => self.given()?,
         };
         if let Some((source, why)) = given {
-            return told(source, why, true);
+            return reported(source, why, true);
         }
-        if let Some(nobody) = nobody {
-            return told(
-                CredentialSource::Nobody,
-                format!("profile {:?}: {}", nobody.value, nobody.why),
+        if let Some(anonymous) = anonymous {
+            return reported(
+                CredentialSource::Anonymous,
+                format!("profile {:?}: {}", anonymous.value, anonymous.why),
                 true,
             );
         }
         if profile.is_none() && self.settings().flag(ConfigKey::Anonymous) == Some(true) {
-            return told(CredentialSource::Nobody, self.settings().told(ConfigKey::Anonymous), true);
+            return reported(
+                CredentialSource::Anonymous,
+                self.settings().described(ConfigKey::Anonymous),
+                true,
+            );
         }
         if let Some(profile) = profile
             && let Some(source) = self.of_profile(&profile.value)?
         {
-            return told(source, format!("profile {:?}: {}", profile.value, profile.why), true);
+            return reported(source, format!("profile {:?}: {}", profile.value, profile.why), true);
         }
         if let Some((source, why)) = self.of_alias()? {
-            return told(source, why, true);
+            return reported(source, why, true);
         }
         match self.chain()? {
-            Some((source, why)) => told(source, why, profile.is_some()),
+            Some((source, why)) => reported(source, why, profile.is_some()),
             None => match profile {
                 Some(profile) => Err(Error::invalid(format!(
                     "profile {:?} has no credentials (named by {})",
                     profile.value, profile.why
                 ))),
-                None => told(CredentialSource::Nobody, "no credentials were found".to_owned(), false),
+                None => reported(CredentialSource::Anonymous, "no credentials were found".to_owned(), false),
             },
         }
     }
@@ -135,7 +140,7 @@ impl IdentityQuery<'_> {
 
     fn of_program(&self) -> Result<Option<(CredentialSource, String)>> {
         if self.context.network.options.credentials == Credentials::Anonymous {
-            return Ok(Some((CredentialSource::Nobody, "the program".to_owned())));
+            return Ok(Some((CredentialSource::Anonymous, "the program".to_owned())));
         }
         let setting = |name: &str| self.setting(name);
         if let (Some(access), Some(secret)) = (setting("aws_access_key_id"), setting("aws_secret_access_key"))
@@ -148,7 +153,7 @@ impl IdentityQuery<'_> {
             return Ok(Some((CredentialSource::Keys(keys), "the program".to_owned())));
         }
         if setting("aws_skip_signature").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-            return Ok(Some((CredentialSource::Nobody, "the program".to_owned())));
+            return Ok(Some((CredentialSource::Anonymous, "the program".to_owned())));
         }
         Ok(None)
     }
@@ -157,7 +162,7 @@ impl IdentityQuery<'_> {
         let Some((alias, host)) = self.host() else { return Ok(None) };
         let why = format!("alias {alias:?} in {}", host.origin);
         if host.anonymous {
-            return Ok(Some((CredentialSource::Nobody, why)));
+            return Ok(Some((CredentialSource::Anonymous, why)));
         }
         if let (Some(access), Some(secret)) = (&host.access_key, &host.secret_key) {
             let token = host.session_token.as_ref().map(ncirrus_config::SecretText::exposed);
@@ -167,7 +172,7 @@ impl IdentityQuery<'_> {
             )));
         }
         match &host.profile {
-            Some(name) if NOBODY.contains(&name.as_str()) => Ok(Some((CredentialSource::Nobody, why))),
+            Some(name) if ANONYMOUS.contains(&name.as_str()) => Ok(Some((CredentialSource::Anonymous, why))),
             Some(name) => {
                 let none = || Error::invalid(format!("profile {name:?} has no credentials (named by {why})"));
                 Ok(Some((self.of_profile(name)?.ok_or_else(none)?, why)))

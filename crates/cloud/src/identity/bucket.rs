@@ -62,7 +62,7 @@ pub(super) fn of_provider(
     what: Option<&'static str>,
     why: String,
 ) -> BucketIdentity {
-    let source = what.map_or(CredentialSource::Nobody, CredentialSource::Provider);
+    let source = what.map_or(CredentialSource::Anonymous, CredentialSource::Provider);
     BucketIdentity {
         endpoint,
         region: None,

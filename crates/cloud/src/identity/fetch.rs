@@ -25,7 +25,7 @@ use tokio::sync::Mutex;
 /// Credentials from one source.
 pub(crate) struct CredentialCache {
     source: CredentialSource,
-    asker: TokenClient,
+    token_client: TokenClient,
     kept: Mutex<CachedCredentials>,
     /// The provider's own way to fetch them.
     provider: Option<AwsCredentialProvider>,
@@ -56,9 +56,9 @@ const MARGIN: Duration = Duration::from_secs(300);
 const FAILED: Duration = Duration::from_secs(1);
 
 impl CredentialCache {
-    pub(super) fn new(source: &CredentialSource, asker: TokenClient) -> Self {
-        let provider = own_provider(source, &asker);
-        Self { source: source.clone(), asker, kept: Mutex::default(), provider }
+    pub(super) fn new(source: &CredentialSource, token_client: TokenClient) -> Self {
+        let provider = own_provider(source, &token_client);
+        Self { source: source.clone(), token_client, kept: Mutex::default(), provider }
     }
 
     /// Valid credentials; `None` if the machine has none and needs none.
@@ -81,7 +81,7 @@ impl CredentialCache {
         if let Some((_, error)) = kept.failed.as_ref().filter(|(at, _)| is_fresh(at)) {
             return Err(error.clone());
         }
-        match fetch(&self.source, &self.asker).await {
+        match fetch(&self.source, &self.token_client).await {
             Ok(fetched) => {
                 let credential = fetched.as_ref().map(|fresh| Arc::clone(&fresh.credential));
                 *kept = CachedCredentials { fresh: fetched, failed: None };
@@ -116,21 +116,21 @@ impl CredentialCache {
 
 fn fetch<'a>(
     source: &'a CredentialSource,
-    asker: &'a TokenClient,
+    token_client: &'a TokenClient,
 ) -> BoxFuture<'a, Result<Option<FreshCredentials>>> {
     async move {
         match source {
-            CredentialSource::Nobody | CredentialSource::Provider(_) => Ok(None),
+            CredentialSource::Anonymous | CredentialSource::Provider(_) => Ok(None),
             CredentialSource::Keys(keys) => {
-                Ok(Some(FreshCredentials::lasting(&keys.as_they_stand(&asker.environment))))
+                Ok(Some(FreshCredentials::lasting(&keys.current(&token_client.environment))))
             }
             CredentialSource::Process(command) => process::run(command).await.map(Some),
-            CredentialSource::Sso(sso) => sso::fetch(sso, asker).await.map(Some),
-            CredentialSource::Role(role) => take_on(role, asker).await.map(Some),
+            CredentialSource::Sso(sso) => sso::fetch(sso, token_client).await.map(Some),
+            CredentialSource::Role(role) => take_on(role, token_client).await.map(Some),
             CredentialSource::WebIdentity { .. }
             | CredentialSource::Container
             | CredentialSource::Instance { .. } => {
-                let Some(provider) = own_provider(source, asker) else { return Ok(None) };
+                let Some(provider) = own_provider(source, token_client) else { return Ok(None) };
                 let credential = provider.get_credential().await.map_err(|error| denied(source, &error))?;
                 Ok(Some(FreshCredentials { credential, until: None }))
             }
@@ -139,20 +139,24 @@ fn fetch<'a>(
     .boxed()
 }
 
-async fn take_on(role: &AssumedRole, asker: &TokenClient) -> Result<FreshCredentials> {
-    let Some(device) = &role.device else { return assume(role, None, asker).await };
-    if let Some(kept) = mfa::kept(role, asker) {
+async fn take_on(role: &AssumedRole, token_client: &TokenClient) -> Result<FreshCredentials> {
+    let Some(device) = &role.device else { return assume(role, None, token_client).await };
+    if let Some(kept) = mfa::kept(role, token_client) {
         return Ok(kept);
     }
-    let code = mfa::code(role, device, asker).await?;
-    let fresh = assume(role, Some(&code), asker).await?;
-    mfa::keep(role, asker, &fresh);
+    let code = mfa::code(role, device, token_client).await?;
+    let fresh = assume(role, Some(&code), token_client).await?;
+    mfa::keep(role, token_client, &fresh);
     Ok(fresh)
 }
 
-async fn assume(role: &AssumedRole, code: Option<&str>, asker: &TokenClient) -> Result<FreshCredentials> {
-    match fetch(&role.base, asker).await? {
-        Some(base) => sts::assume(role, &base.credential, code, asker).await,
+async fn assume(
+    role: &AssumedRole,
+    code: Option<&str>,
+    token_client: &TokenClient,
+) -> Result<FreshCredentials> {
+    match fetch(&role.base, token_client).await? {
+        Some(base) => sts::assume(role, &base.credential, code, token_client).await,
         None => Err(Error::new(
             ErrorKind::Denied,
             format!("there are no credentials to assume role {} with", role.arn),
@@ -161,13 +165,13 @@ async fn assume(role: &AssumedRole, code: Option<&str>, asker: &TokenClient) -> 
 }
 
 /// What the provider's client fetches itself: tokens from files, containers, machines.
-fn own_provider(source: &CredentialSource, asker: &TokenClient) -> Option<AwsCredentialProvider> {
+fn own_provider(source: &CredentialSource, token_client: &TokenClient) -> Option<AwsCredentialProvider> {
     use object_store::aws::AmazonS3ConfigKey as ConfigKey;
-    let variable = |name: &str| asker.environment.variable(name);
+    let variable = |name: &str| token_client.environment.variable(name);
     let new = || {
-        let builder = AmazonS3Builder::new().with_bucket_name("none").with_region(&asker.region);
+        let builder = AmazonS3Builder::new().with_bucket_name("none").with_region(&token_client.region);
         let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-        builder.with_retry(retry).with_http_connector(FixedConnector(asker.client.clone()))
+        builder.with_retry(retry).with_http_connector(FixedConnector(token_client.client.clone()))
     };
     let set = |builder: AmazonS3Builder, key: ConfigKey, value: Option<&str>| match value {
         Some(value) => builder.with_config(key, value),
@@ -175,7 +179,7 @@ fn own_provider(source: &CredentialSource, asker: &TokenClient) -> Option<AwsCre
     };
     let builder = match source {
         CredentialSource::WebIdentity { file, role, session } => {
-            let file = asker.environment.expanded(file).display().to_string();
+            let file = token_client.environment.expanded(file).display().to_string();
             let builder = new()
                 .with_config(ConfigKey::WebIdentityTokenFile, file)
                 .with_config(ConfigKey::RoleArn, role);
@@ -215,13 +219,13 @@ fn denied(source: &CredentialSource, error: &object_store::Error) -> Error {
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    let told: String = cause.to_string().chars().take(200).collect();
-    let told = if told.contains("://") { "no answer".to_owned() } else { told };
-    Error::new(ErrorKind::Denied, format!("no credentials from {source}: {told}"))
+    let reported: String = cause.to_string().chars().take(200).collect();
+    let reported = if reported.contains("://") { "no answer".to_owned() } else { reported };
+    Error::new(ErrorKind::Denied, format!("no credentials from {source}: {reported}"))
 }
 
 impl fmt::Debug for CredentialCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Purse({})", self.source)
+        write!(f, "CredentialCache({})", self.source)
     }
 }

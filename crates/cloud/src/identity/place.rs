@@ -37,8 +37,8 @@ impl IdentityQuery<'_> {
             Some(SourcedValue::new(found.value(key)?, format!("profile {name:?} in {}", found.origin(key))))
         };
         // A profile that the user named precedes the environment and the configuration, the default profile does not.
-        if let Some(told) = profile.filter(|_| is_named).and_then(|name| of_profile(&name.value)) {
-            return told;
+        if let Some(reported) = profile.filter(|_| is_named).and_then(|name| of_profile(&name.value)) {
+            return reported;
         }
         let settings = self.settings();
         if let Some(entry) =
@@ -47,7 +47,7 @@ impl IdentityQuery<'_> {
             return SourcedValue::new(entry.value, format!("AWS.REGION in {}", entry.origin));
         }
         if let Some(region) = settings.text(ConfigKey::Region) {
-            return SourcedValue::new(region, settings.told(ConfigKey::Region));
+            return SourcedValue::new(region, settings.described(ConfigKey::Region));
         }
         of_profile(DEFAULT)
             .unwrap_or_else(|| SourcedValue::new(USUAL, "the default; the bucket may answer with its own"))
@@ -74,7 +74,8 @@ impl IdentityQuery<'_> {
             return checked(server, "the program".to_owned());
         }
         let settings = self.settings();
-        let configured = || Some((settings.text(ConfigKey::Endpoint)?, settings.told(ConfigKey::Endpoint)));
+        let configured =
+            || Some((settings.text(ConfigKey::Endpoint)?, settings.described(ConfigKey::Endpoint)));
         let is_ignored = self
             .environment()
             .variable("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
@@ -123,7 +124,7 @@ impl IdentityQuery<'_> {
             return Some(SourcedValue::new(pays, format!("alias {alias:?} in {origin}")));
         }
         let pays = self.settings().flag(ConfigKey::RequesterPays)?;
-        Some(SourcedValue::new(pays, self.settings().told(ConfigKey::RequesterPays)))
+        Some(SourcedValue::new(pays, self.settings().described(ConfigKey::RequesterPays)))
     }
 }
 

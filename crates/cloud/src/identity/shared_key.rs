@@ -4,7 +4,7 @@ use super::known::{BucketFacts, CredentialRegistry};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use ncirrus_http::{RequestFailure, StoreOperation, told_of_clock};
+use ncirrus_http::{RequestFailure, StoreOperation, clock_difference_text};
 use object_store::client::{HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService};
 use object_store::{ClientOptions, HeaderValue};
 use reqwest::header::{AUTHORIZATION, DATE, HeaderMap};
@@ -85,8 +85,8 @@ impl SharedKeySigner {
             return false;
         }
         self.learnt.change(|facts| facts.clock = ahead);
-        let told = told_of_clock(ahead);
-        self.known.note(format!("{}: {told}: requests are signed by the server's", self.address));
+        let reported = clock_difference_text(ahead);
+        self.known.note(format!("{}: {reported}: requests are signed by the server's", self.address));
         true
     }
 }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_uploads_are_told_from_parts() {
+    fn ends_of_uploads_are_distinguished_from_parts() {
         assert!(ends_upload(&request("PUT", "http://h/box/a?comp=blocklist")));
         assert!(!ends_upload(&request("PUT", "http://h/box/a?comp=block&blockid=x")));
         assert!(!ends_upload(&request("GET", "http://h/box/a?comp=blocklist")));

@@ -9,7 +9,7 @@ use super::known::{BucketFacts, CredentialRegistry};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::TryStreamExt;
-use ncirrus_http::{RequestFailure, StoreOperation, once, told_of_clock};
+use ncirrus_http::{RequestFailure, StoreOperation, clock_difference_text, once};
 use ncirrus_layout::Error;
 use object_store::CredentialProvider;
 use object_store::aws::{AwsAuthorizer, AwsCredential};
@@ -59,13 +59,14 @@ impl BucketSigner {
         let region = identity.region.as_ref().map(|region| region.value.clone()).unwrap_or_default();
         let known = context.identities.clone();
         let environment = context.network.config.environment().clone();
-        let asker = TokenClient {
+        let token_client = TokenClient {
             client: inner.clone(),
             environment,
             codes: context.codes.clone(),
             region: region.clone(),
         };
-        let cache = known.cache(&identity.source, &region, || CredentialCache::new(&identity.source, asker));
+        let cache =
+            known.cache(&identity.source, &region, || CredentialCache::new(&identity.source, token_client));
         Self(Arc::new(SigningService {
             inner,
             cache,
@@ -125,7 +126,7 @@ impl SigningService {
         // Taken in any case: it belongs to this answer.
         let is_over = StoreOperation::take_expired()
             | answer.is_over()
-            | is_untold(&request, credential.as_deref(), &answer);
+            | may_hide_expiry(&request, credential.as_deref(), &answer);
         if is_over && let Some(renewed) = self.renewed(credential.as_deref()).await? {
             credential = Some(renewed);
             answer = self.ask(&request, credential.as_deref()).await?;
@@ -178,8 +179,8 @@ impl SigningService {
             return false;
         };
         self.learnt.change(|facts| facts.clock = ahead);
-        let told = told_of_clock(ahead);
-        self.known.note(format!("{}: {told}: requests are signed by the server's", self.address));
+        let reported = clock_difference_text(ahead);
+        self.known.note(format!("{}: {reported}: requests are signed by the server's", self.address));
         true
     }
 
@@ -200,8 +201,8 @@ impl SigningService {
 
     /// Whether the bucket reported another region than the one used for the request; another task may have learnt it
     /// meanwhile.
-    fn learns_region(&self, answer: &ServerVerdict, asked: &str) -> bool {
-        let Some(region) = answer.region().filter(|region| region != asked) else { return false };
+    fn learns_region(&self, answer: &ServerVerdict, requested: &str) -> bool {
+        let Some(region) = answer.region().filter(|region| region != requested) else { return false };
         self.learnt.change(|facts| facts.region = Some(region));
         true
     }
@@ -247,7 +248,11 @@ fn depends(request: &mut HttpRequest) -> bool {
 }
 
 /// Whether a session token may have expired: answers to HEAD do not say why.
-fn is_untold(request: &HttpRequest, credential: Option<&AwsCredential>, answer: &ServerVerdict) -> bool {
+fn may_hide_expiry(
+    request: &HttpRequest,
+    credential: Option<&AwsCredential>,
+    answer: &ServerVerdict,
+) -> bool {
     *request.method() == Method::HEAD
         && answer.response.status() == StatusCode::BAD_REQUEST
         && credential.is_some_and(|credential| credential.token.is_some())

@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CredentialSource {
     /// Requests are not signed.
-    Nobody,
+    Anonymous,
     /// Static keys.
     Keys(StaticKeys),
     /// A web identity token in a file, exchanged for a role (`AssumeRoleWithWebIdentity`).
@@ -74,7 +74,7 @@ impl StaticKeys {
     }
 
     /// The current keys in the file, if they come from one: other programs may have written new ones.
-    pub(super) fn as_they_stand(&self, environment: &ProcessEnvironment) -> Self {
+    pub(super) fn current(&self, environment: &ProcessEnvironment) -> Self {
         let again = |name: &String| {
             let profiles = ProfileFiles::read(environment);
             without_role(&profiles, profiles.find(ProfileSection::Profile, name)?, name).ok()?
@@ -216,7 +216,7 @@ pub(super) fn missing(profiles: &ProfileFiles, name: &str) -> Error {
 impl fmt::Display for CredentialSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nobody => f.write_str("anonymous: requests are not signed"),
+            Self::Anonymous => f.write_str("anonymous: requests are not signed"),
             Self::Keys(keys) => {
                 let token = if keys.token.is_some() { " with a session token" } else { "" };
                 write!(f, "access key {}{token}", shortened(keys.access.exposed()))

@@ -17,8 +17,8 @@ fn context(environment: ProcessEnvironment) -> StoreContext {
 fn is_refused(source: &str, target: &str, shape: DatasetShape, context: &StoreContext) -> bool {
     let Err(error) = check_apart(source, target, shape, context) else { return false };
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
-    let (told, shown) = (error.to_string(), |address: &str| Url::parse(address).unwrap().to_string());
-    assert!(told.contains(&shown(source)) && told.contains(&shown(target)), "{told}");
+    let (reported, shown) = (error.to_string(), |address: &str| Url::parse(address).unwrap().to_string());
+    assert!(reported.contains(&shown(source)) && reported.contains(&shown(target)), "{reported}");
     true
 }
 

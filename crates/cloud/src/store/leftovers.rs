@@ -3,9 +3,10 @@ use super::listing::is_named;
 use super::{CloudStore, path_of};
 use crate::asking::{BucketClient, failed};
 use crate::fault::CloudFault;
-use crate::xml::{self, XmlElement};
+use crate::xml;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, TryStreamExt};
+use ncirrus_layout::xml::XmlNode;
 use ncirrus_layout::{Error, ObjectId, Result};
 use ncirrus_store::{StoreUpkeep, UnfinishedUpload, key};
 use std::time::{Duration, SystemTime};
@@ -26,10 +27,10 @@ impl CloudStore {
             found.extend(uploads(&page).filter_map(|(key, id, since)| {
                 Some(UnfinishedUpload { object: self.root().child(key), id: id.to_owned(), since: since? })
             }));
-            let next = page.text("NextKeyMarker").zip(page.text("NextUploadIdMarker"));
+            let next = page.text_of("NextKeyMarker").zip(page.text_of("NextUploadIdMarker"));
             let next = next.map(|(key, id)| (key.to_owned(), id.to_owned()));
             // A server that returns the same marker again would cause an endless loop.
-            if page.text("IsTruncated") != Some("true") || next.is_none() || next == after {
+            if page.text_of("IsTruncated") != Some("true") || next.is_none() || next == after {
                 break;
             }
             after = next;
@@ -56,11 +57,11 @@ impl CloudStore {
             return self.dated_listed(asking, prefix).await;
         }
         let (root, objects) = (self.root(), self.objects.list(Some(&path)));
-        let told = objects.map_ok(|meta| {
+        let reported = objects.map_ok(|meta| {
             let seconds = u64::try_from(meta.last_modified.timestamp()).unwrap_or(0);
             (root.child(meta.location.as_ref()), SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
         });
-        told.try_collect().await.map_err(|error| CloudFault::from(error).at(prefix))
+        reported.try_collect().await.map_err(|error| CloudFault::from(error).at(prefix))
     }
 
     async fn dated_listed(
@@ -103,10 +104,10 @@ impl StoreUpkeep for CloudStore {
 }
 
 /// A page of the uploads of a bucket.
-async fn page(asking: &BucketClient, query: &[(&str, &str)]) -> std::result::Result<XmlElement, CloudFault> {
+async fn page(asking: &BucketClient, query: &[(&str, &str)]) -> std::result::Result<XmlNode, CloudFault> {
     let (status, text) = asking.ask(query).await?;
     match status.as_u16() {
-        200..300 => XmlElement::parse(&text).ok_or_else(|| failed("the answer is not a list of uploads")),
+        200..300 => xml::parse(&text).ok_or_else(|| failed("the answer is not a list of uploads")),
         401 | 403 => Err(CloudFault::Denied("the unfinished uploads cannot be listed".to_owned())),
         501 => Err(CloudFault::Other(Error::unsupported("the server does not list unfinished uploads"))),
         other => Err(failed(format!("the unfinished uploads cannot be listed: status {other}"))),
@@ -114,10 +115,10 @@ async fn page(asking: &BucketClient, query: &[(&str, &str)]) -> std::result::Res
 }
 
 /// Key, identifier and time of the uploads of an answer.
-fn uploads(page: &XmlElement) -> impl Iterator<Item = (&str, &str, Option<SystemTime>)> {
+fn uploads(page: &XmlNode) -> impl Iterator<Item = (&str, &str, Option<SystemTime>)> {
     page.each("Upload").filter_map(|upload| {
-        let since = upload.text("Initiated").and_then(xml::time);
-        Some((upload.text("Key")?, upload.text("UploadId")?, since))
+        let since = upload.text_of("Initiated").and_then(xml::time);
+        Some((upload.text_of("Key")?, upload.text_of("UploadId")?, since))
     })
 }
 
@@ -129,7 +130,7 @@ mod tests {
     fn uploads_are_read_from_the_answer() {
         let page = "<R><Upload><Key>a/b&amp;c</Key><UploadId>x</UploadId><Initiated>1970-01-01T00:00:01Z</Initiated>\
                     </Upload><Upload><Key>d</Key></Upload></R>";
-        let page = XmlElement::parse(page).unwrap();
+        let page = xml::parse(page).unwrap();
         let found: Vec<_> = uploads(&page).collect();
         let since = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
         assert_eq!(found, [("a/b&c", "x", Some(since))]);

@@ -3,7 +3,8 @@
 use super::{CloudStore, entries};
 use crate::asking::{BucketClient, failed};
 use crate::fault::CloudFault;
-use crate::xml::{self, XmlElement};
+use crate::xml;
+use ncirrus_layout::xml::XmlNode;
 use ncirrus_layout::{Listing, LockExt, ObjectId, Result};
 use ncirrus_store::{ObjectPage, key};
 use object_store::path::Path;
@@ -37,15 +38,15 @@ const MAX_KEYS: usize = 20;
 
 impl OddKeys {
     /// What was left out.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(super) fn reported(&self) -> Vec<String> {
         self.0.guard().clone()
     }
 
     fn note(&self, what: &str, key: &str) {
-        let mut told = self.0.guard();
+        let mut reported = self.0.guard();
         let line = format!("{what} {key:?} left out: {WHY}");
-        if told.len() < MAX_KEYS && !told.contains(&line) {
-            told.push(line);
+        if reported.len() < MAX_KEYS && !reported.contains(&line) {
+            reported.push(line);
         }
     }
 }
@@ -86,25 +87,26 @@ impl BucketClient {
 }
 
 fn parse(text: &str) -> std::result::Result<ListingPage, &'static str> {
-    let answer = XmlElement::parse(text).filter(|answer| answer.is("ListBucketResult"));
+    let answer = xml::parse(text).filter(|answer| answer.name == "ListBucketResult");
     let answer = answer.ok_or("the answer is not a listing")?;
     let objects: Option<Vec<ListedKey>> = answer.each("Contents").map(listed).collect();
-    let prefixes = answer.each("CommonPrefixes").flat_map(|within| within.texts("Prefix"));
-    let next = answer.text("NextContinuationToken");
-    if next.is_none() && answer.text("IsTruncated") == Some("true") {
+    let prefixes =
+        answer.each("CommonPrefixes").flat_map(|within| within.each("Prefix")).map(|prefix| &prefix.text);
+    let next = answer.text_of("NextContinuationToken");
+    if next.is_none() && answer.text_of("IsTruncated") == Some("true") {
         return Err("the listing is truncated without a continuation token");
     }
     Ok(ListingPage {
         objects: objects.ok_or("an entry of the listing lacks its key or size")?,
-        prefixes: prefixes.map(str::to_owned).collect(),
+        prefixes: prefixes.cloned().collect(),
         next: next.map(str::to_owned),
     })
 }
 
-fn listed(object: &XmlElement) -> Option<ListedKey> {
-    let size = object.text("Size")?.trim().parse().ok()?;
-    let changed = object.text("LastModified").and_then(xml::time);
-    Some(ListedKey { key: object.text("Key")?.to_owned(), size, changed })
+fn listed(object: &XmlNode) -> Option<ListedKey> {
+    let size = object.text_of("Size")?.trim().parse().ok()?;
+    let changed = object.text_of("LastModified").and_then(xml::time);
+    Some(ListedKey { key: object.text_of("Key")?.to_owned(), size, changed })
 }
 
 impl CloudStore {

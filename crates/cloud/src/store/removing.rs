@@ -5,7 +5,7 @@
 use super::{CloudStore, path_of};
 use crate::asking::{BucketClient, failed};
 use crate::fault::CloudFault;
-use crate::xml::{XmlElement, escaped};
+use crate::xml::{self, escaped};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use futures_util::stream::{BoxStream, iter, try_unfold};
@@ -169,18 +169,21 @@ impl BucketClient {
 /// # Errors
 /// The first key that was permanently refused, and why; keys that were not requested are not named.
 fn stays(keys: &[String], text: &str) -> std::result::Result<Option<Vec<String>>, RemovalRefused> {
-    let answer = XmlElement::parse(text);
+    let answer = xml::parse(text);
     if answer.is_none() && !text.trim().is_empty() {
         return Err(failed("objects may not have been removed: the answer cannot be understood").into());
     }
     let mut busy = Vec::new();
     for error in answer.iter().flat_map(|answer| answer.each("Error")) {
-        let key = error.text("Key").filter(|key| keys.iter().any(|asked| asked == key)).map(str::to_owned);
-        match (error.text("Code"), key) {
+        let key = error
+            .text_of("Key")
+            .filter(|key| keys.iter().any(|requested| requested == key))
+            .map(str::to_owned);
+        match (error.text_of("Code"), key) {
             (Some("NoSuchKey"), _) => {}
             (Some("InternalError" | "SlowDown" | "ServiceUnavailable"), Some(key)) => busy.push(key),
             (code, key) => {
-                let fault = CloudFault::of_code(code.unwrap_or_default(), error.text("Message"));
+                let fault = CloudFault::of_code(code.unwrap_or_default(), error.text_of("Message"));
                 return Err(RemovalRefused { key, fault });
             }
         }
@@ -226,13 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_busy_server_did_not_remove_is_asked_for_again() {
+    fn what_a_busy_server_did_not_remove_is_requested_again() {
         let text = answer(&[("a", "SlowDown"), ("c&d", "InternalError")]);
         assert_eq!(stays(&keys(&["a", "b", "c&d"]), &text).ok(), Some(Some(keys(&["a", "c&d"]))));
     }
 
     #[test]
-    fn what_is_refused_is_named_unless_nobody_asked_for_it() {
+    fn what_is_refused_is_named_if_it_was_requested() {
         for (key, named) in [("b", Some("b")), ("other", None)] {
             let refused =
                 stays(&keys(&["a", "b"]), &answer(&[("a", "SlowDown"), (key, "AccessDenied")])).err();

@@ -106,13 +106,13 @@ fn clients_of_every_provider_are_made_without_asking_anyone() {
 }
 
 #[test]
-fn failures_do_not_tell_secrets() {
+fn failures_contain_no_secrets() {
     let error = object_store::Error::Generic {
         store: "x",
         source: "asked https://host/a?sig=hunter2 in vain\nand again".into(),
     };
-    let told = CloudFault::from(error).at(&store().root());
-    assert_eq!(told.message(), "asked https://host/a in vain and again");
+    let reported = CloudFault::from(error).at(&store().root());
+    assert_eq!(reported.message(), "asked https://host/a in vain and again");
 }
 
 #[test]
@@ -143,15 +143,15 @@ fn a_dataset_of_one_object_is_removed_alone_whatever_lies_below_its_name() {
 }
 
 #[test]
-fn a_listing_with_an_odd_key_is_told_with_what_is_odd() {
+fn a_listing_with_an_odd_key_is_reported_with_what_is_odd() {
     let error = object_store::Error::from(Path::parse("a//b").unwrap_err());
-    let told = CloudFault::from(error).at(&store().root());
-    assert_eq!(told.kind(), ErrorKind::Unsupported);
-    assert!(told.message().contains("\"a//b\"") && told.message().contains("listings"), "{told}");
+    let reported = CloudFault::from(error).at(&store().root());
+    assert_eq!(reported.kind(), ErrorKind::Unsupported);
+    assert!(reported.message().contains("\"a//b\"") && reported.message().contains("listings"), "{reported}");
 }
 
 #[test]
-fn a_server_that_speaks_like_amazon_is_asked_over_http() {
+fn a_server_that_speaks_like_amazon_is_requested_over_http() {
     use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
     let server = TestHttpServer::start([
         ("/bucket/a/x.nc", ServerPage::Ranged(b"0123456789".to_vec())),

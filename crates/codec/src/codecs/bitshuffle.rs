@@ -122,11 +122,12 @@ impl Bitshuffle {
         let (blocks, rest) = input.split_at(self.whole(input.len()));
         let block = self.block.min(blocks.len().max(self.size.checked_mul(8)?));
         let bound = compress_bound(format, block).checked_add(4)?;
-        let most =
+        let max =
             HEAD.checked_add(blocks.len().div_ceil(block).checked_mul(bound)?)?.checked_add(rest.len())?;
         let mut work = std::mem::take(&mut contexts.work);
         let (planes, bytes) = work.prepare(block.checked_mul(2)?).split_at_mut(block);
-        let room = out.prepare(most);
+        let room = out.prepare(max);
+        // The header of bitshuffle's HDF5 filter: decoded bytes and bytes of a block, big-endian.
         room.get_mut(..8)?.copy_from_slice(&u64::try_from(input.len()).ok()?.to_be_bytes());
         room.get_mut(8..HEAD)?.copy_from_slice(&u32::try_from(self.block).ok()?.to_be_bytes());
         let mut at = HEAD;
@@ -138,6 +139,7 @@ impl Bitshuffle {
             at += 4 + len;
         }
         contexts.work = work;
+        // Elements that are not a complete group of 8 are stored as they are.
         room.get_mut(at..at + rest.len())?.copy_from_slice(rest);
         out.truncate(at + rest.len());
         Some(())

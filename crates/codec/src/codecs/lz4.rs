@@ -64,8 +64,8 @@ impl Codec for Lz4 {
             Self::Whole => input.first_chunk().map(|len| u64::from(u32::from_le_bytes(*len))),
             Self::Blocks { .. } => input.first_chunk().map(|len| u64::from_be_bytes(*len)),
         };
-        let most = input.len().saturating_mul(MAX_PER_BYTE);
-        match len.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= most) {
+        let max = input.len().saturating_mul(MAX_PER_BYTE);
+        match len.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= max) {
             Some(len) => Ok(Some(len)),
             None => Err(CodecError::malformed(NAME, format!("{} bytes cannot hold the chunk", input.len()))),
         }

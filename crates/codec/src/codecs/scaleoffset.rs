@@ -49,7 +49,7 @@ enum PackedNumber {
 /// The header of a chunk.
 struct ChunkHead {
     bits: u32,
-    least: u64,
+    min: u64,
 }
 
 impl ScaleOffset {
@@ -107,7 +107,7 @@ impl ScaleOffset {
         let store = |value: u64| self.store::<N>(value);
         let out = out.as_chunks_mut::<N>().0;
         if head.bits == 0 {
-            out.fill(store(head.least));
+            out.fill(store(head.min));
             return Some(());
         }
         let fill = self.fill.map(|fill| (mask(head.bits), store(fill)));
@@ -116,7 +116,7 @@ impl ScaleOffset {
             let distance = bits.take_long(head.bits);
             *out = match fill {
                 Some((all_ones, fill)) if distance == all_ones => fill,
-                _ => store(self.value(distance, head.least)),
+                _ => store(self.value(distance, head.min)),
             };
         }
         (!bits.is_over()).then_some(())
@@ -136,17 +136,17 @@ impl ScaleOffset {
         clippy::cast_possible_truncation,
         reason = "distances become floats with rounding, as in C; floats of 4 bytes have 4 bytes"
     )]
-    fn value(&self, distance: u64, least: u64) -> u64 {
+    fn value(&self, distance: u64, min: u64) -> u64 {
         match (self.number, self.size) {
-            (PackedNumber::Integer { .. }, _) => least.wrapping_add(distance),
+            (PackedNumber::Integer { .. }, _) => min.wrapping_add(distance),
             (PackedNumber::Float { digits }, 4) => {
                 let scale = 10f32.powf(digits as f32);
-                let value = (distance as u32).cast_signed() as f32 / scale + f32::from_bits(least as u32);
+                let value = (distance as u32).cast_signed() as f32 / scale + f32::from_bits(min as u32);
                 u64::from(value.to_bits())
             }
             (PackedNumber::Float { digits }, _) => {
                 let scale = 10f64.powf(f64::from(digits));
-                (distance.cast_signed() as f64 / scale + f64::from_bits(least)).to_bits()
+                (distance.cast_signed() as f64 / scale + f64::from_bits(min)).to_bits()
             }
         }
     }
@@ -200,8 +200,8 @@ impl Codec for ScaleOffset {
 impl ChunkHead {
     fn read(input: &[u8]) -> Option<Self> {
         let bits = u32::from_le_bytes(*input.first_chunk()?);
-        let least = u64::from_le_bytes(*input.get(5..)?.first_chunk()?);
-        (input.len() >= HEAD).then_some(Self { bits, least })
+        let min = u64::from_le_bytes(*input.get(5..)?.first_chunk()?);
+        (input.len() >= HEAD).then_some(Self { bits, min })
     }
 }
 

@@ -87,6 +87,7 @@ impl Szip {
             Some(pixels) => pixels,
             None => usual_scanline(&chunk.shape, block as u64)?,
         };
+        // As in szip, numbers of 32 and 64 bits are coded as planes of bytes.
         let spread = if bits > 24 { bits / 8 } else { 1 };
         let sample_bits = if spread > 1 { 8 } else { bits };
         let samples = SampleBlock {
@@ -153,10 +154,10 @@ impl Szip {
     fn write(&self, line: &mut [u32], out: &mut [u8]) {
         let SampleBlock { bits, bytes, big_endian, differences } = self.samples;
         if differences {
-            let most = u32::MAX >> (32 - bits);
+            let max = u32::MAX >> (32 - bits);
             let mut last = line.first().copied().unwrap_or(0);
             for value in line.iter_mut().skip(1) {
-                last = undo(*value, last, most);
+                last = undo(*value, last, max);
                 *value = last;
             }
         }
@@ -230,7 +231,7 @@ impl Codec for Szip {
         } else {
             input
         };
-        let room = out.prepare(self.most_encoded(input.len()));
+        let room = out.prepare(self.max_encoded(input.len()));
         let (head, body) = room.split_at_mut(4);
         head.copy_from_slice(&len.to_le_bytes());
         let used = encode::encode(self, samples, body);
@@ -300,12 +301,12 @@ fn split(bits: &mut BitReader, line: &mut Vec<u32>, end: usize, k: u32) {
 /// The sample after `last`: small codes are differences of alternating sign; beyond the point where only one sign stays
 /// within the range, the code is the distance.
 #[inline]
-fn undo(code: u32, last: u32, most: u32) -> u32 {
+fn undo(code: u32, last: u32, max: u32) -> u32 {
     let half = (code >> 1) + (code & 1);
-    let upper = if last > most / 2 { most } else { 0 };
+    let upper = if last > max / 2 { max } else { 0 };
     let near = last.wrapping_add((code >> 1) ^ (code & 1).wrapping_neg());
     let far = upper ^ code;
-    most & if half > (upper ^ last) { far } else { near }
+    max & if half > (upper ^ last) { far } else { near }
 }
 
 fn damaged() -> CodecError {

@@ -186,7 +186,7 @@ pub(crate) fn fitted(parameters: &[u32], chunk: &ChunkInfo) -> Result<Vec<u32>, 
 const VERSION: u32 = 0x1010_5111;
 
 /// The type is part of the header.
-fn untold() -> CodecError {
+fn unknown_type() -> CodecError {
     CodecError::unsupported(NAME, "the type of the numbers is not known")
 }
 

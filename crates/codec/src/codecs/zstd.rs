@@ -127,8 +127,8 @@ impl Codec for Zstd {
 impl Zstd {
     /// Clamps the level to the range of the library.
     pub(crate) fn new(level: i64, checksum: bool) -> Self {
-        let (least, most) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
-        let level = level.clamp(i64::from(least), i64::from(most));
+        let (min, max) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
+        let level = level.clamp(i64::from(min), i64::from(max));
         Self { level: i32::try_from(level).unwrap_or(0), checksum }
     }
 }

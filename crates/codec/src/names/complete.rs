@@ -128,16 +128,16 @@ impl<'a> ChunkFacts<'a> {
 
     /// Too many parameters of one of HDF5's own filters make it fail on reading.
     fn check_count(&self, kind: CodecKind, parameters: &[u32]) -> Result<(), CodecError> {
-        let most = match kind {
+        let max = match kind {
             CodecKind::Zlib | CodecKind::Shuffle => 1,
             CodecKind::Fletcher32 => 0,
             CodecKind::Szip => 4,
             _ => return Ok(()),
         };
-        if parameters.len() <= most {
+        if parameters.len() <= max {
             return Ok(());
         }
-        let reason = format!("it has at most {most} parameters, and these are given: {parameters:?}");
+        let reason = format!("it has at most {max} parameters, and these are given: {parameters:?}");
         Err(CodecError::malformed(self.label, reason))
     }
 

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn hdf5_can_be_told_to_load_nothing() {
+    fn hdf5_can_be_set_to_load_nothing() {
         assert_eq!(found(&[("HDF5_PLUGIN_PRELOAD", "::"), ("HDF5_PLUGIN_PATH", "/a")], &[]), [""; 0]);
     }
 }

@@ -39,7 +39,7 @@ type TypeGetter = unsafe extern "C" fn() -> c_int;
 /// # Errors
 /// Why it cannot be loaded, or that it is not a plugin.
 pub(super) fn load(path: &Path) -> Result<LibraryExports, String> {
-    let library = open(path).map_err(|error| format!("cannot be loaded: {}", told(&error, path)))?;
+    let library = open(path).map_err(|error| format!("cannot be loaded: {}", described(&error, path)))?;
     let mut exports = LibraryExports::default();
     if let Some(anchor) = anchor(&library) {
         let shared = LibraryLock::of(anchor);
@@ -81,7 +81,7 @@ fn open(path: &Path) -> Result<Library, libloading::Error> {
 }
 
 /// The system's message for an error, without the path at its start.
-fn told(error: &libloading::Error, path: &Path) -> String {
+fn described(error: &libloading::Error, path: &Path) -> String {
     let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     text.strip_prefix(&format!("{}: ", path.display())).map(str::to_owned).unwrap_or(text)
 }

@@ -72,13 +72,16 @@ fn nothing_in_the_address_of_a_bucket_is_left_out_without_a_word(
     #[case] says: Option<&str>,
 ) {
     let settings = gathered(&home(&[(PLACE, "[hosts.lab]\nurl = \"http://127.0.0.1:1\"\n")]), &[]);
-    let told = settings.bucket(&Url::parse(address).unwrap()).err().map(|error| error.to_string());
-    assert_eq!(told.is_some(), says.is_some(), "{told:?}");
-    assert!(told.iter().all(|told| told.contains(says.unwrap()) && !told.contains("hunter2")), "{told:?}");
+    let reported = settings.bucket(&Url::parse(address).unwrap()).err().map(|error| error.to_string());
+    assert_eq!(reported.is_some(), says.is_some(), "{reported:?}");
+    assert!(
+        reported.iter().all(|reported| reported.contains(says.unwrap()) && !reported.contains("hunter2")),
+        "{reported:?}"
+    );
 }
 
 #[test]
-fn mistakes_are_told_and_the_rest_is_read() {
+fn mistakes_are_reported_and_the_rest_is_read() {
     let text = "memroy = 1\nmemory = \"lots\"\ntimeout = 2\n[hosts.bad]\nregion = \"x\"\n[hosts.odd]\nurl = \"h\"\ncolour = 1\n";
     let home = home(&[(PLACE, text)]);
     let settings = gathered(&home, &[]);

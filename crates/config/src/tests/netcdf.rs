@@ -70,18 +70,19 @@ fn keys_for_http_become_settings() {
 }
 
 #[test]
-fn a_line_for_no_url_is_left_out_and_told() {
+fn a_line_for_no_url_is_left_out_and_reported() {
     let home = home(&[(".ncrc", "[h.org]A=1\n[https://h.org:x]A=2\n[]A=3\n[https://[::1]:80/p]A=4\n")]);
     let settings = gathered(&home, &[]);
     assert_eq!(rc(&settings, "A", "https://h.org"), None);
     assert_eq!(rc(&settings, "A", "https://[::1]:80/p"), Some("4"));
-    let places: Vec<_> = settings.warnings().iter().filter_map(|told| told.split(": ").next()).collect();
+    let places: Vec<_> =
+        settings.warnings().iter().filter_map(|reported| reported.split(": ").next()).collect();
     let expected = [1, 2, 3].map(|line| format!("{}:{line}", home.path().join(".ncrc").display()));
     assert_eq!(places, expected);
 }
 
 #[test]
-fn a_single_file_that_is_not_there_is_told() {
+fn a_single_file_that_is_not_there_is_reported() {
     let settings = gathered(&home(&[]), &[("NCRCENV_RC", "/nowhere/rc")]);
     assert_eq!(settings.warnings(), ["/nowhere/rc: no such file (NCRCENV_RC)"]);
 }
@@ -176,13 +177,13 @@ fn keys_that_the_program_sets_go_before_files_and_variables() {
 }
 
 #[test]
-fn a_value_of_the_program_that_is_none_is_told() {
+fn an_invalid_value_of_the_program_is_reported() {
     let keys = [("HTTP.TIMEOUT".to_owned(), "soon".to_owned())];
     let environment = ProcessEnvironment::default().with("NCIRRUS_TIMEOUT", "8s");
     let settings = ConfigSettings::gather_with(environment, None, &keys).unwrap();
     assert_eq!(settings.duration(ConfigKey::Timeout), Some(Duration::from_secs(8)));
     assert!(
-        settings.warnings().iter().any(|told| told.starts_with("the program: timeout: ")),
+        settings.warnings().iter().any(|reported| reported.starts_with("the program: timeout: ")),
         "{:?}",
         settings.warnings()
     );

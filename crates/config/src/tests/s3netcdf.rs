@@ -52,7 +52,7 @@ fn every_key_is_read_in_either_spelling() {
 }
 
 #[test]
-fn mistakes_are_told_and_the_rest_is_read() {
+fn mistakes_are_reported_and_the_rest_is_read() {
     let text = r#"{"version": "8", "hosts": {"s3://a": {"url": "http://a", "colour": 1},
         "s3://b": {"credentials": {"accessKey": "hunter2"}}, "s3://c": 3},
         "resource_allocation": {"memory": "1 lot", "filehandles": 7}, "more": {}}"#;
@@ -84,7 +84,7 @@ fn an_alias_may_have_a_port() {
 }
 
 #[test]
-fn a_backend_that_is_not_there_is_told() {
+fn a_backend_that_is_not_there_is_reported() {
     let host = |backend: &str| format!(r#"{{"url": "http://h", "backend": "{backend}"}}"#);
     let text = format!(
         r#"{{"version": "9", "hosts": {{"s3://a": {}, "s3://b": {}}}}}"#,

@@ -54,7 +54,7 @@ fn a_wrong_checksum_names_the_variable() {
 }
 
 #[test]
-fn errors_tell_the_path_of_the_member_that_cannot_be_read() {
+fn errors_name_the_path_of_the_member_that_cannot_be_read() {
     let inside =
         "<Group name='g h'><Structure name='s'><Int16 name='a'/><String name='b.c'/></Structure></Group>";
     let error =

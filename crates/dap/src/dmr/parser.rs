@@ -3,14 +3,16 @@ use super::{
     Dmr, DmrAttribute, DmrAxis, DmrDimension, DmrEnumeration, DmrGroup, DmrKind, DmrVariable, by_name,
 };
 use crate::answer::refuse_error;
+use crate::limit;
 use crate::path::segments;
-use crate::xml_tree::XmlNode;
+use ncirrus_layout::xml::XmlNode;
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Atomic;
 use std::collections::HashMap;
 
 pub(super) fn parse(document: &[u8], limits: &Limits) -> Result<Dmr> {
     refuse_error(document, "a DMR")?;
+    limit::document(document.len(), "the DMR", limits)?;
     let root = XmlNode::parse(document, "the DMR", limits)?;
     if root.name != "Dataset" {
         return Err(wrong(&root, format!("<{}> where <Dataset> should be", root.name)));
@@ -127,8 +129,8 @@ impl DmrParser<'_> {
             }
         }
         if variable.dims.len() as u64 > self.limits.rank {
-            let (rank, most) = (variable.dims.len(), self.limits.rank);
-            let message = format!("{} has {rank} dimensions, more than the limit of {most}", variable.name);
+            let (rank, max) = (variable.dims.len(), self.limits.rank);
+            let message = format!("{} has {rank} dimensions, more than the limit of {max}", variable.name);
             return Err(Error::limit(message).at_offset(node.at));
         }
         Ok(Some(variable))

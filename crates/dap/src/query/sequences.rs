@@ -24,15 +24,15 @@ impl DapSource {
     /// For each sequence of which there are columns among the boxes, the request for all of these.
     pub(super) fn plan_sequences(&self, boxes: &[QueryBox]) -> Result<Vec<Query>> {
         // A list, not a map: requests keep the order in which their first columns were asked for.
-        let mut asked: Vec<(usize, Vec<usize>)> = Vec::new();
+        let mut requested: Vec<(usize, Vec<usize>)> = Vec::new();
         for (at, wanted) in boxes.iter().enumerate() {
             let Some(sequence) = self.sequence_of(wanted.variable) else { continue };
-            match asked.iter_mut().find(|(other, _)| *other == sequence) {
+            match requested.iter_mut().find(|(other, _)| *other == sequence) {
                 Some((_, columns)) => columns.push(at),
-                None => asked.push((sequence, vec![at])),
+                None => requested.push((sequence, vec![at])),
             }
         }
-        asked.into_iter().map(|(_, columns)| self.plan_sequence(boxes, columns)).collect()
+        requested.into_iter().map(|(_, columns)| self.plan_sequence(boxes, columns)).collect()
     }
 
     fn plan_sequence(&self, boxes: &[QueryBox], columns: Vec<usize>) -> Result<Query> {

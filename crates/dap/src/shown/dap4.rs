@@ -194,6 +194,7 @@ impl Dap4Definitions<'_> {
             DmrKind::Opaque => {
                 let hint = attributes::hint(&variable.attributes, "_edu.ucar.opaque.size");
                 let size = hint.and_then(|text| text.trim().parse().ok()).filter(|size| *size > 0);
+                // netCDF-C gives opaque values without a stated size this one.
                 let usual = (self.place.view == DapView::NetcdfC).then_some(USUAL_OPAQUE);
                 TypeTree::Opaque(size.or(usual))
             }

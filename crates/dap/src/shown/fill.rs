@@ -15,9 +15,9 @@ pub(super) fn converted(values: &Values, to: Atomic) -> Option<(Values, bool)> {
     let number = values.number(0)?;
     let integer = values.integer(0).unwrap_or(number as i128);
     let fits = match to.integer_range() {
-        Some((least, most)) => {
+        Some((min, max)) => {
             let whole = values.integer(0).is_some() || (number.is_finite() && number.trunc() == number);
-            whole && (least..=most).contains(&integer)
+            whole && (min..=max).contains(&integer)
         }
         None => true,
     };

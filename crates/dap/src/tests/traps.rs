@@ -102,8 +102,8 @@ fn part(axes: &[(u64, u64)]) -> QueryBox {
     QueryBox { variable: 0, axes: axes.iter().map(axis).collect() }
 }
 
-fn query_of(source: &DapSource, asked: &QueryBox) -> String {
-    let [query] = source.plan(std::slice::from_ref(asked)).unwrap().try_into().unwrap();
+fn query_of(source: &DapSource, requested: &QueryBox) -> String {
+    let [query] = source.plan(std::slice::from_ref(requested)).unwrap().try_into().unwrap();
     query.object.query().unwrap_or_default().to_owned()
 }
 
@@ -111,8 +111,8 @@ fn query_of(source: &DapSource, asked: &QueryBox) -> String {
 fn parts_of_grids_are_decoded_by_the_structure_of_the_answer() {
     let grid = "Grid { Array: Int16 g[y = 3]; Maps: Float32 y[y = 3]; } g;";
     let (_, source) = dap2(grid, "");
-    let asked = part(&[(1, 2)]);
-    assert_eq!(query_of(&source, &asked), "g.g%5B1:2%5D");
+    let requested = part(&[(1, 2)]);
+    assert_eq!(query_of(&source, &requested), "g.g%5B1:2%5D");
     let answers = [
         dods("Structure { Int16 g[y = 2]; } g;", &[2, 2, 8, 9]),
         dods("Int16 g[y = 2];", &[2, 2, 8, 9]),
@@ -121,7 +121,7 @@ fn parts_of_grids_are_decoded_by_the_structure_of_the_answer() {
         dods(grid, &[3, 3, 7, 8, 9, 3, 3, 0, 0, 0]),
     ];
     for answer in answers {
-        let values = source.decode_answer(std::slice::from_ref(&asked), &answer, &limits()).unwrap();
+        let values = source.decode_answer(std::slice::from_ref(&requested), &answer, &limits()).unwrap();
         assert_eq!(values, [Values::Short(vec![8, 9])], "{answer:?}");
     }
 }
@@ -305,7 +305,7 @@ fn dimensions_are_unlimited_by_hint_only_with_the_length_of_the_constraint() {
 }
 
 #[test]
-fn attributes_of_variables_that_projections_leave_out_are_nobodys() {
+fn attributes_of_variables_that_projections_leave_out_have_no_owner() {
     let all = "Dataset { Byte v; Byte w; Structure { Byte a; Byte b; } s; } x;";
     let das = "v { String units \"m\"; } w { String units \"K\"; } s { String note \"n\"; b { String units \"s\"; } } \
                other { String units \"?\"; }";
@@ -324,7 +324,7 @@ fn attributes_of_variables_that_projections_leave_out_are_nobodys() {
 }
 
 #[test]
-fn rows_that_changed_are_told_with_both_counts() {
+fn rows_that_changed_are_reported_with_both_counts() {
     let facts = Dap2Facts { rows: [(vec![0], Ok(2))].into(), ..Dap2Facts::default() };
     let (model, source) = dap2_with("Sequence { Int32 i; } q;", "", DapView::Native, &facts);
     assert_eq!(shapes(&model), [("/q.i".to_owned(), vec![2])]);
@@ -399,14 +399,14 @@ const TRAPS: &[(&[u32], &str, &str)] = &[
     (&[13, 14], "dap/src/xdr/tests.rs", "sequences_end_with_their_mark"),
     (&[16], "cli/tests/opendap.rs", "what_a_server_says_is_the_error_with_any_status"),
     (&[17], "dap/src/dods.rs", "errors_of_the_server_are_found_among_values"),
-    (&[18], "cli/tests/opendap_faults.rs", "bad_structures_are_told_as_what_they_are"),
+    (&[18], "cli/tests/opendap_faults.rs", "bad_structures_are_reported_as_what_they_are"),
     (&[19], "cli/tests/opendap.rs", "attributes_that_cannot_be_read_are_left_out_with_a_warning"),
     (&[20], "cli/tests/opendap_faults.rs", "answers_that_end_early_are_errors_with_a_length_and_without"),
     (&[21], "cli/tests/opendap.rs", "brackets_are_left_alone_for_servers_that_do_not_decode_them"),
     (&[21], "cli/tests/opendap.rs", "what_a_host_shows_of_brackets_is_remembered_for_its_datasets"),
     (&[22], "dap/src/constraint.rs", "names_of_the_wire_are_encoded_again"),
     (&[23], "http/src/web/redirects/tests.rs", "a_query_that_a_redirect_encodes_again_is_decoded_once"),
-    (&[24], "dap/src/constraint.rs", "the_last_element_is_included_and_none_cannot_be_asked_for"),
+    (&[24], "dap/src/constraint.rs", "the_last_element_is_included_and_none_cannot_be_requested"),
     (&[25], "cli/tests/opendap_server.rs", "reads_take_the_requests_that_they_should"),
     (&[26], "dap/src/tests/traps.rs", "all_dimensions_are_subscripted_or_none"),
     (&[27], "dap/src/tests/traps.rs", "characters_of_strings_are_not_on_the_wire"),
@@ -429,7 +429,7 @@ const TRAPS: &[(&[u32], &str, &str)] = &[
         "dap/src/tests/traps.rs",
         "dimensions_are_unlimited_by_hint_only_with_the_length_of_the_constraint",
     ),
-    (&[44], "dap/src/tests/traps.rs", "rows_that_changed_are_told_with_both_counts"),
+    (&[44], "dap/src/tests/traps.rs", "rows_that_changed_are_reported_with_both_counts"),
     (&[45], "dap/src/constraint.rs", "selections_of_the_user_are_repeated"),
     (&[46], "dap/src/tests/traps.rs", "queries_stay_below_four_thousand_bytes"),
     (&[47], "cli/tests/opendap.rs", "a_box_that_is_too_large_for_the_server_is_halved"),

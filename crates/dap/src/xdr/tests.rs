@@ -122,7 +122,7 @@ fn a_scalar_byte_is_read_from_its_first_byte_where_the_server_puts_it_there() {
 }
 
 #[test]
-fn errors_tell_the_path_of_the_member_that_cannot_be_read() {
+fn errors_name_the_path_of_the_member_that_cannot_be_read() {
     let cases = [
         ("Int32 a; Float64 b;", "00000001 0000", "(/b, at byte 4)"),
         (

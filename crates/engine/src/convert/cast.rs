@@ -131,6 +131,8 @@ fn column<T: CastTarget>(
     macro_rules! from {
         ($vector:expr, $number:path, $convert:path, $nearest:path) => {
             match stand {
+                // The nearest number is used in any case; whether the value fitted, which the report counts, only the
+                // conversion knows.
                 RangeStandIn::Nearest => each($vector, None, report, |value| {
                     ($nearest($number(value)), $convert($number(value)).1)
                 }),

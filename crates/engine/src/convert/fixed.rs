@@ -16,6 +16,7 @@ pub(super) fn decode(
     depth: u32,
 ) -> Result<Values> {
     let raw = exactly(stored, raw, count)?;
+    // Numbers, characters and compounds of these are copied at once, with their byte order.
     if let Some(copier) = RowCopier::new(model, ty, stored) {
         let mut values = zeros_at(model, ty, count, depth)?;
         if let Some(native) = values.as_bytes_mut() {
@@ -199,6 +200,7 @@ fn floats(stored: &StoredType, values: &Values, range: Range<usize>) -> Result<V
             }
             _ => return Err(Error::unsupported(format!("floats stored as {stored:?}"))),
         };
+        // Rounding may exceed the largest number of the type; infinities and NaN remain what they are.
         if value.is_finite() && !finite {
             return Err(Error::invalid(format!("{value} is too large for {stored:?}, order {order:?}")));
         }

@@ -81,13 +81,13 @@ impl Quantize {
             TypeRef::Atomic(Atomic::Double) => (15, 52),
             _ => return Err(Error::invalid("only float and double values can be quantized")),
         };
-        let (most, of) = match self {
+        let (max, of) = match self {
             Self::BitRound(_) => (bits, "significant bits"),
             _ => (digits, "significant digits"),
         };
         match self.kept() {
-            kept if (1..=most).contains(&kept) => Ok(()),
-            kept => Err(Error::invalid(format!("{kept} {of}: 1 to {most} can be kept"))),
+            kept if (1..=max).contains(&kept) => Ok(()),
+            kept => Err(Error::invalid(format!("{kept} {of}: 1 to {max} can be kept"))),
         }
     }
 
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_is_to_the_nearest_with_the_bits_asked_for() {
+    fn rounding_is_to_the_nearest_with_the_bits_requested() {
         assert_eq!(
             quantized(Quantize::BitRound(1), &[1.2, 1.25, 1.3, 1.8, -1.3]),
             [1.0, 1.5, 1.5, 2.0, -1.5]

@@ -136,6 +136,7 @@ pub(super) fn encode(
     let mut bytes = length(range.len())?.to_vec();
     for index in range {
         let start = bytes.len();
+        // The length comes before its element, and is known when that is encoded.
         bytes.extend_from_slice(&[0; 4]);
         match (item, values) {
             (SequenceItem::Text, Values::String(strings)) => text(strings.get(index), &mut bytes)?,

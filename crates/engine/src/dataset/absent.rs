@@ -74,14 +74,14 @@ impl Dataset {
         let absent = self.inner.absent.guard();
         let count = absent.fragments.len();
         let is_report = self.inner.session.shared.fragments_absent == Some(MissingChunks::Report);
-        let most = if is_report { count } else { NAMED };
-        let named: Vec<String> = absent.fragments.iter().take(most).map(AbsentFragment::to_string).collect();
-        let rest = if count > most { ", ..." } else { "" };
-        let least = if absent.more { "more than " } else { "" };
+        let max = if is_report { count } else { NAMED };
+        let named: Vec<String> = absent.fragments.iter().take(max).map(AbsentFragment::to_string).collect();
+        let rest = if count > max { ", ..." } else { "" };
+        let min = if absent.more { "more than " } else { "" };
         let (noun, verb) = if count == 1 { ("fragment", "is") } else { ("fragments", "are") };
         (count > 0).then(|| {
             format!(
-                "{least}{count} {noun} {verb} not there, the elements are missing: {}{rest}",
+                "{min}{count} {noun} {verb} not there, the elements are missing: {}{rest}",
                 named.join(", ")
             )
         })

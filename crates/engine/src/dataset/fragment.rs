@@ -158,8 +158,8 @@ impl MosaicRead<'_> {
         places: &FragmentPlaces,
         fragment: &Fragment,
     ) -> Result<Option<FragmentSource>> {
-        let nesting = &self.reading.context.nesting;
-        let Some((dataset, number)) = self.dataset.fragment_at(places, nesting).await? else {
+        let read_depth = &self.reading.context.read_depth;
+        let Some((dataset, number)) = self.dataset.fragment_at(places, read_depth).await? else {
             return Ok(None);
         };
         let name = fragment.names.get(number).map_or("the dataset itself".to_owned(), ToString::to_string);
@@ -171,7 +171,7 @@ impl MosaicRead<'_> {
             let wanted = variables.iter().map(variable_name).collect::<Vec<_>>().join(" or ");
             return Err(Error::malformed(format!("no variable {wanted} in {name}")).at_object(dataset.root()));
         };
-        nesting.check_new(dataset.root(), &dataset.definitions().variable_path(variable))?;
+        read_depth.check_new(dataset.root(), &dataset.definitions().variable_path(variable))?;
         let texts = self.types(&dataset, variable).and_then(|(from, to)| FragmentTexts::new(from, to));
         let recipe = match texts {
             Some(_) => None,
@@ -216,11 +216,12 @@ impl MosaicRead<'_> {
         put: &ValuePut<'_>,
     ) -> Result<()> {
         let fit = source.fit(tile, fragment)?;
-        let nesting = self.reading.context.nesting.of_fragment()?;
+        let read_depth = self.reading.context.read_depth.of_fragment()?;
         for piece in piece.clone().cut(self.part_elements()) {
             let (selection, strides) = fit.selection(&piece)?;
-            let (nesting, picked) = (nesting.clone(), Picked::Selection(&selection));
-            let read = source.dataset.read_deep(source.variable, picked, self.reading.missing, nesting).await;
+            let (read_depth, picked) = (read_depth.clone(), Picked::Selection(&selection));
+            let read =
+                source.dataset.read_deep(source.variable, picked, self.reading.missing, read_depth).await;
             let (values, report) = read?;
             self.reading.take_report(report);
             put(&piece, &strides, self.finished(fit.converted(values, &piece)?, source)?)?;

@@ -162,6 +162,7 @@ impl<'a> MosaicRead<'a> {
                         batch.add(inside, tile.region, region, variable)?;
                     }
                 }
+                // Parts of one batch are read at the same time, which bounds the memory and the requests in flight.
                 if batch.is_full() {
                     self.read_batch(std::mem::take(&mut batch), assembly).await?;
                 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Open datasets by address and options; the least recently used one is closed first.
 pub(crate) struct OpenDatasets {
-    most: usize,
+    max: usize,
     /// Least recently used first.
     kept: Mutex<LinkedHashMap<OpenKey, Dataset>>,
 }
@@ -31,14 +31,14 @@ impl Hash for OpenKey {
 }
 
 impl OpenDatasets {
-    /// An empty set of at most `most` datasets.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { most, kept: Mutex::default() }
+    /// An empty set of at most `max` datasets.
+    pub(crate) fn new(max: usize) -> Self {
+        Self { max, kept: Mutex::default() }
     }
 
     /// Maximum number that are kept.
-    pub(crate) fn most(&self) -> usize {
-        self.most
+    pub(crate) fn max(&self) -> usize {
+        self.max
     }
 
     /// The dataset, if it is open.
@@ -53,7 +53,7 @@ impl OpenDatasets {
         let key = OpenKey::new(url, options, hosts);
         let mut kept = self.lock();
         let mut gone: Vec<Dataset> = kept.remove(&key).into_iter().collect();
-        while kept.len() >= self.most
+        while kept.len() >= self.max
             && let Some((_, oldest)) = kept.pop_front()
         {
             gone.push(oldest);

@@ -74,10 +74,10 @@ impl Session {
         opened: Opened,
         drivers: &Arc<[Arc<dyn Driver>]>,
         options: &OpenOptions,
-        nesting: &ReadDepth,
+        read_depth: &ReadDepth,
     ) -> Result<Dataset> {
         let Opened { store, root, url, .. } = opened;
-        self.open_at(store, root, Some(url), (Arc::clone(drivers), options), nesting).await
+        self.open_at(store, root, Some(url), (Arc::clone(drivers), options), read_depth).await
     }
 
     async fn open_at(
@@ -86,9 +86,9 @@ impl Session {
         root: ObjectId,
         address: Option<Url>,
         (drivers, options): (Arc<[Arc<dyn Driver>]>, &OpenOptions),
-        nesting: &ReadDepth,
+        read_depth: &ReadDepth,
     ) -> Result<Dataset> {
-        let context = DriveContext { nesting: nesting.apart(), ..self.context(store) };
+        let context = DriveContext { read_depth: read_depth.apart(), ..self.context(store) };
         let options = &options.clone().address(address.as_ref().map(hints).unwrap_or_default());
         let named = open::named(&options.address, &drivers)?;
         let known = match &named {
@@ -98,11 +98,13 @@ impl Session {
         let driver = match known {
             Some(driver) => driver,
             None => match open::probe(&context, &root, &drivers).await {
+                // A zip file whose name does not say so. The dataset inside has the empty key, so this happens once.
                 Err(error) if open::is_zip(&error) && !root.key().is_empty() => {
                     let (store, object) = (Arc::clone(context.snapshot.store()), root);
                     let inside = ncirrus_store::open_zip(store, object, self.shared.limits.clone());
                     let (store, root) = self.shared.network.run(inside)?.await?;
-                    return Box::pin(self.open_at(store, root, address, (drivers, options), nesting)).await;
+                    return Box::pin(self.open_at(store, root, address, (drivers, options), read_depth))
+                        .await;
                 }
                 Err(error) => open::by_mode(&context, &root, options, &drivers).await.ok_or(error)?,
                 Ok(driver) => driver,
@@ -112,7 +114,7 @@ impl Session {
         let open = Arc::downgrade(&owned);
         let others = ReferredDatasets { drivers, options: options.clone(), open, owned: Some(owned) };
         let plain = self.open_plain(context, root, driver, others, address).await?;
-        plain.overlaid(nesting).await
+        plain.overlaid(read_depth).await
     }
 
     /// The driver that opened the dataset before, if the index cache has it and that driver is still certain.
@@ -147,7 +149,8 @@ impl Session {
         let (session, opening) = (self.clone(), self.shared.next_opening());
         let (known, absent) = (Mutex::default(), Mutex::default());
         let tag = tag_of(&root, context.snapshot.tags());
-        let context = DriveContext { nesting: ReadDepth::default(), ..context };
+        // Later reads are not nested in the read that opened this dataset.
+        let context = DriveContext { read_depth: ReadDepth::default(), ..context };
         let under = None;
         let inner = DatasetInner {
             session,
@@ -170,7 +173,7 @@ impl Session {
     /// What steps on objects of a store are driven with; nothing of the store is known yet.
     pub(crate) fn context(&self, store: Arc<dyn Store>) -> DriveContext {
         let budget = if self.is_of_others() {
-            (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.most()))
+            (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.max()))
                 .max(LEAST_METADATA)
         } else {
             self.shared.metadata_cache
@@ -180,7 +183,7 @@ impl Session {
             snapshot: Arc::new(StoreSnapshot::new(store, budget, self.shared.index.clone())),
             memo: Arc::new(Memo::new(budget)),
             values: None,
-            nesting: ReadDepth::default(),
+            read_depth: ReadDepth::default(),
         }
     }
 }
@@ -193,25 +196,25 @@ impl Dataset {
     pub(crate) async fn reopened(&self) -> Result<Self> {
         let DatasetInner { session, root, address, others, .. } = self.inner.as_ref();
         let (store, drivers) = (Arc::clone(self.store()), Arc::clone(&others.drivers));
-        let nesting = ReadDepth::default();
-        session.open_at(store, root.clone(), address.clone(), (drivers, &others.options), &nesting).await
+        let read_depth = ReadDepth::default();
+        session.open_at(store, root.clone(), address.clone(), (drivers, &others.options), &read_depth).await
     }
 
     /// The dataset that a reference in this one names: itself, or another one, which is opened when first needed.
     ///
     /// # Errors
     /// `Unsupported` if it is in another store, otherwise errors of opening it.
-    pub(crate) async fn referred(&self, root: Option<&ObjectId>, nesting: &ReadDepth) -> Result<Self> {
+    pub(crate) async fn referred(&self, root: Option<&ObjectId>, read_depth: &ReadDepth) -> Result<Self> {
         let Some(root) = root.filter(|root| **root != self.inner.root) else { return Ok(self.clone()) };
         self.inner.context.snapshot.check_store(root)?;
         let others = self.inner.others.open.upgrade();
         let others = others.ok_or_else(|| Error::internal("a dataset outlives the one that opened it"))?;
-        others.open(root, || self.open_other(root, nesting)).await
+        others.open(root, || self.open_other(root, read_depth)).await
     }
 
-    async fn open_other(&self, root: &ObjectId, nesting: &ReadDepth) -> Result<Self> {
+    async fn open_other(&self, root: &ObjectId, read_depth: &ReadDepth) -> Result<Self> {
         let DatasetInner { session, context, driver, others, .. } = self.inner.as_ref();
-        let context = DriveContext { values: None, nesting: nesting.apart(), ..context.clone() };
+        let context = DriveContext { values: None, read_depth: read_depth.apart(), ..context.clone() };
         // A dataset usually refers to others of its own format: that one is tried first, before any other.
         let driver = match context.drive(|view| driver.probe(view, root)).await {
             Ok(Confidence::Yes) => Arc::clone(driver),
@@ -226,7 +229,7 @@ impl Dataset {
     }
 
     /// The dataset as overlays present it, unless the options disable them.
-    async fn overlaid(self, nesting: &ReadDepth) -> Result<Self> {
+    async fn overlaid(self, read_depth: &ReadDepth) -> Result<Self> {
         let mut dataset = self;
         if dataset.inner.others.options.raw {
             return Ok(dataset);
@@ -236,7 +239,7 @@ impl Dataset {
             let DatasetInner { root, catalog, others, .. } = dataset.inner.as_ref();
             let context = DriveContext {
                 values: Some(Arc::clone(&dataset.inner) as _),
-                ..dataset.context(nesting.apart())
+                ..dataset.context(read_depth.apart())
             };
             let over = context.drive(|view| overlay.over(view, root, catalog, &others.options)).await;
             let Some(catalog) = over.map_err(|error| error.by(overlay.name()))? else { continue };

@@ -109,6 +109,7 @@ impl<'a> QueryRead<'a> {
                 boxes.push((part, bounds));
             } else {
                 let (first, second) = part.split_at(part.len() / 2);
+                // The first half is on top of the stack: boxes follow the order of the points.
                 rest.extend([second.to_vec(), first.to_vec()]);
             }
         }
@@ -140,7 +141,7 @@ impl<'a> QueryRead<'a> {
             return self.assemble_rows(parts, &assembly).await;
         }
         if let [only] = parts.as_slice() {
-            self.read_ahead(&only.asked).await;
+            self.read_ahead(&only.requested).await;
         }
         let fetch = |part: QueryPart| Ok(self.fetch_part(part, &assembly));
         limits.for_each(parts, fetch, |done: Result<()>| done).await
@@ -159,7 +160,7 @@ impl<'a> QueryRead<'a> {
         rest.reverse();
         while let Some(piece) = rest.pop() {
             let Some(part) = self.part(piece.clone()) else { continue };
-            let is_large = part.asked.count().saturating_mul(self.element_len()) > BOX_BYTES;
+            let is_large = part.requested.count().saturating_mul(self.element_len()) > BOX_BYTES;
             match piece.halves().filter(|_| is_large && self.sequence().is_none()) {
                 Some((first, second)) => rest.extend([second, first]),
                 None => parts.push(part),
@@ -171,18 +172,19 @@ impl<'a> QueryRead<'a> {
     /// The box to ask for: what is between small elements comes with them if that is not much more.
     fn part(&self, piece: SelectionPiece) -> Option<QueryPart> {
         let axes: Vec<QueryAxis> = piece.axes.iter().map(axis_of).collect::<Option<_>>()?;
-        let mut asked = QueryBox { variable: self.variable, axes };
+        let mut requested = QueryBox { variable: self.variable, axes };
         if self.element_len() <= SMALL {
             let dense = |axis: &QueryAxis| {
                 let last = axis.last().unwrap_or(axis.start);
                 QueryAxis { start: axis.start, count: last - axis.start + 1, stride: 1 }
             };
-            let whole = QueryBox { variable: self.variable, axes: asked.axes.iter().map(dense).collect() };
-            if whole.count() <= asked.count().saturating_mul(DENSER) {
-                asked = whole;
+            let whole =
+                QueryBox { variable: self.variable, axes: requested.axes.iter().map(dense).collect() };
+            if whole.count() <= requested.count().saturating_mul(DENSER) {
+                requested = whole;
             }
         }
-        Some(QueryPart { piece, asked })
+        Some(QueryPart { piece, requested })
     }
 
     fn element_len(&self) -> u64 {

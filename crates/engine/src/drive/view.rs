@@ -55,9 +55,9 @@ impl EncodedPart {
 
 /// Checks that a document may be read into memory.
 pub(crate) fn check_document(shared: &SharedResources, object: &ObjectId, len: u64) -> Result<()> {
-    let most = shared.document_bytes();
-    if len > most {
-        return Err(document_error(&format!("{len} bytes, more than the limit of {most}")).at_object(object));
+    let max = shared.document_bytes();
+    if len > max {
+        return Err(document_error(&format!("{len} bytes, more than the limit of {max}")).at_object(object));
     }
     Ok(())
 }

@@ -5,35 +5,38 @@ fn object(key: &str) -> ObjectId {
     ObjectId::new(StoreId::new("test:"), key)
 }
 
-fn ranges(gap: u64, cap: u64, asked: &[(&str, Option<Range<u64>>)]) -> Vec<(String, Option<Range<u64>>)> {
-    let asked = asked.iter().map(|(key, range)| (object(key), range.clone(), ())).collect();
-    merge(asked, gap, cap).into_iter().map(|merged| (merged.object.key().to_owned(), merged.range)).collect()
+fn ranges(gap: u64, cap: u64, requested: &[(&str, Option<Range<u64>>)]) -> Vec<(String, Option<Range<u64>>)> {
+    let requested = requested.iter().map(|(key, range)| (object(key), range.clone(), ())).collect();
+    merge(requested, gap, cap)
+        .into_iter()
+        .map(|merged| (merged.object.key().to_owned(), merged.range))
+        .collect()
 }
 
 #[test]
 fn near_ranges_travel_together_and_far_ones_do_not() {
-    let asked = [("a", Some(100..110)), ("a", Some(0..10)), ("a", Some(14..20)), ("b", Some(20..30))];
+    let requested = [("a", Some(100..110)), ("a", Some(0..10)), ("a", Some(14..20)), ("b", Some(20..30))];
     let expected = [("a", Some(0..20)), ("a", Some(100..110)), ("b", Some(20..30))];
-    assert_eq!(ranges(4, 1000, &asked), expected.map(|(key, range)| (key.to_owned(), range)));
+    assert_eq!(ranges(4, 1000, &requested), expected.map(|(key, range)| (key.to_owned(), range)));
 }
 
 #[test]
 fn a_merged_range_stays_within_the_cap() {
-    let asked = [("a", Some(0..10)), ("a", Some(10..20)), ("a", Some(20..30))];
-    assert_eq!(ranges(4, 20, &asked), [("a".to_owned(), Some(0..20)), ("a".to_owned(), Some(20..30))]);
+    let requested = [("a", Some(0..10)), ("a", Some(10..20)), ("a", Some(20..30))];
+    assert_eq!(ranges(4, 20, &requested), [("a".to_owned(), Some(0..20)), ("a".to_owned(), Some(20..30))]);
 }
 
 #[test]
 fn a_whole_object_holds_its_ranges() {
-    let asked = [("a", Some(5..6)), ("a", None)];
-    assert_eq!(ranges(0, 1, &asked), [("a".to_owned(), None)]);
+    let requested = [("a", Some(5..6)), ("a", None)];
+    assert_eq!(ranges(0, 1, &requested), [("a".to_owned(), None)]);
 }
 
 #[test]
-fn askers_are_told_their_own_part() {
+fn requesters_get_their_own_part() {
     let merged = merge(vec![(object("a"), Some(8..9), 'x'), (object("a"), Some(0..2), 'y')], 10, 100);
     assert_eq!(merged.len(), 1);
-    assert_eq!(merged[0].askers, [(Some(0..2), 'y'), (Some(8..9), 'x')]);
+    assert_eq!(merged[0].requesters, [(Some(0..2), 'y'), (Some(8..9), 'x')]);
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl FoundInstead {
                 format!("a directory that is not a dataset of a known format ({formats})"),
             ),
             Self::Object(first) => match other_format(first) {
-                Some(told) => Error::unsupported(told).with_detail(Detail::Found(Kind::OtherFormat)),
+                Some(reported) => Error::unsupported(reported).with_detail(Detail::Found(Kind::OtherFormat)),
                 None => found(
                     Kind::OtherFormat,
                     format!("not a dataset of a known format ({formats}); it starts with {first:02x?}"),

@@ -23,13 +23,13 @@ pub(super) struct RunPlace {
     /// Whether the object must exist.
     pub(super) must_exist: bool,
     /// Bytes of the chunk's elements, if it may have more: it is the whole object, or its stored bytes are more.
-    pub(super) most: Option<usize>,
+    pub(super) max: Option<usize>,
 }
 
 impl RunPlace {
     /// The number of bytes of the chunk's elements if the chunk has more; `size` is that of the object that it is in.
     pub(super) fn surplus(&self, size: Option<u64>) -> Option<usize> {
-        self.most.filter(|most| size.is_some_and(|size| self.must_exist || size > *most as u64))
+        self.max.filter(|max| size.is_some_and(|size| self.must_exist || size > *max as u64))
     }
 }
 
@@ -70,12 +70,12 @@ impl ChunkSource {
     pub(super) fn lies(&self, span: Range<usize>) -> Result<RunLocation> {
         match self {
             Self::Plain { object, start, have, len } => {
-                let most = have.unwrap_or(u64::MAX);
-                let at = |offset: usize| start.saturating_add((offset as u64).min(most));
+                let max = have.unwrap_or(u64::MAX);
+                let at = |offset: usize| start.saturating_add((offset as u64).min(max));
                 let range = at(span.start)..at(span.end);
                 let (object, must_exist) = (object.clone(), have.is_some());
-                let most = have.is_none_or(|have| have > *len as u64).then_some(*len);
-                Ok(RunLocation::At(RunPlace { object, range, must_exist, most }))
+                let max = have.is_none_or(|have| have > *len as u64).then_some(*len);
+                Ok(RunLocation::At(RunPlace { object, range, must_exist, max }))
             }
             Self::Rows { extents, origin } => lies_in(extents, *origin, &span)
                 .ok_or_else(|| Error::malformed("the variable reaches beyond 64 bits")),
@@ -96,13 +96,13 @@ fn lies_in(extents: &[Extent], origin: u64, span: &Range<usize>) -> Option<RunLo
     }
     let start = extent.offset.checked_add(run.start - extent.logical.start)?;
     let range = start..start.checked_add(run.end - run.start)?;
-    Some(RunLocation::At(RunPlace { object: extent.object.clone(), range, must_exist: true, most: None }))
+    Some(RunLocation::At(RunPlace { object: extent.object.clone(), range, must_exist: true, max: None }))
 }
 
 impl<'out> ChunkTarget<'out> {
-    fn split(self, gap: usize, most: usize) -> Vec<Self> {
-        let parts = self.part.split(gap, most);
-        let mut marks = self.marks.map(|marks| marks.split(gap, most).into_iter());
+    fn split(self, gap: usize, max: usize) -> Vec<Self> {
+        let parts = self.part.split(gap, max);
+        let mut marks = self.marks.map(|marks| marks.split(gap, max).into_iter());
         let target = |part| Self { part, marks: marks.as_mut().and_then(Iterator::next) };
         parts.into_iter().map(target).collect()
     }

@@ -220,6 +220,7 @@ impl VariableRead<'_> {
             self.decode_sequence(chain, mask, encoded, *count, worker)?;
             return self.copy(part, &worker.decoded);
         }
+        // The whole chunk becomes one run of the result as it is stored: it is decoded in place.
         if part.span() == (0..len)
             && self.copier().is_plain()
             && !self.bound.repairs()
@@ -230,6 +231,7 @@ impl VariableRead<'_> {
         let decoded = sized(&mut worker.decoded, len);
         let needed = part.walk().needed_ranges(NEEDED_GAP, NEEDED_RANGES);
         let needed_bytes: usize = needed.iter().map(Range::len).sum();
+        // A chunk that is kept must be whole; otherwise parts pay if at most half of it is needed.
         let in_part = keep.is_none() && needed_bytes <= len / 2;
         if !(in_part && self.decode_ranges(chain, mask, encoded, &needed, decoded, &mut worker.scratch)?) {
             self.decode_whole(chain, mask, encoded, decoded, &mut worker.scratch)?;

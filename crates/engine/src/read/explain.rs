@@ -86,16 +86,16 @@ impl VariableRead<'_> {
             stored.push(piece);
         }
         let Some(cells) = cells else { return Ok(0) };
-        let mut asked = Vec::new();
+        let mut requested = Vec::new();
         for (piece, (work, source_strides)) in stored.into_iter().zip(self.locate(&cells).await?) {
             let sizes = self.bound.elements.sizes();
             let none = vec![0; piece.len()];
             let source_strides = if source_strides.is_empty() { &none } else { &source_strides };
             let walk = ElementWalk::new(piece, source_strides, strides, sizes)
                 .ok_or_else(|| Error::limit("the selection exceeds this machine's addresses"))?;
-            self.plan_cell(&work, walk, plan, &mut asked)?;
+            self.plan_cell(&work, walk, plan, &mut requested)?;
         }
-        self.plan_requests(asked, plan);
+        self.plan_requests(requested, plan);
         Ok(cells.len())
     }
 
@@ -104,7 +104,7 @@ impl VariableRead<'_> {
         work: &ChunkSource,
         walk: ElementWalk,
         plan: &mut ReadPlan,
-        asked: &mut Vec<RequestedBytes>,
+        requested: &mut Vec<RequestedBytes>,
     ) -> Result<()> {
         let needed = walk.count().saturating_mul(walk.sizes().stored) as u64;
         match work {
@@ -112,17 +112,20 @@ impl VariableRead<'_> {
                 plan.missing += 1;
                 return Ok(());
             }
+            // Chunks with codecs are fetched whole, others by the runs that are needed.
             ChunkSource::Encoded { location, len, .. } => {
                 plan.decoded_bytes += *len as u64;
                 match location {
-                    Location::Object(object) => asked.push((object.clone(), None, ())),
-                    Location::Bytes(object, range) => asked.push((object.clone(), Some(range.clone()), ())),
+                    Location::Object(object) => requested.push((object.clone(), None, ())),
+                    Location::Bytes(object, range) => {
+                        requested.push((object.clone(), Some(range.clone()), ()));
+                    }
                     Location::Inline(_) | Location::Absent => plan.inline += 1,
                 }
             }
             ChunkSource::Plain { .. } | ChunkSource::Rows { .. } => {
                 plan.decoded_bytes += needed;
-                self.plan_runs(work, walk, asked)?;
+                self.plan_runs(work, walk, requested)?;
             }
         }
         plan.needed_bytes += needed;
@@ -133,7 +136,7 @@ impl VariableRead<'_> {
         &self,
         work: &ChunkSource,
         walk: ElementWalk,
-        asked: &mut Vec<RequestedBytes>,
+        requested: &mut Vec<RequestedBytes>,
     ) -> Result<()> {
         let store = self.context.snapshot.store();
         let gap = store.facts().merge_gap;
@@ -142,7 +145,7 @@ impl VariableRead<'_> {
         let mut walks = walk.split(gap, UNITS_PER_CELL);
         while let Some(walk) = walks.pop() {
             match work.lies(walk.source_span())? {
-                RunLocation::At(place) => asked.push((place.object, Some(place.range), ())),
+                RunLocation::At(place) => requested.push((place.object, Some(place.range), ())),
                 RunLocation::Nowhere => {}
                 RunLocation::Across => {
                     let halves = walk.halves();
@@ -155,12 +158,12 @@ impl VariableRead<'_> {
         Ok(())
     }
 
-    fn plan_requests(&self, asked: Vec<RequestedBytes>, plan: &mut ReadPlan) {
+    fn plan_requests(&self, requested: Vec<RequestedBytes>, plan: &mut ReadPlan) {
         let store = self.context.snapshot.store();
         let facts = store.facts();
         // Local stores are read run by run: merging runs of different chunks has no benefit.
         let (gap, cap) = if store.local().is_some() { (0, 0) } else { (facts.merge_gap, facts.range_cap) };
-        for request in merge(asked, gap, cap) {
+        for request in merge(requested, gap, cap) {
             match &request.range {
                 None => {
                     plan.requests += 1;

@@ -29,12 +29,12 @@ struct GatheredBatch<'a> {
 impl VariableRead<'_> {
     /// The selected values.
     pub(super) async fn read_gathered(&self, picked: Picked<'_>, stored_len: usize) -> Result<Values> {
-        let most =
+        let max =
             (self.context.shared.memory.bytes() / 8).clamp(64 << 10, 64 << 20) / (stored_len + 1).max(1);
         let mut result = None;
         match picked {
             Picked::Selection(selection) => {
-                for part in cut(selection, most as u64, &[]) {
+                for part in cut(selection, max as u64, &[]) {
                     self.gather(Picked::Selection(&part), stored_len, &mut result).await?;
                 }
             }
@@ -149,13 +149,13 @@ fn other_type() -> Error {
     Error::internal("values of different types in one variable")
 }
 
-/// The selection in parts of at most `most` elements, whose results are consecutive in its result; cut at multiples of
+/// The selection in parts of at most `max` elements, whose results are consecutive in its result; cut at multiples of
 /// `grain` if possible.
-pub(super) fn cut(selection: &Selection, most: u64, grain: &[u64]) -> Vec<Selection> {
+pub(super) fn cut(selection: &Selection, max: u64, grain: &[u64]) -> Vec<Selection> {
     let mut parts = Vec::new();
     let mut rest = vec![selection.clone()];
     while let Some(part) = rest.pop() {
-        let is_large = part.element_count().is_none_or(|count| count > most);
+        let is_large = part.element_count().is_none_or(|count| count > max);
         match part.halves(grain).filter(|_| is_large) {
             Some((first, second)) => rest.extend([second, first]),
             None => parts.push(part),

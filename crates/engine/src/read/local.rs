@@ -19,8 +19,8 @@ const SHORT_READ: usize = 1 << 20;
 const QUICK_READ: usize = 128 << 10;
 
 /// Whether tasks read at most so many bytes together.
-fn is_short(jobs: &[ChunkTask<'_>], most: usize) -> bool {
-    jobs.iter().map(ChunkTask::cost).fold(0, usize::saturating_add) <= most
+fn is_short(jobs: &[ChunkTask<'_>], max: usize) -> bool {
+    jobs.iter().map(ChunkTask::cost).fold(0, usize::saturating_add) <= max
 }
 
 impl VariableRead<'_> {
@@ -48,7 +48,7 @@ impl VariableRead<'_> {
                 let_others_run().await;
             }
         }
-        // What could not be read since somebody had changed the object is a change.
+        // A read that fails because the object was changed reports the change.
         self.check_unchanged(store, &shared).and(done)
     }
 
@@ -76,8 +76,8 @@ impl VariableRead<'_> {
         let shared = &self.context.shared;
         let dearest = jobs.iter().map(ChunkTask::cost).max().unwrap_or(0).max(1);
         let is_quick = is_short(&jobs, QUICK_READ) && jobs.iter().all(ChunkTask::is_copied);
-        let lanes = if is_quick { 1 } else { shared.memory.bytes() / dearest };
-        shared.for_each(jobs, lanes, |job, worker| {
+        let worker_count = if is_quick { 1 } else { shared.memory.bytes() / dearest };
+        shared.for_each(jobs, worker_count, |job, worker| {
             let cell = job.chunk();
             let done = self.run_job(store, job, fill, worker);
             done.map_err(|error| match &cell {
@@ -151,6 +151,7 @@ impl VariableRead<'_> {
             Location::Bytes(object, range) => {
                 self.context.snapshot.check_store(object)?;
                 let len = range.end.saturating_sub(range.start);
+                // The range comes from the file: it is checked before memory is allocated.
                 let len = shared.limits.chunk_len(len, "a stored chunk")?;
                 let buffer = sized(buffer, len);
                 let read = match self.at_hand(object) {
@@ -183,6 +184,7 @@ impl VariableRead<'_> {
         for (mut unit, place) in units.into_iter().zip(&places) {
             if let Some(place) = place.as_ref().filter(|_| !is_absent) {
                 self.context.snapshot.check_store(&place.object)?;
+                // Consecutive runs are mostly of one object, which is opened once.
                 let source = match opened.take().filter(|(object, _)| **object == place.object) {
                     Some((_, source)) => source,
                     None => self.open_source(store, place)?,
@@ -210,7 +212,7 @@ impl VariableRead<'_> {
             }
             None => {
                 let reader = store.opened(&place.object)?;
-                let size = if place.most.is_some() { reader.size()? } else { None };
+                let size = if place.max.is_some() { reader.size()? } else { None };
                 (LocalSource::Opened(reader), size)
             }
         };

@@ -47,8 +47,8 @@ impl VariableRead<'_> {
 
     async fn run_batch(&self, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
         let facts = self.context.snapshot.store().facts();
-        let asked = self.ask(jobs, fill)?;
-        let requests = merge(asked, facts.merge_gap, facts.range_cap);
+        let requested = self.ask(jobs, fill)?;
+        let requests = merge(requested, facts.merge_gap, facts.range_cap);
         let memory = &self.context.shared.memory;
         let limits = InFlight::at_most(facts.concurrency.saturating_mul(2).max(2));
         let begin = |request, share| Ok(self.fetch_request(request, share));
@@ -63,7 +63,7 @@ impl VariableRead<'_> {
     fn ask<'out>(&self, jobs: Vec<ChunkTask<'out>>, fill: &[u8]) -> Result<Vec<WantedBytes<'out>>> {
         let gap = self.context.snapshot.store().facts().merge_gap;
         let gap = usize::try_from(gap).unwrap_or(usize::MAX);
-        let mut asked = Vec::new();
+        let mut requested = Vec::new();
         let mut at_hand = Vec::new();
         for mut job in jobs {
             if self.serve_from_cache(&mut job)? {
@@ -71,19 +71,19 @@ impl VariableRead<'_> {
             }
             match &job.work {
                 ChunkSource::Encoded { location: Location::Object(object), .. } => {
-                    asked.push((object.clone(), None, RemoteTask::Chunk(job)));
+                    requested.push((object.clone(), None, RemoteTask::Chunk(job)));
                 }
                 ChunkSource::Encoded { location: Location::Bytes(object, range), .. } => {
-                    asked.push((object.clone(), Some(range.clone()), RemoteTask::Chunk(job)));
+                    requested.push((object.clone(), Some(range.clone()), RemoteTask::Chunk(job)));
                 }
                 ChunkSource::Encoded { .. } | ChunkSource::Fill => at_hand.push(job),
                 ChunkSource::Plain { .. } | ChunkSource::Rows { .. } => {
-                    self.ask_runs(job, gap, fill, &mut asked)?;
+                    self.ask_runs(job, gap, fill, &mut requested)?;
                 }
             }
         }
         self.finish_at_hand(at_hand, fill)?;
-        Ok(asked)
+        Ok(requested)
     }
 
     /// Requests the runs of plain bytes that a task needs; those that were never written are filled.
@@ -92,7 +92,7 @@ impl VariableRead<'_> {
         job: ChunkTask<'out>,
         gap: usize,
         fill: &[u8],
-        asked: &mut Vec<WantedBytes<'out>>,
+        requested: &mut Vec<WantedBytes<'out>>,
     ) -> Result<()> {
         let (cell, is_chunk) = (job.cell.clone(), job.chunk().is_some());
         for (at, mut unit) in job.into_units(gap)?.into_iter().enumerate() {
@@ -102,7 +102,7 @@ impl VariableRead<'_> {
             };
             let (object, range) = (place.object.clone(), place.range.clone());
             let task = RemoteTask::Run { unit, place, cell: cell.clone(), is_chunk, first: at == 0 };
-            asked.push((object, Some(range), task));
+            requested.push((object, Some(range), task));
         }
         Ok(())
     }
@@ -153,7 +153,7 @@ impl VariableRead<'_> {
                 self.check_state(&request, blob, seen)?;
             }
             shares.push(share);
-            tasks.extend(request.askers.into_iter().map(|(range, task)| (range, task, blob.clone())));
+            tasks.extend(request.requesters.into_iter().map(|(range, task)| (range, task, blob.clone())));
         }
         self.context.shared.for_each(tasks, usize::MAX, |(range, task, blob), worker| {
             let cell = task.cell();
@@ -173,7 +173,7 @@ impl VariableRead<'_> {
         blob: &ObjectBytes,
         seen: &mut HashMap<ObjectId, Tag>,
     ) -> Result<()> {
-        if request.askers.iter().any(|(_, task)| task.is_shared()) {
+        if request.requesters.iter().any(|(_, task)| task.is_shared()) {
             return self.context.snapshot.check(&request.object, &blob.tag);
         }
         match seen.get(&request.object) {
@@ -266,7 +266,7 @@ impl RemoteTask<'_> {
 
 /// Bytes of memory that a request takes until it is finished: those that it fetches, and one decoded chunk.
 fn request_cost(request: &MergedRequest<RemoteTask<'_>>) -> usize {
-    let decoded = request.askers.iter().map(|(_, task)| task.decoded_len()).max().unwrap_or(0);
+    let decoded = request.requesters.iter().map(|(_, task)| task.decoded_len()).max().unwrap_or(0);
     let encoded = match &request.range {
         Some(range) => usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX),
         None => decoded,

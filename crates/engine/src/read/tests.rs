@@ -49,7 +49,7 @@ fn context(store: &MemoryStore) -> DriveContext {
         snapshot: Arc::new(StoreSnapshot::new(store.shared(), 1 << 20, None)),
         memo: Arc::new(Memo::new(1 << 20)),
         values: None,
-        nesting: ReadDepth::default(),
+        read_depth: ReadDepth::default(),
     }
 }
 
@@ -99,7 +99,7 @@ fn steps_are_driven_without_a_session() {
     let store = MemoryStore::new("memory://drive");
     let context = DriveContext { values: Some(Arc::new(Constant(7))), ..context(&store) };
     let other = VariableRef { dataset: None, path: "/other".into() };
-    let asked = Selection::all(&[3]);
-    let values = block_on(context.drive(|view| view.values(&other, &asked)));
+    let requested = Selection::all(&[3]);
+    let values = block_on(context.drive(|view| view.values(&other, &requested)));
     assert_eq!(values.unwrap(), Values::Int(vec![7; 3]));
 }

@@ -148,14 +148,14 @@ struct SignalState {
 
 impl WakeSignal {
     /// Waits until it is set, or for so long, and resets it.
-    fn wait(&self, most: Option<Duration>) {
+    fn wait(&self, max: Option<Duration>) {
         let mut state = self.state.guard();
         state.is_awaited = true;
         let is_unset = |state: &mut SignalState| !state.is_set;
-        let mut state = match most {
+        let mut state = match max {
             None => self.changed.wait_while(state, is_unset).unwrap_or_else(PoisonError::into_inner),
-            Some(most) => {
-                let waited = self.changed.wait_timeout_while(state, most, is_unset);
+            Some(max) => {
+                let waited = self.changed.wait_timeout_while(state, max, is_unset);
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
         };
@@ -203,20 +203,20 @@ mod tests {
 
     /// Says stop from the given number of calls on.
     fn after(questions: usize) -> (Rc<Cell<usize>>, impl Fn() -> bool + 'static) {
-        let asked = Rc::new(Cell::new(0));
-        let counted = Rc::clone(&asked);
-        (asked, move || {
+        let requested = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&requested);
+        (requested, move || {
             counted.set(counted.get() + 1);
             counted.get() >= questions
         })
     }
 
     #[test]
-    fn a_wait_without_end_ends_when_who_is_asked_says_so() {
-        let (asked, stops) = after(3);
+    fn a_wait_without_end_ends_when_the_check_says_so() {
+        let (requested, stops) = after(3);
         let ended = watch(Duration::from_millis(1), stops, || wait(pending::<Result<()>>()));
         assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
-        assert_eq!(asked.get(), 3);
+        assert_eq!(requested.get(), 3);
         // After it, no watch is set.
         assert!(watched().is_none());
         assert_eq!(wait(ready(Ok(5))).unwrap(), 5);
@@ -224,24 +224,24 @@ mod tests {
 
     #[test]
     fn a_wait_that_begins_within_the_interval_asks_too() {
-        let (asked, stops) = after(3);
+        let (requested, stops) = after(3);
         let ended = watch(Duration::from_secs(3600), stops, || {
             (0..10).map(|_| wait(ready(Ok(1)))).collect::<Result<Vec<i32>>>()
         });
         assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
-        assert_eq!(asked.get(), 3);
+        assert_eq!(requested.get(), 3);
     }
 
     #[test]
     fn what_is_dropped_is_cancelled_and_the_inner_watch_counts() {
-        struct Told(Rc<Cell<bool>>);
-        impl Drop for Told {
+        struct DropNotice(Rc<Cell<bool>>);
+        impl Drop for DropNotice {
             fn drop(&mut self) {
                 self.0.set(true);
             }
         }
         let dropped = Rc::new(Cell::new(false));
-        let told = Told(Rc::clone(&dropped));
+        let notice = DropNotice(Rc::clone(&dropped));
         let ended = watch(
             Duration::ZERO,
             || panic!("the outer one is not asked"),
@@ -251,7 +251,7 @@ mod tests {
                     || true,
                     || {
                         wait(async move {
-                            let _told = told;
+                            let _notice = notice;
                             pending::<Result<()>>().await
                         })
                     },
@@ -264,8 +264,8 @@ mod tests {
 
     #[test]
     fn who_waits_is_woken_by_another_thread() {
-        let (ask, asked) = mpsc::channel::<Waker>();
-        let waking = thread::spawn(move || asked.iter().for_each(Waker::wake));
+        let (ask, requested) = mpsc::channel::<Waker>();
+        let waking = thread::spawn(move || requested.iter().for_each(Waker::wake));
         let mut rounds = 0;
         block_on(std::future::poll_fn(|context| {
             rounds += 1;
@@ -301,19 +301,19 @@ mod tests {
         thread_local! {
             static AT_END: RefCell<Option<AtEnd>> = const { RefCell::new(None) };
         }
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let thread = thread::spawn(move || {
             // What comes first goes last.
-            AT_END.set(Some(AtEnd(tell)));
+            AT_END.set(Some(AtEnd(sender)));
             watch(Duration::ZERO, || false, || wait(ready(Ok(())))).unwrap();
         });
         thread.join().unwrap();
-        assert_eq!(told.recv().unwrap(), Some(5));
+        assert_eq!(receiver.recv().unwrap(), Some(5));
     }
 
     #[test]
-    fn a_long_computation_is_asked_between_its_parts() {
-        let (asked, stops) = after(4);
+    fn a_long_computation_checks_for_interrupts_between_its_parts() {
+        let (requested, stops) = after(4);
         let parts = Rc::new(Cell::new(0));
         let counted = Rc::clone(&parts);
         let ended = watch(Duration::ZERO, stops, || {
@@ -327,7 +327,7 @@ mod tests {
             })
         });
         assert_eq!(ended.unwrap_err().kind(), ErrorKind::Interrupted);
-        assert_eq!((parts.get(), asked.get()), (3, 4));
+        assert_eq!((parts.get(), requested.get()), (3, 4));
         // Without a watch there is no break.
         let mut once = pin!(between_parts());
         let mut context = Context::from_waker(Waker::noop());

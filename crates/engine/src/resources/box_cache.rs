@@ -138,13 +138,13 @@ impl BoxCache {
     pub(crate) fn expected(
         &self,
         opening: u64,
-        asked: &QueryBox,
+        requested: &QueryBox,
         window: impl Fn(&[QueryBox]) -> usize,
         noting: Noting,
     ) -> Vec<QueryBox> {
         let mut state = self.state.guard();
         let Some(boxes) = state.expected.get_mut(&opening) else { return Vec::new() };
-        let Some(first) = boxes.iter().position(|expected| holds_box(expected, asked)) else {
+        let Some(first) = boxes.iter().position(|expected| holds_box(expected, requested)) else {
             return Vec::new();
         };
         let rest = boxes.get(first..).unwrap_or_default();
@@ -156,13 +156,13 @@ impl BoxCache {
     }
 
     /// The most bytes that are fetched ahead at once.
-    pub(crate) fn most_at_once(&self) -> u64 {
+    pub(crate) fn max_at_once(&self) -> u64 {
         self.budget as u64 / 4
     }
 
     /// Whether a box of that many bytes is kept.
-    pub(crate) fn takes(&self, asked: &QueryBox, bytes: usize) -> bool {
-        bytes as u64 <= self.most_at_once() && asked.axes.iter().all(|axis| axis.stride == 1)
+    pub(crate) fn takes(&self, requested: &QueryBox, bytes: usize) -> bool {
+        bytes as u64 <= self.max_at_once() && requested.axes.iter().all(|axis| axis.stride == 1)
     }
 
     /// Whether the variables of an opening that belong together are asked for the first time.
@@ -259,11 +259,11 @@ fn holds(held: &QueryBox, wanted: &QueryBox) -> bool {
 
 /// Whether a box continues another one along one axis.
 fn is_next(last: &QueryBox, wanted: &QueryBox) -> bool {
-    let region = |asked: &QueryBox| Region {
-        start: asked.axes.iter().map(|axis| axis.start).collect(),
-        count: asked.axes.iter().map(|axis| axis.count).collect(),
+    let region = |requested: &QueryBox| Region {
+        start: requested.axes.iter().map(|axis| axis.start).collect(),
+        count: requested.axes.iter().map(|axis| axis.count).collect(),
     };
-    let strides = |asked: &QueryBox| asked.axes.iter().map(|axis| axis.stride).collect::<Vec<_>>();
+    let strides = |requested: &QueryBox| requested.axes.iter().map(|axis| axis.stride).collect::<Vec<_>>();
     let axis = continued_axis(&region(last), &region(wanted));
     axis.and_then(|axis| wanted.axes.get(axis)).is_some_and(|axis| axis.stride == 1)
         && strides(last) == strides(wanted)
@@ -273,7 +273,7 @@ fn is_next(last: &QueryBox, wanted: &QueryBox) -> bool {
 mod tests {
     use super::*;
 
-    fn asked(axes: &[(u64, u64)]) -> QueryBox {
+    fn requested(axes: &[(u64, u64)]) -> QueryBox {
         let axis = |(start, count): &(u64, u64)| QueryAxis { start: *start, count: *count, stride: 1 };
         QueryBox { variable: 3, axes: axes.iter().map(axis).collect() }
     }
@@ -286,20 +286,20 @@ mod tests {
     #[test]
     fn a_box_is_found_inside_another_one_of_its_opening() {
         let cache = BoxCache::new(1000);
-        keep(&cache, 1, asked(&[(2, 5), (0, 10)]));
-        assert!(cache.find(1, &asked(&[(3, 4), (9, 1)])).is_some());
-        for other in [asked(&[(1, 2), (0, 1)]), asked(&[(3, 5), (0, 1)]), asked(&[(2, 1)])] {
+        keep(&cache, 1, requested(&[(2, 5), (0, 10)]));
+        assert!(cache.find(1, &requested(&[(3, 4), (9, 1)])).is_some());
+        for other in [requested(&[(1, 2), (0, 1)]), requested(&[(3, 5), (0, 1)]), requested(&[(2, 1)])] {
             assert!(cache.find(1, &other).is_none(), "{other:?}");
         }
-        assert!(cache.find(2, &asked(&[(3, 1), (3, 1)])).is_none());
+        assert!(cache.find(2, &requested(&[(3, 1), (3, 1)])).is_none());
         cache.forget(1);
-        assert!(cache.find(1, &asked(&[(3, 1), (3, 1)])).is_none());
+        assert!(cache.find(1, &requested(&[(3, 1), (3, 1)])).is_none());
     }
 
     #[test]
     fn boxes_came_together_until_one_of_them_comes_again() {
         let cache = BoxCache::new(1000);
-        let column = |variable| QueryBox { variable, ..asked(&[(0, 10)]) };
+        let column = |variable| QueryBox { variable, ..requested(&[(0, 10)]) };
         let kept = |variable| (column(variable), Arc::new(Values::UByte(vec![0; 10])), 10);
         cache.keep(1, [kept(0), kept(1)]);
         assert!(cache.came_together(1, &[column(0), column(1)]) && cache.came_together(1, &[column(1)]));
@@ -312,23 +312,23 @@ mod tests {
     #[test]
     fn the_least_recently_used_go_first() {
         let cache = BoxCache::new(100);
-        (0..4).for_each(|at| keep(&cache, 1, asked(&[(at * 25, 25)])));
-        assert!(cache.find(1, &asked(&[(0, 1)])).is_some());
-        keep(&cache, 1, asked(&[(100, 25)]));
-        assert!(cache.find(1, &asked(&[(0, 1)])).is_some());
-        assert!(cache.find(1, &asked(&[(30, 1)])).is_none());
+        (0..4).for_each(|at| keep(&cache, 1, requested(&[(at * 25, 25)])));
+        assert!(cache.find(1, &requested(&[(0, 1)])).is_some());
+        keep(&cache, 1, requested(&[(100, 25)]));
+        assert!(cache.find(1, &requested(&[(0, 1)])).is_some());
+        assert!(cache.find(1, &requested(&[(30, 1)])).is_none());
         // More than a quarter of it is not kept.
-        keep(&cache, 1, asked(&[(200, 26)]));
-        assert!(cache.find(1, &asked(&[(200, 1)])).is_none());
+        keep(&cache, 1, requested(&[(200, 26)]));
+        assert!(cache.find(1, &requested(&[(200, 1)])).is_none());
     }
 
     #[test]
     fn reads_that_go_on_along_an_axis_are_noticed() {
         let cache = BoxCache::new(100);
-        let read = |axes: &[(u64, u64)]| cache.is_next(1, &asked(axes), Noting::Read);
+        let read = |axes: &[(u64, u64)]| cache.is_next(1, &requested(axes), Noting::Read);
         assert!(!read(&[(0, 1), (0, 9)]));
         // A plan is no read.
-        (0..2).for_each(|_| assert!(cache.is_next(1, &asked(&[(1, 1), (0, 9)]), Noting::Nothing)));
+        (0..2).for_each(|_| assert!(cache.is_next(1, &requested(&[(1, 1), (0, 9)]), Noting::Nothing)));
         assert!(read(&[(1, 1), (0, 9)]));
         assert!(!read(&[(3, 1), (0, 9)]));
         assert!(!read(&[(4, 1), (0, 8)]));
@@ -339,7 +339,9 @@ mod tests {
         assert!(!read(&[(52, 1), (0, 9)]), "forgotten");
         let whole = cache.whole_fetch(1, 3);
         let fetching = whole.try_lock().unwrap();
-        assert!(read(&[(70, 1), (0, 9)]) && !cache.is_next(2, &asked(&[(70, 1), (0, 9)]), Noting::Nothing));
+        assert!(
+            read(&[(70, 1), (0, 9)]) && !cache.is_next(2, &requested(&[(70, 1), (0, 9)]), Noting::Nothing)
+        );
         drop(fetching);
         assert!(!read(&[(80, 1), (0, 9)]));
         let is_first = |opening, noting| cache.is_first_batch(opening, noting);
@@ -350,9 +352,9 @@ mod tests {
     #[test]
     fn what_was_announced_is_taken_once_and_only_by_reads() {
         let cache = BoxCache::new(100);
-        let boxes: Vec<QueryBox> = (0..4).map(|at| asked(&[(at * 10, 10)])).collect();
+        let boxes: Vec<QueryBox> = (0..4).map(|at| requested(&[(at * 10, 10)])).collect();
         cache.expect(1, boxes.clone());
-        let taken = |noting| cache.expected(1, &asked(&[(12, 3)]), |rest| rest.len() - 1, noting);
+        let taken = |noting| cache.expected(1, &requested(&[(12, 3)]), |rest| rest.len() - 1, noting);
         assert_eq!(taken(Noting::Nothing), boxes[1..3]);
         assert_eq!(taken(Noting::Read), boxes[1..3]);
         assert!(taken(Noting::Read).is_empty());

@@ -6,7 +6,7 @@ use ncirrus_layout::Result;
 
 /// How many requests are in flight at once, and the memory that they share.
 pub(crate) struct InFlight<'a> {
-    most: usize,
+    max: usize,
     memory: Option<(&'a MemoryBudget, FirstRequest)>,
 }
 
@@ -26,9 +26,9 @@ enum Admission {
 }
 
 impl<'a> InFlight<'a> {
-    /// At most `most` at once, at least one.
-    pub(crate) fn at_most(most: usize) -> Self {
-        Self { most: most.max(1), memory: None }
+    /// At most `max` at once, at least one.
+    pub(crate) fn at_most(max: usize) -> Self {
+        Self { max: max.max(1), memory: None }
     }
 
     /// The same, where each holds its share of the memory while it is in flight and until its answer is processed.
@@ -51,7 +51,7 @@ impl<'a> InFlight<'a> {
         let (mut items, mut waiting) = (items.into_iter(), None);
         let mut in_flight = FuturesUnordered::new();
         loop {
-            while in_flight.len() < self.most
+            while in_flight.len() < self.max
                 && let Some(item) = waiting.take().or_else(|| items.next())
             {
                 match self.admit(bytes(&item), in_flight.is_empty()).await? {
@@ -103,10 +103,10 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// The maximum number of requests in flight at once, each of the given number of bytes.
-    fn most_at_once(limits: &InFlight<'_>, count: usize, bytes: usize) -> usize {
-        let (now, most, mut done) = (AtomicUsize::new(0), AtomicUsize::new(0), 0);
+    fn max_at_once(limits: &InFlight<'_>, count: usize, bytes: usize) -> usize {
+        let (now, max, mut done) = (AtomicUsize::new(0), AtomicUsize::new(0), 0);
         let begin = |_, permit: Option<MemoryPermit>| {
-            most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+            max.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
             let now = &now;
             Ok(async move {
                 let _permit = permit;
@@ -131,23 +131,23 @@ mod tests {
         );
         block_on(run).unwrap();
         assert_eq!(done, count);
-        most.into_inner()
+        max.into_inner()
     }
 
     #[test]
     fn no_more_requests_than_allowed_are_in_flight() {
-        assert_eq!(most_at_once(&InFlight::at_most(3), 10, 1), 3);
-        assert_eq!(most_at_once(&InFlight::at_most(0), 3, 1), 1);
-        assert_eq!(most_at_once(&InFlight::at_most(3), 0, 1), 0);
+        assert_eq!(max_at_once(&InFlight::at_most(3), 10, 1), 3);
+        assert_eq!(max_at_once(&InFlight::at_most(0), 3, 1), 1);
+        assert_eq!(max_at_once(&InFlight::at_most(3), 0, 1), 0);
     }
 
     #[test]
     fn requests_wait_for_memory() {
         let memory = MemoryBudget::new(64 << 10);
         let limits = |first| InFlight::at_most(8).within(&memory, first);
-        assert_eq!(most_at_once(&limits(FirstRequest::Waits), 10, 32 << 10), 2);
-        assert_eq!(most_at_once(&limits(FirstRequest::Waits), 4, 1 << 20), 1);
+        assert_eq!(max_at_once(&limits(FirstRequest::Waits), 10, 32 << 10), 2);
+        assert_eq!(max_at_once(&limits(FirstRequest::Waits), 4, 1 << 20), 1);
         let _all = memory.try_share(64 << 10);
-        assert_eq!(most_at_once(&limits(FirstRequest::Goes), 4, 32 << 10), 1);
+        assert_eq!(max_at_once(&limits(FirstRequest::Goes), 4, 32 << 10), 1);
     }
 }

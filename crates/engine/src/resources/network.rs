@@ -47,9 +47,9 @@ impl NetworkRuntime {
         let mut receiver = AnswerSender { sender, received: 0 };
         let request = self.run(async move {
             let start = Instant::now();
-            let _turn = host.acquire().await;
+            let _permit = host.acquire().await;
             let found = pass_on(store.as_ref(), &object, &mut receiver).await;
-            tell(&object, &Want::All, (&found, receiver.received), start);
+            trace_fetch(&object, &Want::All, (&found, receiver.received), start);
             found
         })?;
         Ok(PendingAnswer { parts, request: Some(request) })
@@ -65,7 +65,7 @@ impl NetworkRuntime {
         let host = self.host(store);
         let store = Arc::clone(store);
         Ok(PendingRequest(self.handle()?.spawn(async move {
-            let _turn = host.acquire().await;
+            let _permit = host.acquire().await;
             store.list(&prefix, page.as_deref()).await
         })))
     }
@@ -84,10 +84,13 @@ impl NetworkRuntime {
             let mut builder = tokio::runtime::Builder::new_multi_thread();
             builder.worker_threads(NETWORK_THREADS).thread_name("ncirrus-net").enable_all().build().ok()
         };
-        let start = || match is_thread_ending() {
+        let start = || {
             // A runtime that starts is entered.
-            true => std::thread::Builder::new().spawn(start).ok()?.join().ok()?,
-            false => start(),
+            if is_thread_ending() {
+                std::thread::Builder::new().spawn(start).ok()?.join().ok()?
+            } else {
+                start()
+            }
         };
         let runtime = self.runtime.get_or_init(start).as_ref();
         let failed = || Error::new(ErrorKind::Io { retryable: true }, "cannot start the network threads");
@@ -98,8 +101,8 @@ impl NetworkRuntime {
     pub(crate) fn host(&self, store: &Arc<dyn Store>) -> Arc<Semaphore> {
         let mut hosts = self.hosts.guard();
         let host = hosts.entry(store.id().clone());
-        let most = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);
-        Arc::clone(host.or_insert_with(|| Arc::new(Semaphore::new(most))))
+        let max = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);
+        Arc::clone(host.or_insert_with(|| Arc::new(Semaphore::new(max))))
     }
 }
 
@@ -158,7 +161,7 @@ impl AnswerReceiver for AnswerSender {
             self.received += bytes.len() as u64;
         }
         let sent = self.sender.send(part);
-        async move { sent.await.map_err(|_| Error::internal("nobody waits for the answer")) }.boxed()
+        async move { sent.await.map_err(|_| Error::internal("no task waits for the answer")) }.boxed()
     }
 }
 
@@ -179,16 +182,16 @@ async fn get(
     want: Want,
 ) -> Result<Option<ObjectBytes>> {
     let start = Instant::now();
-    let _turn = host.acquire().await;
+    let _permit = host.acquire().await;
     let found = store.get(&object, &want).await;
     let received = found.iter().flatten().map(|blob| blob.bytes.len() as u64).sum();
     let is_there = found.as_ref().map(Option::is_some).map_err(Error::clone);
-    tell(&object, &want, (&is_there, received), start);
+    trace_fetch(&object, &want, (&is_there, received), start);
     found
 }
 
 /// Traces a read of any store.
-fn tell(object: &ObjectId, want: &Want, (found, received): (&Result<bool>, u64), start: Instant) {
+fn trace_fetch(object: &ObjectId, want: &Want, (found, received): (&Result<bool>, u64), start: Instant) {
     let outcome = match found {
         Ok(true) => "",
         Ok(false) => "not there",

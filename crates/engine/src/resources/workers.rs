@@ -49,25 +49,25 @@ impl WorkerPool {
 }
 
 impl SharedResources {
-    /// Does all tasks, on at most `lanes` threads at once, and returns when all are done or one has failed; of several
+    /// Does all tasks, on at most `worker_count` threads at once, and returns when all are done or one has failed; of several
     /// failures the first in order is returned. A single task, and those of a single lane, are done on the calling thread.
     pub(crate) fn for_each<J: Send>(
         &self,
         jobs: Vec<J>,
-        lanes: usize,
+        worker_count: usize,
         work: impl Fn(J, &mut WorkerBuffers) -> Result<()> + Sync,
     ) -> Result<()> {
         let mut jobs = jobs;
         if jobs.len() <= 1 {
             return jobs.pop().map_or(Ok(()), |job| self.workers.with(|worker| work(job, worker)));
         }
-        let lanes = lanes.clamp(1, self.pool.current_num_threads()).min(jobs.len());
-        if lanes == 1 {
+        let worker_count = worker_count.clamp(1, self.pool.current_num_threads()).min(jobs.len());
+        if worker_count == 1 {
             return self.workers.with(|worker| jobs.into_iter().try_for_each(|job| work(job, worker)));
         }
         let queue = TaskQueue::new(jobs);
         self.pool.in_place_scope(|scope| {
-            for _ in 0..lanes {
+            for _ in 0..worker_count {
                 scope.spawn(|_| self.workers.with(|worker| queue.drain(|job| work(job, worker))));
             }
         });

@@ -186,6 +186,7 @@ impl Committer {
         cells: CellList,
     ) -> Result<()> {
         let found = writer.find(target, cells.clone()).await?;
+        // Chunks that exist by now must not be replaced by blank ones.
         let absent = cells.iter().zip(&found).filter(|(_, found)| matches!(found, StoredChunk::Absent));
         let absent = cells_of(cells.rank(), absent.map(|(cell, _)| cell));
         let work = [PlacerWork { var: target.var, cells: absent.clone() }];
@@ -193,7 +194,7 @@ impl Committer {
         let puts = Mutex::new(Vec::new());
         let jobs: Vec<&[u64]> = absent.iter().collect();
         let cost = jobs.first().map_or(1, |cell| target.cell_cost(cell));
-        writer.session.shared.for_each(jobs, writer.lanes(cost), |cell, worker| {
+        writer.session.shared.for_each(jobs, writer.worker_count(cost), |cell, worker| {
             let blank = target.blank(&target.cell_shape(cell)?)?;
             let key = ChunkKey { var: target.var, cell: cell.to_vec() };
             let placed = writer

@@ -1,7 +1,7 @@
 //! Other programs that change the same dataset, where each object is replaced as a whole: on object stores
 //! (`docs/object-stores.md`), and in directories.
 //!
-//! If puts can be conditional, nobody's work is lost:
+//! If puts can be conditional, no writer's work is lost:
 //! - Before anything is put that two writers could both put (documents, chunks of new extents), the commit object is
 //!   put again with other blanks, if it is as this writer read it. Of two writers one succeeds; the other has changed
 //!   nothing yet. The blanks remain if the commit does not rewrite that object.
@@ -35,7 +35,7 @@ pub(super) struct ConflictControl {
     placer: Arc<DrivenPlacer>,
     /// The key of an object that never exists.
     probe: ObjectId,
-    /// Whether the caller guarantees that nobody else writes to the same chunks.
+    /// Whether the caller guarantees that no other program writes to the same chunks.
     aligned: bool,
     known: Mutex<KnownState>,
     /// Held while the lease is acquired, but not to query it: a task that waits here may hold chunks that others wait
@@ -128,7 +128,7 @@ impl ConflictControl {
         self.known.guard().shapes.get(&var).cloned()
     }
 
-    /// Whether the caller guarantees that nobody else writes to the same chunks.
+    /// Whether the caller guarantees that no other program writes to the same chunks.
     pub(super) fn is_aligned(&self) -> bool {
         self.aligned
     }
@@ -178,23 +178,23 @@ impl ConflictControl {
             let deciding = self.commit_object();
             return Ok(deciding.is_some_and(|it| self.exclusion(&it) == Some(Exclusion::Conditions)));
         }
-        let asked = self.output.network()?.spawn(self.asked_for_conditions());
-        asked.await.map_err(|error| Error::internal("a request was abandoned").because(error))?
+        let probed = self.output.network()?.spawn(self.probe_conditions());
+        probed.await.map_err(|error| Error::internal("a request was abandoned").because(error))?
     }
 
     /// Starts asking the store what the commit will need to know, while there is other work. The commit repeats any
     /// failure.
     pub(super) fn ask_for_conditions(&self) -> Result<()> {
         if self.output.local().is_none() && !self.conditions.initialized() {
-            drop(self.output.network()?.spawn(self.asked_for_conditions()));
+            drop(self.output.network()?.spawn(self.probe_conditions()));
         }
         Ok(())
     }
 
     /// Whether the store supports conditional puts: tried at most once.
-    fn asked_for_conditions(&self) -> impl Future<Output = Result<bool>> + Send + use<> {
-        let (known, asked) = (Arc::clone(&self.conditions), self.output.has_conditions(&self.probe));
-        async move { known.get_or_try_init(|| asked).await.copied() }
+    fn probe_conditions(&self) -> impl Future<Output = Result<bool>> + Send + use<> {
+        let (known, probed) = (Arc::clone(&self.conditions), self.output.has_conditions(&self.probe));
+        async move { known.get_or_try_init(|| probed).await.copied() }
     }
 
     /// What the user should know about the store.
@@ -238,7 +238,7 @@ impl ConflictControl {
         self.lease.guard().is_some()
     }
 
-    /// Whether this writer acquired the lease and nobody else has since; `None` if it did not need one.
+    /// Whether this writer acquired the lease and no other has since; `None` if it did not need one.
     pub(super) async fn is_first(&self) -> Result<Option<bool>> {
         let lease = self.lease.guard().clone();
         let (Some(tag), Some(deciding)) = (lease, self.commit_object()) else { return Ok(None) };
@@ -316,11 +316,11 @@ impl ConflictControl {
     }
 
     fn check_key(&self, object: &ObjectId, len: usize) -> Result<()> {
-        let most = self.output.store().longest_key();
-        if len <= most {
+        let max = self.output.store().longest_key();
+        if len <= max {
             return Ok(());
         }
-        let message = format!("a key of {len} bytes: the store takes at most {most}");
+        let message = format!("a key of {len} bytes: the store takes at most {max}");
         Err(Error::invalid(message).at_object(object))
     }
 

@@ -184,7 +184,7 @@ impl<'a> VariableCopy<'a> {
     async fn read(&self, route: &CopyRoute, part: Option<CopyPart>) -> Result<Option<ReadPart>> {
         Ok(match (part, route) {
             (Some(CopyPart::Block(region)), _) => Some(ReadPart::Blocks(match self.skipped {
-                Some(tell) => self.read_around_damage(&region, tell).await?,
+                Some(report_skipped) => self.read_around_damage(&region, report_skipped).await?,
                 None => {
                     let values = self.read_block(&region).await?;
                     vec![(region, values)]

@@ -181,7 +181,7 @@ impl Draft {
         answer
     }
 
-    /// The definitions for changes that nobody refuses: they are made in place, as they come.
+    /// The definitions for changes that are not refused: they are made in place, as they come.
     pub fn model_mut(&mut self) -> &mut Model {
         if !self.lineage().is_tracking {
             if self.lineage().spare.is_some() || Arc::get_mut(&mut self.model).is_none() {
@@ -221,7 +221,7 @@ impl Draft {
         lineage.note_tracked(&self.model);
     }
 
-    /// A copy that nobody else has.
+    /// A copy without other owners.
     fn copy(&mut self) -> Arc<Model> {
         let spare = self.lineage().spare.take().and_then(|spare| spare.up_to_date(&self.model));
         spare.unwrap_or_else(|| full_copy(&self.model))

@@ -129,7 +129,7 @@ impl DatasetWriter {
             return Ok(turn);
         }
         // The code that is running may be waiting for this very edit, in a thread that it started.
-        let sleep = self.session.shared.network.handle()?.spawn(async { tokio::time::sleep(PATIENCE).await });
+        let sleep = self.session.shared.network.handle()?.spawn(async { tokio::time::sleep(MAX_WAIT).await });
         match select(pin!(self.turns.turn.lock()), sleep).await {
             Either::Left((turn, sleep)) => {
                 sleep.abort();
@@ -156,4 +156,4 @@ impl Drop for EditInProgress<'_> {
 }
 
 /// Maximum wait for the edit of another thread.
-const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });
+const MAX_WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });

@@ -91,7 +91,7 @@ impl DatasetWriter {
         for (job, found) in incomplete.iter_mut().zip(found) {
             job.stored = Some(found);
         }
-        self.session.shared.for_each(jobs, self.lanes(cost), |mut job, worker| {
+        self.session.shared.for_each(jobs, self.worker_count(cost), |mut job, worker| {
             let shape = target.cell_shape(cell_of(&job.points))?;
             let completed = (&mut job.held, job.stored.as_ref());
             let mut contents = self.contents((target, model), completed, &shape, worker)?;

@@ -81,9 +81,9 @@ impl TargetStore {
     }
 
     fn spawn(&self, put: StorePut) -> Result<JoinHandle<Result<()>>> {
-        let (store, turns) = (Arc::clone(&self.store), self.turns());
+        let (store, permits) = (Arc::clone(&self.store), self.permits());
         Ok(self.network()?.spawn(async move {
-            let _turn = turns.acquire().await;
+            let _permit = permits.acquire().await;
             change_object(store.as_ref(), put).await
         }))
     }
@@ -94,7 +94,7 @@ impl TargetStore {
     }
 
     /// The request permits of the store.
-    pub(super) fn turns(&self) -> Arc<Semaphore> {
+    pub(super) fn permits(&self) -> Arc<Semaphore> {
         self.session.network.host(&self.store)
     }
 
@@ -127,9 +127,9 @@ impl TargetStore {
         if let Some(local) = self.local() {
             return local.put_bytes(object, body, &when).map_err(|error| error.at_object(object));
         }
-        let (store, turns, at) = (Arc::clone(&self.store), self.turns(), object.clone());
+        let (store, permits, at) = (Arc::clone(&self.store), self.permits(), object.clone());
         let put = self.network()?.spawn(async move {
-            let _turn = turns.acquire().await;
+            let _permit = permits.acquire().await;
             store.put(&at, body, when).await
         });
         let put = put.await.map_err(|error| Error::internal("a request was abandoned").because(error))?;
@@ -178,9 +178,9 @@ impl TargetStore {
         if self.local().is_some() {
             return Ok(request);
         }
-        let asked = self.network()?.spawn(request);
+        let requested = self.network()?.spawn(request);
         let abandoned = |error| Error::internal("a request was abandoned").because(error);
-        Ok(Box::pin(async move { asked.await.map_err(abandoned)? }))
+        Ok(Box::pin(async move { requested.await.map_err(abandoned)? }))
     }
 
     /// Waits for a time.

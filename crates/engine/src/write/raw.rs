@@ -56,7 +56,7 @@ impl DatasetWriter {
         let array = self.model().shape(target.var);
         let work = [PlacerWork { var: target.var, cells }];
         let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
-        let done = self.session.shared.for_each(jobs, self.lanes(cost), |job, worker| {
+        let done = self.session.shared.for_each(jobs, self.worker_count(cost), |job, worker| {
             let RawChunkTask { at, mut held } = job;
             let cell = held.key.cell.clone();
             let shape = target.cell_shape(&cell)?;

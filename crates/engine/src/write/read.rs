@@ -113,6 +113,7 @@ impl DatasetWriter {
             let message = format!("{} bytes of memory for {count} elements", out.len());
             return Err(located(Error::invalid(message)));
         }
+        // Numbers go straight into the caller's memory; anything else is gathered as values and packed afterwards.
         if let (Some(copier), Some(_)) = (&target.packed, target.element) {
             let mut gathered = GatheredValues::Lent(out, copier.clone());
             return self.read_cells((&target, &model), access, picked, &mut gathered).await;
@@ -207,7 +208,7 @@ impl DatasetWriter {
             job.stored = Some(found);
         }
         let loaded = Mutex::new(Vec::with_capacity(jobs.len()));
-        self.session.shared.for_each(jobs, self.lanes(cost), |job, worker| {
+        self.session.shared.for_each(jobs, self.worker_count(cost), |job, worker| {
             let contents: Option<DirtyContents> = match &job.stored {
                 None => None,
                 Some(stored) => {

@@ -154,6 +154,7 @@ impl DatasetWriter {
         if count == 0 {
             return Ok(());
         }
+        // Growing changed the shape: the target is looked up again.
         self.write_picked(access, self.target(var)?, picked, &data).await
     }
 
@@ -262,8 +263,9 @@ impl DatasetWriter {
         let array = model.shape(target.var);
         let window = WriteWindow { target, model, array, data, touched, prepared };
         let shared = &self.session.shared;
-        let done = shared
-            .for_each(jobs, self.lanes(cost), |job, worker| self.write_cell(&window, job, worker, queue));
+        let done = shared.for_each(jobs, self.worker_count(cost), |job, worker| {
+            self.write_cell(&window, job, worker, queue)
+        });
         let put = queue.flush().await;
         done.and(put)
     }
@@ -356,8 +358,8 @@ impl DatasetWriter {
         let cost = targets
             .values()
             .flat_map(|(target, _)| work.iter().map(|work| target.cell_cost(work.cells.get(0))));
-        let lanes = self.lanes(cost.max().unwrap_or(1));
-        let done = self.session.shared.for_each(cells, lanes, |mut held, worker| {
+        let worker_count = self.worker_count(cost.max().unwrap_or(1));
+        let done = self.session.shared.for_each(cells, worker_count, |mut held, worker| {
             let Some((target, model)) = targets.get(&held.key.var) else { return Ok(()) };
             let Some(contents) = held.slot.contents.take() else { return Ok(()) };
             let elements = (&contents, held.slot.kept.as_deref());
@@ -367,6 +369,7 @@ impl DatasetWriter {
                     queue.finish(placed, held)
                 }
                 Err(error) => {
+                    // The chunk remains dirty, so that a later attempt can still store it.
                     held.slot.contents = Some(contents);
                     Err(error)
                 }
@@ -394,7 +397,7 @@ impl DatasetWriter {
         self.drained().await
     }
 
-    /// Puts all cached chunks, while nobody else writes. In a dataset that is not visible to others yet, these puts may
+    /// Puts all cached chunks, while no other call writes. In a dataset that is not visible to others yet, these puts may
     /// then be in flight, as are those that lock the other chunks.
     pub(super) async fn flush_staged(&self, access: ChunkAccess<'_>) -> Result<()> {
         self.flush_cells(access, self.stage.free_keys()).await

@@ -243,13 +243,13 @@ impl<'a> PutQueue<'a> {
     /// # Errors
     /// If something in flight failed.
     pub(super) async fn room(&mut self) -> Result<()> {
-        let most = self.writer.window_budget();
-        while self.bytes > most
+        let max = self.writer.window_budget();
+        while self.bytes > max
             && let Some(finished) = self.in_flight().next().await
         {
             self.bytes -= self.writer.uploads.keep_failure(finished)?;
         }
-        self.writer.uploads.detached.room(most).await;
+        self.writer.uploads.detached.room(max).await;
         self.writer.check_usable()
     }
 

@@ -204,6 +204,7 @@ impl VariableEncoder {
             let shape = self.target.cell_shape(cell)?;
             let stored = self.target.stored_shape(cell, &self.shape)?;
             let size = self.target.element.unwrap_or(0);
+            // Formats may store edge chunks cut at the end of the array.
             let elements = if stored == shape {
                 elements
             } else {

@@ -164,7 +164,7 @@ fn what_lies_at_the_address_ends_the_search_below_it() {
         ("page.zarr", b"<html>"),
     ]);
     // (store lists names, root, what was requested)
-    for (lists, key, asked) in [
+    for (lists, key, expected) in [
         (true, "page", &["page", "page/marker"][..]),
         (false, "page", &["page"]),
         (false, "page.zarr", &["page.zarr", "page.zarr/marker"]),
@@ -178,7 +178,7 @@ fn what_lies_at_the_address_ends_the_search_below_it() {
         assert!(opened.unwrap_err().message().starts_with("an HTML page, not data"), "{key}");
         let mut requested: Vec<String> = late.requested().into_iter().map(|(key, _)| key).collect();
         requested.sort();
-        assert_eq!(requested, asked, "{lists}");
+        assert_eq!(requested, expected, "{lists}");
     }
 }
 
@@ -246,7 +246,7 @@ fn reads_of_unknown_extent_widen_and_exact_ones_do_not() {
 }
 
 #[test]
-fn headers_that_are_asked_for_together_share_what_comes_along() {
+fn headers_that_are_requested_together_share_what_comes_along() {
     let body = vec![7u8; 100 << 20];
     let late = Arc::new(Late::new(objects(&[("file", &body)])));
     let driver = with_tree(|view| {

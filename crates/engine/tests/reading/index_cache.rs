@@ -92,8 +92,8 @@ fn put(store: &MemoryStore, key: &str, text: &str) {
     store.put(&store.root().child(key), &body(text), &PutCondition::None).unwrap();
 }
 
-fn session(folder: &Path, most: u64) -> Session {
-    Session::builder().threads(1).index_cache(folder, most).build().unwrap()
+fn session(folder: &Path, max: u64) -> Session {
+    Session::builder().threads(1).index_cache(folder, max).build().unwrap()
 }
 
 fn open_file(session: &Session, store: Arc<dyn Store>, key: &str) -> Dataset {
@@ -109,9 +109,9 @@ fn text_of(dataset: &Dataset) -> String {
 }
 
 /// Opens and reads in a session of its own, and returns what was requested: for opening, and for reading.
-fn visit(folder: &Path, most: u64, store: &MemoryStore, key: &str, text: &str) -> [Vec<Want>; 2] {
+fn visit(folder: &Path, max: u64, store: &MemoryStore, key: &str, text: &str) -> [Vec<Want>; 2] {
     let late = Arc::new(Late::new(store.clone()));
-    let session = session(folder, most);
+    let session = session(folder, max);
     let dataset = open_file(&session, Arc::clone(&late) as Arc<dyn Store>, key);
     assert_eq!(text_of(&dataset), [text, text].concat());
     let opening: Vec<Want> = late.requested().into_iter().map(|(_, want)| want).collect();
@@ -211,21 +211,21 @@ fn several_may_share_a_folder_and_its_bound_is_kept() {
         put(&store, &format!("file{key}"), "abcd");
     }
     // One file takes about 3 MiB: blocks of 256 KiB, 512 KiB, 1 MiB and the gap before the next.
-    let most = 8 << 20;
+    let max = 8 << 20;
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let (folder, store) = (folder.path(), &store);
             scope.spawn(move || {
                 for turn in 0..6 {
-                    visit(folder, most, store, &format!("file{}", (thread + turn) % 6), "abcd");
+                    visit(folder, max, store, &format!("file{}", (thread + turn) % 6), "abcd");
                 }
             });
         }
     });
-    visit(folder.path(), most, &store, "file0", "abcd");
+    visit(folder.path(), max, &store, "file0", "abcd");
     let bytes: u64 = files(folder.path()).iter().map(|file| file.metadata().unwrap().len()).sum();
-    assert!(bytes <= most && bytes > 0, "{bytes}");
-    let [opening, _] = visit(folder.path(), most, &store, "file0", "abcd");
+    assert!(bytes <= max && bytes > 0, "{bytes}");
+    let [opening, _] = visit(folder.path(), max, &store, "file0", "abcd");
     assert_eq!(opening.len(), 1);
 }
 
@@ -256,7 +256,7 @@ fn local_stores_need_none() {
 }
 
 #[test]
-fn a_plan_tells_what_finding_the_chunks_took_and_what_is_still_to_come() {
+fn a_plan_reports_what_finding_the_chunks_took_and_what_is_still_to_come() {
     let store = memory([]);
     put(&store, "file", "abcd");
     let late = Arc::new(Late::new(store));

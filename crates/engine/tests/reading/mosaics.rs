@@ -170,7 +170,7 @@ fn sources_are_read_together() {
     let dataset = open_in(&session, Arc::clone(&late) as Arc<dyn Store>, &library, "whole");
     let all = Selection::all(&[64, 100]);
     session.block_on(dataset.read(variable(&dataset, "/v"), &all)).unwrap();
-    assert!(late.most_in_flight.load(Ordering::SeqCst) >= 8);
+    assert!(late.max_in_flight.load(Ordering::SeqCst) >= 8);
     assert_eq!(late.requested().len(), 128);
 }
 
@@ -321,10 +321,10 @@ fn values_of_sources_stop_at_the_bounds_and_constants_must_fit() {
         session.block_on(dataset.read(variable(&dataset, "/v"), &selection))
     };
     assert_eq!(read(0, 4).unwrap(), Values::Byte(vec![127, 127, 127, -2]));
-    for (at, told) in [(4, "-1000000000"), (5, "NaN")] {
+    for (at, reported) in [(4, "-1000000000"), (5, "NaN")] {
         let error = read(at, 1).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Malformed);
-        assert!(error.message().contains(told) && error.message().contains("byte"), "{error}");
+        assert!(error.message().contains(reported) && error.message().contains("byte"), "{error}");
     }
     let error = session.block_on(dataset.read(variable(&dataset, "/w"), &Selection::all(&[3]))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Malformed);

@@ -15,12 +15,12 @@ struct BoxServer {
     answer: ObjectId,
     element_len: u64,
     /// The most elements that it sends.
-    most: u64,
+    max: u64,
     /// Variables that come together.
     together: usize,
     /// Whether the first axis counts the rows of a sequence.
     rows: bool,
-    asked: Mutex<Vec<QueryBox>>,
+    requested: Mutex<Vec<QueryBox>>,
 }
 
 impl QuerySource for BoxServer {
@@ -106,8 +106,8 @@ impl QueryDecoder for BoxDecoder<'_> {
 impl BoxServer {
     fn one(&self, wanted: &QueryBox) -> Result<Values> {
         assert!(wanted.axes.iter().all(|axis| axis.count > 0), "nothing is asked for: {wanted:?}");
-        self.asked.lock().unwrap().push(wanted.clone());
-        if wanted.count() > self.most {
+        self.requested.lock().unwrap().push(wanted.clone());
+        if wanted.count() > self.max {
             return Err(Error::limit("too large"));
         }
         let of = |get: fn(&QueryAxis) -> u64| wanted.axes.iter().map(get).collect::<Vec<_>>();
@@ -125,8 +125,8 @@ struct Served {
     store: Arc<Late>,
 }
 
-fn served(shape: &[u64], element_len: u64, most: u64) -> Served {
-    served_with(shape, (element_len, most), 0, 1)
+fn served(shape: &[u64], element_len: u64, max: u64) -> Served {
+    served_with(shape, (element_len, max), 0, 1)
 }
 
 fn served_with(shape: &[u64], lengths: (u64, u64), cache: usize, together: usize) -> Served {
@@ -135,16 +135,16 @@ fn served_with(shape: &[u64], lengths: (u64, u64), cache: usize, together: usize
 
 fn served_as(
     shape: &[u64],
-    (element_len, most): (u64, u64),
+    (element_len, max): (u64, u64),
     cache: usize,
     (together, rows): (usize, bool),
 ) -> Served {
     let array = Array::new(shape, shape);
     let store = memory([("answer".to_owned(), Bytes::from_static(b"answer"))]);
     let answer = store.root().child("answer");
-    let asked = Mutex::default();
+    let requested = Mutex::default();
     let server =
-        Arc::new(BoxServer { array: array.clone(), answer, element_len, most, together, rows, asked });
+        Arc::new(BoxServer { array: array.clone(), answer, element_len, max, together, rows, requested });
     let layout = Layout::Query { source: Arc::clone(&server) as _, variable: 0 };
     let source = Source { layout, ..array.source(&store.root()) };
     let (driver, variable) = sample(shape, Atomic::Int.into(), source);
@@ -156,26 +156,26 @@ fn served_as(
 
 impl Served {
     fn read(&self, selection: &Selection) -> Vec<QueryBox> {
-        self.server.asked.lock().unwrap().clear();
+        self.server.requested.lock().unwrap().clear();
         let values = self.session.block_on(self.dataset.read(self.variable, selection)).unwrap();
         assert_eq!(values, Values::Int(self.server.array.select(selection)), "{selection:?}");
         let mut memory = vec![0xff; values.len() * 4];
         let reading = self.dataset.read_into(self.variable, selection, &mut memory);
         self.session.block_on(reading).unwrap();
         assert_eq!(Values::from_native_bytes(Atomic::Int, &memory), Some(values));
-        let mut asked = self.server.asked.lock().unwrap().clone();
-        asked.truncate(asked.len() / 2);
-        asked.sort_by_key(|asked| asked.axes.iter().map(|axis| axis.start).collect::<Vec<_>>());
-        asked
+        let mut requested = self.server.requested.lock().unwrap().clone();
+        requested.truncate(requested.len() / 2);
+        requested.sort_by_key(|requested| requested.axes.iter().map(|axis| axis.start).collect::<Vec<_>>());
+        requested
     }
 }
 
 /// Start, count and stride along each axis.
 type BoxAxes = Vec<[u64; 3]>;
 
-fn axes(asked: &[QueryBox]) -> Vec<BoxAxes> {
+fn axes(requested: &[QueryBox]) -> Vec<BoxAxes> {
     let axis = |axis: &QueryAxis| [axis.start, axis.count, axis.stride];
-    asked.iter().map(|asked| asked.axes.iter().map(axis).collect()).collect()
+    requested.iter().map(|requested| requested.axes.iter().map(axis).collect()).collect()
 }
 
 #[test]
@@ -185,10 +185,10 @@ fn parts_of_a_column_are_taken_from_all_of_its_rows() {
         let served = served_as(&[100], (4, 1000), 0, (1, true));
         assert_eq!(axes(&served.read(&selection)), [[[0, 100, 1]]], "{selection:?}");
         let points = PointSelection::new(vec![vec![3, 99, 0]]).unwrap();
-        served.server.asked.lock().unwrap().clear();
+        served.server.requested.lock().unwrap().clear();
         let read = served.session.block_on(served.dataset.read_points(served.variable, &points)).unwrap();
         assert_eq!(read, Values::Int(vec![1003, 1099, 1000]));
-        assert_eq!(served.server.asked.lock().unwrap().len(), 1);
+        assert_eq!(served.server.requested.lock().unwrap().len(), 1);
     }
     // 24 MB are not cut, since each request would send all of them.
     let served = served_as(&[6_000_000], (4, u64::MAX), 0, (1, true));
@@ -233,18 +233,18 @@ fn large_boxes_are_cut_and_those_that_are_refused_are_halved() {
     // Elements of 1 MiB: 16 of them are one box.
     let large = served(&[64, 2], 1 << 20, u64::MAX);
     let all = Selection::all(&[64, 2]);
-    let asked = large.read(&all);
-    assert_eq!((asked.len(), asked.iter().map(QueryBox::count).max()), (8, Some(16)));
+    let requested = large.read(&all);
+    assert_eq!((requested.len(), requested.iter().map(QueryBox::count).max()), (8, Some(16)));
     let plan = large.session.block_on(large.dataset.plan(large.variable, &all)).unwrap();
     assert_eq!((plan.requests, plan.bytes, plan.references), (8, 128 << 20, false));
     let refusing = served(&[64, 2], 1 << 20, 4);
-    assert_eq!(refusing.read(&all).iter().filter(|asked| asked.count() <= 4).count(), 32);
+    assert_eq!(refusing.read(&all).iter().filter(|requested| requested.count() <= 4).count(), 32);
     // Less than the least is not asked for again.
     let never = served(&[2], 1 << 20, 0);
     let error =
         never.session.block_on(never.dataset.read(never.variable, &Selection::all(&[2]))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
-    assert_eq!(never.server.asked.lock().unwrap().len(), 2);
+    assert_eq!(never.server.requested.lock().unwrap().len(), 2);
 }
 
 #[test]
@@ -253,12 +253,12 @@ fn points_that_lie_together_are_one_request() {
     let read = |points: &[[u64; 2]]| {
         let axis = |axis: usize| points.iter().map(|point| point[axis]).collect::<Vec<u64>>();
         let selection = PointSelection::new(vec![axis(0), axis(1)]).unwrap();
-        served.server.asked.lock().unwrap().clear();
+        served.server.requested.lock().unwrap().clear();
         let values =
             served.session.block_on(served.dataset.read_points(served.variable, &selection)).unwrap();
         let expected: Vec<i32> = points.iter().map(|point| value_at(point)).collect();
         assert_eq!(values, Values::Int(expected));
-        served.server.asked.lock().unwrap().len()
+        served.server.requested.lock().unwrap().len()
     };
     assert_eq!(read(&[[5, 6], [5, 6], [7, 9], [6, 6]]), 1);
     assert_eq!(read(&[[0, 0], [3999, 2999]]), 2);
@@ -279,9 +279,16 @@ fn answers_are_requested_whole_and_each_time() {
 fn an_absent_answer_names_the_object() {
     let (store, array) = (memory([]), Array::new(&[5], &[5]));
     let answer = store.root().child("gone");
-    let asked = Mutex::default();
-    let server =
-        BoxServer { array: array.clone(), answer, element_len: 4, most: 9, together: 1, rows: false, asked };
+    let requested = Mutex::default();
+    let server = BoxServer {
+        array: array.clone(),
+        answer,
+        element_len: 4,
+        max: 9,
+        together: 1,
+        rows: false,
+        requested,
+    };
     let layout = Layout::Query { source: Arc::new(server), variable: 0 };
     let source = Source { layout, ..array.source(&store.root()) };
     let (driver, variable) = sample(&[5], Atomic::Int.into(), source);
@@ -333,5 +340,5 @@ fn variables_that_belong_together_are_one_request() {
     let values = served.session.block_on(served.dataset.read(served.variable, &all)).unwrap();
     assert_eq!(values, Values::Int(served.server.array.select(&all)));
     assert_eq!(served.store.requested().len() - before, 1);
-    assert_eq!(served.server.asked.lock().unwrap().len(), 40);
+    assert_eq!(served.server.requested.lock().unwrap().len(), 40);
 }

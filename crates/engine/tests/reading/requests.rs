@@ -39,7 +39,7 @@ fn a_point_series_fetches_each_encoded_chunk_once_and_nothing_else() {
     requests.sort_by_key(|(key, _)| key.split('.').next().unwrap().parse::<u64>().unwrap());
     let expected: Vec<_> = (0..30).map(|at| (format!("{at}.0.0"), Want::All)).collect();
     assert_eq!(requests, expected);
-    assert!(late.most_in_flight.load(Ordering::SeqCst) > 8, "requests travel together");
+    assert!(late.max_in_flight.load(Ordering::SeqCst) > 8, "requests travel together");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn chunks_that_are_neighbours_in_one_object_merge() {
 }
 
 #[test]
-fn a_plan_tells_requests_and_bytes_and_fetches_nothing() {
+fn a_plan_reports_requests_and_bytes_and_fetches_nothing() {
     let array = Array::new(&[100, 100], &[10, 100]).zlib();
     let (session, late, dataset, var) = remote(&array);
     let plan = session.block_on(dataset.plan(var, &Selection::slab(&[5, 0], &[20, 1]))).unwrap();
@@ -137,8 +137,8 @@ fn bytes_in_flight_stay_within_the_budget() {
     let values = session.block_on(dataset.read(var, &all)).unwrap();
     assert_eq!(values, Values::Int(array.select(&all)));
     // A chunk decodes to 4 KiB, and counts twice: five fit.
-    assert!(late.most_in_flight.load(Ordering::SeqCst) <= 5);
-    assert!(late.most_bytes.load(Ordering::SeqCst) <= budget);
+    assert!(late.max_in_flight.load(Ordering::SeqCst) <= 5);
+    assert!(late.max_bytes.load(Ordering::SeqCst) <= budget);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_chunk_larger_than_the_budget_travels_alone() {
     let (session, late, dataset, var) = remote_with(Session::builder().memory(1000), &array, |_| {});
     let all = Selection::all(&array.shape);
     assert_eq!(session.block_on(dataset.read(var, &all)).unwrap(), Values::Int(array.select(&all)));
-    assert_eq!(late.most_in_flight.load(Ordering::SeqCst), 1);
+    assert_eq!(late.max_in_flight.load(Ordering::SeqCst), 1);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn requests_to_one_store_stay_within_its_concurrency() {
     });
     let all = Selection::all(&array.shape);
     session.block_on(dataset.read(var, &all)).unwrap();
-    assert_eq!(late.most_in_flight.load(Ordering::SeqCst), 3);
+    assert_eq!(late.max_in_flight.load(Ordering::SeqCst), 3);
 }
 
 #[test]

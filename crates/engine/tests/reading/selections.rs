@@ -40,8 +40,8 @@ fn axis(len: u64) -> BoxedStrategy<AxisSelection> {
         return Just(AxisSelection::Slice { start: 0, count: 0, stride: 1 }).boxed();
     }
     let slice = (0..len, 1u64..4, 0u64..8).prop_map(move |(start, stride, count)| {
-        let most = (len - start).div_ceil(stride);
-        AxisSelection::Slice { start, count: count.min(most), stride }
+        let max = (len - start).div_ceil(stride);
+        AxisSelection::Slice { start, count: count.min(max), stride }
     });
     let all = Just(AxisSelection::Slice { start: 0, count: len, stride: 1 });
     let list = prop::collection::vec(0..len, 0..7).prop_map(AxisSelection::Indices);

@@ -246,9 +246,9 @@ pub(crate) struct Late {
     pub(crate) facts: StoreFacts,
     pub(crate) requests: Mutex<Vec<(String, Want)>>,
     pub(crate) in_flight: AtomicUsize,
-    pub(crate) most_in_flight: AtomicUsize,
+    pub(crate) max_in_flight: AtomicUsize,
     pub(crate) bytes_in_flight: AtomicUsize,
-    pub(crate) most_bytes: AtomicUsize,
+    pub(crate) max_bytes: AtomicUsize,
     pub(crate) finished: AtomicUsize,
 }
 
@@ -269,9 +269,9 @@ impl Late {
             facts,
             requests: Mutex::default(),
             in_flight: AtomicUsize::new(0),
-            most_in_flight: AtomicUsize::new(0),
+            max_in_flight: AtomicUsize::new(0),
             bytes_in_flight: AtomicUsize::new(0),
-            most_bytes: AtomicUsize::new(0),
+            max_bytes: AtomicUsize::new(0),
             finished: AtomicUsize::new(0),
         }
     }
@@ -295,11 +295,11 @@ impl Store for Late {
         Box::pin(async move {
             self.requests.lock().unwrap().push((object.key().to_owned(), want.clone()));
             let now = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
-            self.most_in_flight.fetch_max(now, Ordering::SeqCst);
+            self.max_in_flight.fetch_max(now, Ordering::SeqCst);
             let blob = self.inner.read(object, want);
             let bytes = blob.as_ref().ok().and_then(Option::as_ref).map_or(0, |blob| blob.bytes.len());
             let held = self.bytes_in_flight.fetch_add(bytes, Ordering::SeqCst) + bytes;
-            self.most_bytes.fetch_max(held, Ordering::SeqCst);
+            self.max_bytes.fetch_max(held, Ordering::SeqCst);
             tokio::time::sleep(self.delay).await;
             self.in_flight.fetch_sub(1, Ordering::SeqCst);
             self.bytes_in_flight.fetch_sub(bytes, Ordering::SeqCst);

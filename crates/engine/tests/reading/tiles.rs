@@ -37,10 +37,10 @@ impl TileIndex for Cells {
         Ok(tiles)
     }
 
-    fn halves(&self, wanted: &Region, most: u64) -> Option<[Region; 2]> {
+    fn halves(&self, wanted: &Region, max: u64) -> Option<[Region; 2]> {
         let (first, end) = Self::rows(wanted);
         let (start, count) = (&wanted.start, &wanted.count);
-        if (end - first) * count[1] <= most {
+        if (end - first) * count[1] <= max {
             return None;
         }
         if end - first > 1 {

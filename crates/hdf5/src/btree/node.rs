@@ -22,7 +22,7 @@ pub(super) struct TreeShape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct DepthLevel {
     /// Maximum number of records of a node.
-    most: u64,
+    max: u64,
     /// Size of the number of records below a node, in pointers to nodes of this depth; 0 for leaves.
     total_width: usize,
 }
@@ -41,20 +41,22 @@ impl TreeShape {
         };
         let (node_len, record) = (u64::from(node_len), record_len as u64);
         let room = node_len.checked_sub(OVERHEAD).ok_or_else(damaged)?;
-        let most = room.checked_div(record).filter(|most| *most > 0).ok_or_else(damaged)?;
-        let count_width = width(most);
-        let mut levels = vec![DepthLevel { most, total_width: 0 }];
-        let (mut below, mut total) = (0, most);
+        let max = room.checked_div(record).filter(|max| *max > 0).ok_or_else(damaged)?;
+        let count_width = width(max);
+        // Pointers to leaves have no total, so the width of totals is zero there (docs/spec/hdf5-netcdf4.md C.4,
+        // arithmetic).
+        let mut levels = vec![DepthLevel { max, total_width: 0 }];
+        let (mut below, mut total) = (0, max);
         for _ in 0..depth {
             let pointer = (usize::from(sizes.offsets) + count_width + below) as u64;
             let room = room.checked_sub(pointer).ok_or_else(damaged)?;
-            let most = room / (record + pointer);
-            if most == 0 {
+            let max = room / (record + pointer);
+            if max == 0 {
                 return Err(damaged());
             }
-            total = most.saturating_add(1).saturating_mul(total).saturating_add(most);
+            total = max.saturating_add(1).saturating_mul(total).saturating_add(max);
             below = width(total);
-            levels.push(DepthLevel { most, total_width: below });
+            levels.push(DepthLevel { max, total_width: below });
         }
         Ok(Self { record_len, offsets: sizes.offsets, count_width, levels })
     }
@@ -81,10 +83,10 @@ impl TreeShape {
     /// Used size of a node: the checksum follows the last record or pointer.
     pub(super) fn node_len(&self, node: NodeRef) -> Result<u64, Error> {
         let records = node.records as u64;
-        let most = self.levels.get(usize::from(node.depth)).map_or(0, |level| level.most);
-        if records > most {
+        let max = self.levels.get(usize::from(node.depth)).map_or(0, |level| level.max);
+        if records > max {
             return Err(Error::malformed(format!(
-                "a node with {records} records in a version 2 B-tree whose nodes have at most {most}"
+                "a node with {records} records in a version 2 B-tree whose nodes have at most {max}"
             )));
         }
         let pointers = if node.depth == 0 { 0 } else { (records + 1) * self.pointer_len(node.depth) as u64 };
@@ -140,8 +142,8 @@ impl BtreeHeader {
 }
 
 /// Size of an integer that can hold that number.
-fn width(most: u64) -> usize {
-    most.max(1).ilog2() as usize / 8 + 1
+fn width(max: u64) -> usize {
+    max.max(1).ilog2() as usize / 8 + 1
 }
 
 /// Signature, version, type and checksum.

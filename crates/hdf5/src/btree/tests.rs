@@ -96,7 +96,7 @@ fn the_same_node_read_as_another_is_read_anew() {
 }
 
 #[test]
-fn nodes_of_a_level_travel_together_and_lone_ones_are_asked_exactly() {
+fn nodes_of_a_level_are_requested_together_and_lone_ones_exactly() {
     let (file, addr) = sample();
     let bytes = file.finish(48);
     let rounds = StallingView::new(ObjectView::one(KEY, bytes.clone()));
@@ -114,8 +114,8 @@ fn nodes_of_a_level_travel_together_and_lone_ones_are_asked_exactly() {
         tree.node(view, &file, tree.root.expect("a root"), NodeRequest::Alone)
     })
     .expect("a node");
-    let asked = rounds.requests().into_iter().skip(1);
-    let lens: Vec<u64> = asked
+    let requested = rounds.requests().into_iter().skip(1);
+    let lens: Vec<u64> = requested
         .map(|(_, want)| match want {
             Some(Want::Range(range)) => range.end - range.start,
             other => panic!("{other:?}"),

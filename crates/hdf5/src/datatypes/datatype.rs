@@ -128,10 +128,10 @@ impl DatatypeParser<'_> {
     }
 
     fn vlen(&mut self, head: DatatypeHead) -> Result<DatatypeClass> {
-        let least = 8 + u64::from(self.sizes.offsets);
-        if head.byte_len < least {
+        let min = 8 + u64::from(self.sizes.offsets);
+        if head.byte_len < min {
             let len = head.byte_len;
-            return Err(Error::malformed(format!("a variable-length datatype of {len} bytes, not {least}")));
+            return Err(Error::malformed(format!("a variable-length datatype of {len} bytes, not {min}")));
         }
         let base = self.datatype(head.depth + 1)?;
         match head.nibble(0) {

@@ -173,9 +173,9 @@ impl FoundLinks {
 /// What cannot be read, with reason and location.
 fn retold(what: &str, error: &Error) -> Error {
     let message = format!("{what} cannot be read: {}", error.message());
-    let (told, place) = (Error::new(error.kind(), message), error.place());
-    let told = place.object.iter().fold(told, |told, object| told.at_object(object));
-    place.offset.iter().fold(told, |told, offset| told.at_offset(*offset))
+    let (reported, place) = (Error::new(error.kind(), message), error.place());
+    let reported = place.object.iter().fold(reported, |reported, object| reported.at_object(object));
+    place.offset.iter().fold(reported, |reported, offset| reported.at_offset(*offset))
 }
 
 impl GroupLink {

@@ -76,6 +76,7 @@ impl FractalHeap {
             HeapObject::Managed { block, at, len } => {
                 let bytes = blocks.get(&block).cloned();
                 let bytes = bytes.unwrap_or_else(|| Err(Error::internal("a heap block is missing")))?;
+                // Offsets count from the start of the block, its header included (docs/spec/hdf5-netcdf4.md C.3).
                 let end = at.checked_add(len).filter(|end| *end <= bytes.len());
                 let damaged = || {
                     let whole = bytes.len();

@@ -85,6 +85,7 @@ impl ChunkLookup {
         let byte_len = shape.iter().try_fold(dataset.datatype.byte_len, |len, along| len.checked_mul(*along));
         let byte_len =
             byte_len.ok_or_else(|| Error::limit(format!("chunks of shape {shape:?} are too large")))?;
+        // docs/spec/hdf5-netcdf4.md E.4, width of the chunk size.
         let size_width = if *version >= 5 { file.sizes.lengths } else { size_width(byte_len) };
         Ok(Self {
             file: Arc::clone(file),
@@ -138,7 +139,7 @@ impl ChunkLookup {
             if !self.is_inside(axis, at) {
                 return Ok(None);
             }
-            let count = if position == 0 { 0 } else { self.most_along(axis)? };
+            let count = if position == 0 { 0 } else { self.max_along(axis)? };
             let next = number.checked_mul(count).and_then(|number| number.checked_add(at));
             number = next.ok_or_else(|| Error::malformed("more than 2^64 chunks"))?;
         }
@@ -146,7 +147,7 @@ impl ChunkLookup {
     }
 
     /// Number of possible chunks along an axis.
-    fn most_along(&self, axis: usize) -> Result<u64> {
+    fn max_along(&self, axis: usize) -> Result<u64> {
         match (self.max.get(axis), self.shape.get(axis)) {
             (Some(Some(max)), Some(chunk)) => Ok(max.div_ceil(*chunk)),
             _ => Err(Error::malformed(format!(

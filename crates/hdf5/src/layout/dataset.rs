@@ -109,6 +109,7 @@ fn read(view: &dyn View, chain: &DatasetChain<'_>) -> Step<StoredDataset> {
     let need = space.count().saturating_mul(datatype.byte_len);
     let arrangement = arrangement(message::parse(&layout, file.sizes, need)?, datatype.byte_len)?;
     let arrangement = match (arrangement, external) {
+        // External files are a message beside a contiguous layout without an address (docs/spec/hdf5-netcdf4.md E.8).
         (ElementLayout::Contiguous { addr: None, .. }, Some(body)) => {
             ElementLayout::External(external::parts(view, file, &body)?.into())
         }

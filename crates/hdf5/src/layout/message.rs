@@ -93,6 +93,8 @@ fn indexed(mut cursor: ByteCursor<'_>, sizes: FieldSizes, version: u8) -> Result
         1 => IndexKind::Single { filtered: None },
         2 => IndexKind::Implicit,
         3 => IndexKind::FixedArray { page_bits: cursor.u8()? },
+        // Pointers before elements: the header of the array has the two the other way round
+        // (docs/spec/hdf5-netcdf4.md E.3).
         4 => IndexKind::ExtensibleArray {
             max_bits: cursor.u8()?,
             in_index: cursor.u8()?,
@@ -101,6 +103,7 @@ fn indexed(mut cursor: ByteCursor<'_>, sizes: FieldSizes, version: u8) -> Result
             page_bits: cursor.u8()?,
         },
         5 => {
+            // Size of nodes and percentages, which the header of the tree repeats.
             cursor.skip(6)?;
             IndexKind::BTree2
         }

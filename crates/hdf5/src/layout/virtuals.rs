@@ -97,9 +97,9 @@ impl TileIndex for VirtualTiles {
         Ok(tiles.into_iter().map(|tile| extended(tile, &tail)).collect())
     }
 
-    fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
+    fn halves(&self, region: &Region, max: u64) -> Option<[Region; 2]> {
         let (head, tail) = split(region, self.rank);
-        let halves = self.places.halves(&head, most, |at, region| self.weight(at, region))?;
+        let halves = self.places.halves(&head, max, |at, region| self.weight(at, region))?;
         Some(halves.map(|head| Region {
             start: [head.start, tail.start.clone()].concat(),
             count: [head.count, tail.count.clone()].concat(),

@@ -101,10 +101,10 @@ fn losses_of_members((group, facts): (&GroupNode, &GroupFacts)) -> Vec<Error> {
         let path = format!("{}/{}", group.path, member.name);
         let (file, addr) = (Arc::clone(&member.object.file), member.object.addr);
         losses.into_iter().map(move |error| {
-            let told = Error::malformed(format!("{path}: {}", error.message()));
+            let reported = Error::malformed(format!("{path}: {}", error.message()));
             match (&error.place().object, error.place().offset) {
-                (Some(object), Some(offset)) => told.at_object(object).at_offset(offset),
-                _ => file.at(addr, told),
+                (Some(object), Some(offset)) => reported.at_object(object).at_offset(offset),
+                _ => file.at(addr, reported),
             }
         })
     };
@@ -220,8 +220,8 @@ fn second_choice(
             Ok(attached) => found.axes.attached = attached,
             Err(error) => {
                 let error = hidden::lost("DIMENSION_LIST", &error);
-                let told = Error::malformed(format!("variable {:?}: {}", found.name, error.message()));
-                lost.push((found.axes.group, found.object.file.at(found.object.addr, told)));
+                let reported = Error::malformed(format!("variable {:?}: {}", found.name, error.message()));
+                lost.push((found.axes.group, found.object.file.at(found.object.addr, reported)));
             }
         }
     }

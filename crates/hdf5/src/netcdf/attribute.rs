@@ -65,8 +65,8 @@ impl AttributeReader<'_> {
         let ty = self.types.find(self.model, group, &file.object, element).map_err(Error::unsupported)?;
         let count = dims.iter().fold(raw.space.count(), |count, len| count.saturating_mul(*len));
         let count = self.view.limits().count(count, "an attribute")?;
-        let nobody = HashMap::new();
-        let paths = self.paths.get(&file.object).map_or(&nobody, |paths| paths);
+        let no_paths = HashMap::new();
+        let paths = self.paths.get(&file.object).map_or(&no_paths, |paths| paths);
         let values = values(self.view, file, element, &raw.data, count, paths)?;
         Ok(Attribute { name, ty, values, is_json: false })
     }

@@ -81,8 +81,8 @@ impl Hdf5Catalog {
         }
         let dataset = dataset(view, object)?;
         let layout = layout(view, object, &dataset)?;
-        let nobody = Arc::default();
-        let paths = self.paths.get(&object.file.object).unwrap_or(&nobody);
+        let no_paths = Arc::default();
+        let paths = self.paths.get(&object.file.object).unwrap_or(&no_paths);
         let fill = fill_of(view, object, &dataset, paths, (&self.model, id))?;
         let (stored, resolver) = self.element(object, &dataset);
         Ok(Source { layout, stored, extent: dataset.shape.clone(), fill, resolver, swapped_fill: false })

@@ -83,6 +83,8 @@ fn dataset_facts(view: &dyn View, object: &ObjectRef) -> Step<DatasetFacts> {
     let is_scale = rank > 0 && hidden::is_scale(list);
     let coordinates = hidden::coordinates(view, object, list);
     let attached = match (is_scale, &coordinates) {
+        // `DIMENSION_LIST` counts only without `_Netcdf4Coordinates`, and scales have none (docs/spec/hdf5-netcdf4.md
+        // H.3).
         (false, None) => settle(hidden::attached(view, object, list, rank)),
         _ => Ok(Ok(Vec::new())),
     };

@@ -86,6 +86,7 @@ pub(super) fn assign(
     }
     let deepest_first: Vec<usize> =
         post_order(parents).into_iter().filter_map(|group| of_group.get(group)).flatten().copied().collect();
+    // Phony dimensions are numbered in netCDF-C's order: deepest groups first (docs/spec/hdf5-netcdf4.md H.3).
     for late in [false, true] {
         for &at in &deepest_first {
             if let (Some(variable), Some(axes)) = (variables.get(at), axes.get_mut(at))

@@ -189,14 +189,14 @@ impl ObjectTree {
             Ok(ObjectSort::Group) => match self.hinder(view, group, &object) {
                 None => return Some(self.group(name, path, Some(group), object)),
                 Some(hinder) => {
-                    let told = format!("group {path} is left out: {}", hinder.reason());
+                    let reported = format!("group {path} is left out: {}", hinder.reason());
                     match hinder {
                         WalkObstacle::Deep => {
-                            self.lose(group, [object.file.at(object.addr, Error::limit(told))]);
+                            self.lose(group, [object.file.at(object.addr, Error::limit(reported))]);
                         }
                         // Its contents are shown elsewhere.
-                        WalkObstacle::Circle => self.warn_as_netcdf_c(told),
-                        WalkObstacle::Paths => self.warnings.push(told),
+                        WalkObstacle::Circle => self.warn_as_netcdf_c(reported),
+                        WalkObstacle::Paths => self.warnings.push(reported),
                     }
                     return None;
                 }
@@ -241,19 +241,19 @@ impl ObjectTree {
     /// Records a dangling link. Soft and external ones may dangle: their target may never have existed, or be a link
     /// that leads back.
     fn dangling(&mut self, group: usize, path: &str, target: &LinkTarget, error: &Error) {
-        let told = dangling(path, target, error);
+        let reported = dangling(path, target, error);
         let is_damage = error.kind() == ErrorKind::Malformed;
         match target {
-            LinkTarget::Hard(_) => self.lose(group, [Error::malformed(told)]),
-            _ if is_damage => self.lose(group, [Error::malformed(told)]),
-            _ => self.warn_as_netcdf_c(told),
+            LinkTarget::Hard(_) => self.lose(group, [Error::malformed(reported)]),
+            _ if is_damage => self.lose(group, [Error::malformed(reported)]),
+            _ => self.warn_as_netcdf_c(reported),
         }
     }
 
     /// Records what is no damage, but keeps netCDF-C from opening the file.
-    fn warn_as_netcdf_c(&mut self, told: String) {
-        self.refusal.get_or_insert_with(|| told.clone());
-        self.warnings.push(told);
+    fn warn_as_netcdf_c(&mut self, reported: String) {
+        self.refusal.get_or_insert_with(|| reported.clone());
+        self.warnings.push(reported);
     }
 
     fn note_order(&mut self, group: usize, is_tracked: bool) {

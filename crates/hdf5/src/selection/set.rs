@@ -253,6 +253,8 @@ fn rows_of_boxes(list: &[Region], limits: &Limits) -> Result<ElementSet> {
         check_count((rows.len() + found.len()) as u64, limits)?;
         rows.extend(found.into_iter().map(|row| (row.start, row.len)));
     }
+    // Elements are counted in row-major order, whatever the order of the boxes: rows that touch or overlap become
+    // one.
     rows.sort_unstable();
     let mut merged: Vec<ElementRow> = Vec::new();
     for (start, len) in rows {

@@ -94,10 +94,10 @@ fn the_place_where_the_signature_was_found_wins_over_the_stored_base() {
 }
 
 #[test]
-fn files_that_are_too_short_or_were_not_closed_are_read_and_told_of() {
+fn files_that_are_too_short_or_were_not_closed_are_read_and_reported() {
     let short = opened(file_with(|root| superblock(2, 0, 0, u64::MAX, 1000, root))).expect("it opens");
-    let told: Vec<&str> = short.losses.iter().map(Error::message).collect();
-    assert_eq!((told, short.warnings.len()), (vec!["the file is cut off: 62 of 1000 bytes"], 0));
+    let reported: Vec<&str> = short.losses.iter().map(Error::message).collect();
+    assert_eq!((reported, short.warnings.len()), (vec!["the file is cut off: 62 of 1000 bytes"], 0));
     for (version, flags, warned) in [(3, 1, true), (3, 5, true), (3, 2, false), (2, 1, false)] {
         let bytes = file_with(|root| superblock(version, flags, 0, u64::MAX, 0, root));
         let file = opened(bytes).expect("it opens");
@@ -197,7 +197,7 @@ fn extended(messages: &[Vec<u8>]) -> Vec<u8> {
 }
 
 #[test]
-fn the_extension_tells_ranks_pages_and_the_table_of_shared_messages() {
+fn the_extension_has_ranks_pages_and_the_table_of_shared_messages() {
     let ranks = message(0x13, 0, &[0, 1, 0, 2, 0, 3, 0]);
     let table = message(0x0f, 0, &[&[0][..], &words(&[77]), &[2]].concat());
     let space = message(0x17, 0, &[&[1, 1, 0][..], &words(&[1, 4096]), &[0; 10]].concat());

@@ -54,6 +54,7 @@ pub(crate) fn dense(
         counted.bytes(&id).u8(attribute.flags).u32(attribute.order.into());
         by_order.push((attribute.order, counted.finish()));
     }
+    // By hash, then by name (docs/spec/hdf5-netcdf4.md C.4, records of type 8).
     by_name.sort_by_key(|(key, _)| *key);
     by_order.sort_by_key(|(order, _)| *order);
     let by_name: Vec<Bytes> = by_name.into_iter().map(|(_, record)| record).collect();

@@ -50,7 +50,7 @@ pub(crate) fn choose(grid: &IndexGrid, newer: bool) -> IndexKind {
     match grid.max.iter().filter(|max| max.is_none()).count() {
         0 if is_single => IndexKind::Single { filtered: None },
         // Every possible chunk has a fixed address there.
-        0 if grid.most_chunks().is_ok_and(|count| (1..=MAX_IN_ARRAY).contains(&count)) => {
+        0 if grid.max_chunks().is_ok_and(|count| (1..=MAX_IN_ARRAY).contains(&count)) => {
             IndexKind::FixedArray { page_bits: fixed::PAGE_BITS }
         }
         1 => extensible::KIND,
@@ -176,7 +176,7 @@ fn single(grid: &IndexGrid, chunks: &ChunkMap) -> Result<(IndexKind, FileAddress
 /// The address of the first of all possible chunks, if they are consecutive.
 fn first_of_implicit(grid: &IndexGrid, chunks: &ChunkMap) -> Result<FileAddress> {
     let first = chunks.values().next().map_or(FileAddress(0), |stored| stored.addr);
-    if chunks.len() as u64 != grid.most_chunks()? {
+    if chunks.len() as u64 != grid.max_chunks()? {
         return Err(Error::invalid("an index without records needs all chunks"));
     }
     stays_implicit(first, grid, chunks).map(|_| first)

@@ -127,6 +127,7 @@ impl ObjectDescriber<'_> {
         let current = len.current();
         let max = if len.is_unlimited() { None } else { Some(current) };
         let space = Dataspace::Simple { dims: vec![current], max: vec![max] };
+        // As netCDF-C stores it: no elements are ever written, so neither layout takes space.
         let arrangement = if len.is_unlimited() {
             let index = crate::layout::IndexKind::BTree1;
             ElementLayout::Chunked {
@@ -260,6 +261,7 @@ impl ObjectDescriber<'_> {
             ))
             .with_detail(Detail::BeyondHeader)
         })?;
+        // A message has at most 64 KiB; dense storage holds all attributes or none (docs/spec/hdf5-netcdf4.md C.5).
         let numbered = attributes.into_iter().zip(0..);
         if numbered.clone().any(|(body, _)| body.len() > message::MAX_BODY_BYTES) {
             let loose: Vec<LooseAttribute> =

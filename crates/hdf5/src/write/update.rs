@@ -80,8 +80,8 @@ pub(crate) struct FileUpdate {
     /// The model that readers see.
     model: Model,
     known: KnownObjects,
-    tracks: HashMap<VarId, PendingWrites>,
-    stands: HashMap<VarId, ExistingStorage>,
+    pending_writes: HashMap<VarId, PendingWrites>,
+    existing_storage: HashMap<VarId, ExistingStorage>,
     /// Why data of a variable cannot be written.
     refused: HashMap<VarId, Error>,
     paths: Arc<HashMap<FileAddress, String>>,
@@ -140,8 +140,8 @@ pub(super) fn update(
         choices,
         model: model.clone(),
         known,
-        tracks: HashMap::new(),
-        stands: HashMap::new(),
+        pending_writes: HashMap::new(),
+        existing_storage: HashMap::new(),
         refused: HashMap::new(),
         paths: found.paths,
         base: file.base,
@@ -151,7 +151,7 @@ pub(super) fn update(
         heap: HeapBuilder::new(file.sizes),
         planned: None,
     };
-    update.stand_all(view)?;
+    update.read_existing(view)?;
     Ok(Box::new(update))
 }
 
@@ -166,9 +166,10 @@ fn is_same(a: &Model, b: &Model) -> bool {
 
 impl FileUpdate {
     /// Reads the storage of all variables of the file.
-    fn stand_all(&mut self, view: &dyn View) -> Step<()> {
+    fn read_existing(&mut self, view: &dyn View) -> Step<()> {
         let file = load(view, &self.root)?;
-        let (mut tracks, mut stands, mut refused) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (mut pending_writes, mut existing_storage, mut refused) =
+            (HashMap::new(), HashMap::new(), HashMap::new());
         for id in self.model.variables() {
             let path = self.model.variable_path(id);
             let Some(addr) = self.known.addrs.get(&FileObject::Variable(id)) else {
@@ -177,15 +178,17 @@ impl FileUpdate {
             };
             let object = ObjectRef { file: Arc::clone(&file), addr: *addr };
             match settle(form(view, &object, (&self.model, id), &self.paths)).map_err(Stall::Need)? {
-                Ok((form, stand)) => {
-                    let (held, shape) = (HeldElements::nothing(form.arranged), stand.shape.clone());
-                    tracks.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
-                    stands.insert(id, stand);
+                Ok((form, existing)) => {
+                    let (held, shape) = (HeldElements::nothing(form.arranged), existing.shape.clone());
+                    pending_writes
+                        .insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
+                    existing_storage.insert(id, existing);
                 }
                 Err(error) => _ = refused.insert(id, error.at_path(path)),
             }
         }
-        (self.tracks, self.stands, self.refused) = (tracks, stands, refused);
+        (self.pending_writes, self.existing_storage, self.refused) =
+            (pending_writes, existing_storage, refused);
         Ok(())
     }
 
@@ -194,22 +197,23 @@ impl FileUpdate {
         if self.choices.classic_model {
             check_classic(model)?;
         }
-        let mut tracks = HashMap::new();
+        let mut pending_writes = HashMap::new();
         for id in model.variables() {
             let path = model.variable_path(id);
-            match self.tracks.get(&id) {
-                Some(track) if self.stands.contains_key(&id) || track.waits() => {
-                    _ = tracks.insert(id, PendingWrites { path, ..track.clone() });
+            match self.pending_writes.get(&id) {
+                Some(pending) if self.existing_storage.contains_key(&id) || pending.waits() => {
+                    _ = pending_writes.insert(id, PendingWrites { path, ..pending.clone() });
                 }
                 _ if self.refused.contains_key(&id) => {}
                 _ => {
                     let form = StorageForm::new(model, id, &self.choices)?;
                     let (held, shape) = (HeldElements::nothing(form.arranged), model.shape(id));
-                    tracks.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
+                    pending_writes
+                        .insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
                 }
             }
         }
-        self.tracks = tracks;
+        self.pending_writes = pending_writes;
         Ok(())
     }
 
@@ -220,8 +224,8 @@ impl FileUpdate {
             old: &self.model,
             new: model,
             known: &self.known,
-            tracks: &self.tracks,
-            stands: &self.stands,
+            pending_writes: &self.pending_writes,
+            existing_storage: &self.existing_storage,
             newer: self.choices.structures == FileStructures::V110,
             after: self.known.clone(),
             space: self.space.clone(),
@@ -244,7 +248,7 @@ impl FileUpdate {
     fn phases(&self, view: &dyn View, plan: &UpdatePlan) -> Step<Vec<PutPhase>> {
         let file = load(view, &self.root)?;
         let mut head = SuperblockImage::read(view, &file)?;
-        let waits = self.tracks.values().any(|track| track.waits());
+        let waits = self.pending_writes.values().any(|pending| pending.waits());
         let is_changed = waits || !plan.fresh.is_empty() || !plan.headers.is_empty();
         if !is_changed && plan.indexes.is_empty() {
             return Ok(Vec::new());
@@ -275,9 +279,9 @@ impl FileUpdate {
         StorePut::Patch { object: self.root.clone(), offset: self.base.saturating_add(addr.0), body }
     }
 
-    fn track(&self, var: VarId) -> Result<&PendingWrites> {
-        match (self.tracks.get(&var), self.refused.get(&var)) {
-            (Some(track), _) => Ok(track),
+    fn pending(&self, var: VarId) -> Result<&PendingWrites> {
+        match (self.pending_writes.get(&var), self.refused.get(&var)) {
+            (Some(pending), _) => Ok(pending),
             (None, Some(error)) => Err(error.clone()),
             (None, None) => Err(Error::not_found("the variable is not defined in the file")),
         }
@@ -289,17 +293,17 @@ impl FileUpdate {
     }
 
     /// The location of a chunk that was placed since the last commit, or that is in a run; `None`: as in the file.
-    fn placed(&self, var: VarId, track: &PendingWrites, cell: &[u64]) -> Result<Option<ChunkRef>> {
-        let stand = self.stands.get(&var);
-        if let Some(body) = track.late.get(cell) {
+    fn placed(&self, var: VarId, pending: &PendingWrites, cell: &[u64]) -> Result<Option<ChunkRef>> {
+        let existing = self.existing_storage.get(&var);
+        if let Some(body) = pending.late.get(cell) {
             return Ok(Some(ChunkRef::new(Location::Inline(body.clone()))));
         }
-        let location = match &track.held {
+        let location = match &pending.held {
             HeldElements::Compact(Some(body)) => Location::Inline(body.clone()),
             HeldElements::Run { addr, cells } => {
-                let committed = stand.and_then(|stand| stand.run);
+                let committed = existing.and_then(|existing| existing.run);
                 let run = committed.or(addr.filter(|_| cells.contains(cell)));
-                let range = run_of(&track.form, &track.shape, cell)?;
+                let range = run_of(&pending.form, &pending.shape, cell)?;
                 match run {
                     Some(run) => {
                         self.bytes_at(FileAddress(run.0.saturating_add(range.start)), range.end - range.start)
@@ -311,10 +315,10 @@ impl FileUpdate {
                 Some(StoredChunk { addr, len, mask }) => {
                     return Ok(Some(ChunkRef { location: self.bytes_at(*addr, *len), mask: *mask }));
                 }
-                None if stand.is_some() => return Ok(None),
+                None if existing.is_some() => return Ok(None),
                 None => Location::Absent,
             },
-            HeldElements::Compact(None) if stand.is_some() => return Ok(None),
+            HeldElements::Compact(None) if existing.is_some() => return Ok(None),
             HeldElements::Compact(None) => Location::Absent,
         };
         Ok(Some(ChunkRef::new(location)))
@@ -322,24 +326,26 @@ impl FileUpdate {
 
     /// Stores a chunk's bytes.
     fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<StorePut>> {
-        self.track(var)?;
+        self.pending(var)?;
         let align = self.choices.align;
-        let stand = self.stands.get(&var);
-        let Some(track) = self.tracks.get_mut(&var) else { return Err(Error::internal("no such variable")) };
-        let (space, form, shape) = (&mut self.space, &track.form, &track.shape);
-        let addr = match &mut track.held {
+        let existing = self.existing_storage.get(&var);
+        let Some(pending) = self.pending_writes.get_mut(&var) else {
+            return Err(Error::internal("no such variable"));
+        };
+        let (space, form, shape) = (&mut self.space, &pending.form, &pending.shape);
+        let addr = match &mut pending.held {
             HeldElements::Compact(held) => {
                 *held = Some(body);
                 return Ok(Vec::new());
             }
             HeldElements::Run { addr, cells } => {
                 let range = run_of(form, shape, cell)?;
-                let is_known = stand.is_some_and(|stand| stand.run.is_some());
+                let is_known = existing.is_some_and(|existing| existing.run.is_some());
                 if is_known && matches!(form.encoding.stored, StoredType::Reference { .. }) {
-                    track.late.insert(cell.to_vec(), body);
+                    pending.late.insert(cell.to_vec(), body);
                     return Ok(Vec::new());
                 }
-                let start = match (stand.and_then(|stand| stand.run), *addr) {
+                let start = match (existing.and_then(|existing| existing.run), *addr) {
                     (Some(run), _) | (None, Some(run)) => run,
                     (None, None) => {
                         let total = shape
@@ -357,10 +363,10 @@ impl FileUpdate {
             }
             HeldElements::Chunks(chunks) => {
                 let len = body.len() as u64;
-                if let Some(stand) = stand.filter(|stand| stand.implicit)
-                    && let Some(first) = stand.run
+                if let Some(existing) = existing.filter(|existing| existing.implicit)
+                    && let Some(first) = existing.run
                 {
-                    let number = number_in(stand, form, cell);
+                    let number = number_in(existing, form, cell);
                     let offset = number
                         .and_then(|number| number.checked_mul(len))
                         .and_then(|at| at.checked_add(first.0));
@@ -384,14 +390,15 @@ impl FileUpdate {
     }
 
     fn at(&self, var: VarId, error: Error) -> Error {
-        let path = self.tracks.get(&var).map(|track| track.path.clone()).unwrap_or_default();
+        let path = self.pending_writes.get(&var).map(|pending| pending.path.clone()).unwrap_or_default();
         error.at_path(path).by("hdf5")
     }
 }
 
 /// Number of a chunk among consecutive ones.
-fn number_in(stand: &ExistingStorage, form: &StorageForm, cell: &[u64]) -> Option<u64> {
-    let counts = stand.shape.iter().zip(form.cell_shape()).map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
+fn number_in(existing: &ExistingStorage, form: &StorageForm, cell: &[u64]) -> Option<u64> {
+    let counts =
+        existing.shape.iter().zip(form.cell_shape()).map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
     cell.iter().zip(counts).try_fold(0u64, |number, (at, count)| {
         number.checked_mul(count)?.checked_add(*at).filter(|_| *at < count)
     })
@@ -418,18 +425,19 @@ impl Placer for FileUpdate {
     }
 
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
-        Ok(Arc::clone(&self.track(var)?.form.encoding))
+        Ok(Arc::clone(&self.pending(var)?.form.encoding))
     }
 
     fn needs_fill(&self, var: VarId) -> bool {
-        let is_known = self.stands.get(&var).is_some_and(|stand| stand.run.is_some());
-        let is_run =
-            |track: &PendingWrites| track.form.arranged == ChunkArrangement::Contiguous && track.waits();
-        !is_known && self.tracks.get(&var).is_some_and(is_run)
+        let is_known = self.existing_storage.get(&var).is_some_and(|existing| existing.run.is_some());
+        let is_run = |pending: &PendingWrites| {
+            pending.form.arranged == ChunkArrangement::Contiguous && pending.waits()
+        };
+        !is_known && self.pending_writes.get(&var).is_some_and(is_run)
     }
 
     fn resolver(&self, var: VarId) -> Option<Arc<dyn Resolver>> {
-        let datatype = Arc::new(self.tracks.get(&var)?.form.datatype.clone());
+        let datatype = Arc::new(self.pending_writes.get(&var)?.form.datatype.clone());
         let file = Arc::new(Hdf5File {
             object: self.root.clone(),
             tag: Tag::new(""),
@@ -449,8 +457,8 @@ impl Placer for FileUpdate {
     }
 
     fn locate(&self, view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
-        let track = self.track(var)?;
-        let placed = cells.iter().map(|cell| self.placed(var, track, cell)).collect::<Result<Vec<_>>>();
+        let pending = self.pending(var)?;
+        let placed = cells.iter().map(|cell| self.placed(var, pending, cell)).collect::<Result<Vec<_>>>();
         let placed = placed.map_err(|error| self.at(var, error))?;
         let mut lacking = CellList::new(cells.rank());
         cells
@@ -459,9 +467,9 @@ impl Placer for FileUpdate {
             .filter(|(_, place)| place.is_none())
             .for_each(|(cell, _)| lacking.push(cell));
         let mut found = Vec::new().into_iter();
-        if let (Some(stand), false) = (self.stands.get(&var), lacking.is_empty()) {
+        if let (Some(existing), false) = (self.existing_storage.get(&var), lacking.is_empty()) {
             let file = load(view, &self.root)?;
-            found = locate(view, &file, stand, &track.form, &lacking)?.into_iter();
+            found = locate(view, &file, existing, &pending.form, &lacking)?.into_iter();
         }
         let absent = || ChunkRef::new(Location::Absent);
         Ok(placed.into_iter().map(|place| place.or_else(|| found.next()).unwrap_or_else(absent)).collect())
@@ -472,7 +480,7 @@ impl Placer for FileUpdate {
     }
 
     fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<StorePut>)> {
-        let datatype = self.track(var)?.form.datatype.clone();
+        let datatype = self.pending(var)?.form.datatype.clone();
         let stored = encode_values(&datatype, values, 0..values.len(), &mut self.heap, &mut self.space);
         let stored = stored.map_err(|error| self.at(var, error))?;
         let patches = self.heap.take();
@@ -505,19 +513,23 @@ impl Placer for FileUpdate {
         (self.model, self.known) = (model, known);
         self.space.committed();
         self.heap = HeapBuilder::new(self.sizes);
-        self.stands.retain(|id, _| self.model.variable(*id).is_some());
-        for (id, track) in &mut self.tracks {
-            let run = match &track.held {
+        self.existing_storage.retain(|id, _| self.model.variable(*id).is_some());
+        for (id, pending) in &mut self.pending_writes {
+            let run = match &pending.held {
                 HeldElements::Run { addr, .. } => *addr,
                 _ => None,
             };
-            track.held = HeldElements::nothing(track.form.arranged);
-            track.late.clear();
+            pending.held = HeldElements::nothing(pending.form.arranged);
+            pending.late.clear();
             let Some(addr) = self.known.addrs.get(&FileObject::Variable(*id)).copied() else { continue };
-            let shape = track.shape.clone();
-            let stand =
-                self.stands.entry(*id).or_insert(ExistingStorage { addr, run: None, implicit: false, shape });
-            stand.run = stand.run.or(run);
+            let shape = pending.shape.clone();
+            let existing = self.existing_storage.entry(*id).or_insert(ExistingStorage {
+                addr,
+                run: None,
+                implicit: false,
+                shape,
+            });
+            existing.run = existing.run.or(run);
         }
     }
 }

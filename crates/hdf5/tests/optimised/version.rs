@@ -47,20 +47,20 @@ pub fn version(class: &Class) -> u8 {
 }
 
 #[inline(never)]
-fn newest(class: &Class, least: u8) -> u8 {
+fn newest(class: &Class, min: u8) -> u8 {
     match class {
-        Class::Complex(_) => least.max(5),
-        Class::Reference(Kind::Object | Kind::Region) => least,
-        Class::Reference(_) => least.max(4),
+        Class::Complex(_) => min.max(5),
+        Class::Reference(Kind::Object | Kind::Region) => min,
+        Class::Reference(_) => min.max(4),
         Class::Compound(members) => {
-            members.iter().fold(least.max(3), |least, member| newest(&member.datatype.class, least))
+            members.iter().fold(min.max(3), |min, member| newest(&member.datatype.class, min))
         }
-        Class::Array { base, .. } => newest(&base.class, least.max(3)),
-        Class::Enum { .. } => least.max(3),
-        Class::Float(true) => least.max(3),
-        Class::Vlen(base) => newest(&base.class, least),
-        Class::Integer(_) | Class::BitField(_) | Class::Float(_) | Class::Time => least,
-        Class::Text(_) | Class::VlenText(_) | Class::Opaque => least,
+        Class::Array { base, .. } => newest(&base.class, min.max(3)),
+        Class::Enum { .. } => min.max(3),
+        Class::Float(true) => min.max(3),
+        Class::Vlen(base) => newest(&base.class, min),
+        Class::Integer(_) | Class::BitField(_) | Class::Float(_) | Class::Time => min,
+        Class::Text(_) | Class::VlenText(_) | Class::Opaque => min,
     }
 }
 

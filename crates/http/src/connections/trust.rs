@@ -33,8 +33,8 @@ pub(super) fn tls(others: Vec<CertificateDer<'static>>) -> std::result::Result<C
 pub(super) fn certificates(config: &ConfigSettings) -> Result<Vec<CertificateDer<'static>>> {
     let Some(path) = config.path(ConfigKey::HttpCertificates) else { return Ok(Vec::new()) };
     let failed = |why: &dyn std::fmt::Display| {
-        let told = config.told(ConfigKey::HttpCertificates);
-        Error::invalid(format!("certificates cannot be read: {why} ({told})")).at_object(path.display())
+        let reported = config.described(ConfigKey::HttpCertificates);
+        Error::invalid(format!("certificates cannot be read: {why} ({reported})")).at_object(path.display())
     };
     let mut all = Vec::new();
     for file in files(path).map_err(|error| failed(&error))? {

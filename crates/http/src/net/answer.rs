@@ -38,7 +38,7 @@ pub(super) fn is_passing(status: StatusCode) -> bool {
 }
 
 /// Whether a server that computes its answers says by this status what is wrong with a query: the same query fails again.
-pub(super) fn is_told_of_query(status: StatusCode) -> bool {
+pub(super) fn is_about_query(status: StatusCode) -> bool {
     matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::REQUEST_TIMEOUT)
         || status.as_u16() > StatusCode::GATEWAY_TIMEOUT.as_u16()
 }
@@ -53,9 +53,9 @@ pub(super) fn passing(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> R
 }
 
 /// Whether the body determines what the status means.
-pub(super) fn needs_body(status: StatusCode, asked: &PendingRequest) -> bool {
+pub(super) fn needs_body(status: StatusCode, requested: &PendingRequest) -> bool {
     matches!(status, StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN | StatusCode::CONFLICT)
-        || (asked.method == Method::POST && status.is_success())
+        || (requested.method == Method::POST && status.is_success())
 }
 
 /// What an error code in the body adds to the status (names of Amazon's service, which others adopted).
@@ -63,7 +63,7 @@ pub(super) fn check_code(
     status: StatusCode,
     headers: &HeaderMap,
     body: &[u8],
-    asked: &PendingRequest,
+    requested: &PendingRequest,
 ) -> Result<StatusMeaning, RequestFailure> {
     match code(body) {
         Some("RequestTimeout" | "ConditionalRequestConflict" | "OperationAborted") => {
@@ -74,9 +74,10 @@ pub(super) fn check_code(
             Err(passing(status, headers, body))
         }
         Some("ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") => Ok(StatusMeaning::Expired),
-        code => match clocks_differ(headers, SystemTime::now(), asked.ahead) {
-            Some(ahead) if code == Some("RequestTimeTooSkewed") || is_refused(status, asked) => {
-                let error = Error::new(ErrorKind::Denied, format!("access denied: {}", told_of_clock(ahead)));
+        code => match clocks_differ(headers, SystemTime::now(), requested.ahead) {
+            Some(ahead) if code == Some("RequestTimeTooSkewed") || is_refused(status, requested) => {
+                let error =
+                    Error::new(ErrorKind::Denied, format!("access denied: {}", clock_difference_text(ahead)));
                 Err(RequestFailure { clock: Some(ahead), ..RequestFailure::lasting(error) })
             }
             _ => Ok(StatusMeaning::Other),
@@ -92,8 +93,8 @@ pub(super) enum StatusMeaning {
     Expired,
 }
 
-fn is_refused(status: StatusCode, asked: &PendingRequest) -> bool {
-    status == StatusCode::FORBIDDEN && asked.is_signed
+fn is_refused(status: StatusCode, requested: &PendingRequest) -> bool {
+    status == StatusCode::FORBIDDEN && requested.is_signed
 }
 
 /// How far clocks may differ before signatures are refused.
@@ -114,7 +115,7 @@ fn seconds_ahead(time: SystemTime, of: SystemTime) -> i64 {
 }
 
 /// By how much the clocks differ.
-pub fn told_of_clock(ahead: i64) -> String {
+pub fn clock_difference_text(ahead: i64) -> String {
     let word = if ahead < 0 { "ahead of" } else { "behind" };
     let seconds = ahead.unsigned_abs();
     format!("the clock of this machine is {} min {} s {word} the server's", seconds / 60, seconds % 60)
@@ -153,10 +154,10 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
 pub(super) fn body_len(
     status: StatusCode,
     headers: &HeaderMap,
-    asked: &PendingRequest,
+    requested: &PendingRequest,
 ) -> Result<Option<u64>, RequestFailure> {
     let is_empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
-    if asked.method == Method::HEAD || is_empty {
+    if requested.method == Method::HEAD || is_empty {
         return Ok(Some(0));
     }
     let declared = text(headers, &CONTENT_LENGTH).and_then(|len| len.trim().parse::<u64>().ok());
@@ -171,7 +172,7 @@ pub(super) fn body_len(
             "the answer declares {declared} bytes for a range of {len}"
         )));
     }
-    match asked.range.as_deref().and_then(asked_range) {
+    match requested.range.as_deref().and_then(requested_range) {
         Some((start, end)) if first == start && size.is_some_and(|size| last < end.min(size - 1)) => {
             let wanted = size.map_or(end, |size| end.min(size - 1)) - start + 1;
             Err(RequestFailure::passing(format!("answer has {len} of {wanted} bytes")))
@@ -181,18 +182,18 @@ pub(super) fn body_len(
 }
 
 /// Whether a body of this size is allowed.
-pub(super) fn check_len(len: Option<u64>, most: Option<u64>) -> Result<(), RequestFailure> {
-    match (len, most) {
-        (Some(len), Some(most)) if len > most => {
-            let told = format!("object has {len} bytes, more than the limit of {most}");
-            Err(RequestFailure::lasting(Error::limit(told)))
+pub(super) fn check_len(len: Option<u64>, max: Option<u64>) -> Result<(), RequestFailure> {
+    match (len, max) {
+        (Some(len), Some(max)) if len > max => {
+            let reported = format!("object has {len} bytes, more than the limit of {max}");
+            Err(RequestFailure::lasting(Error::limit(reported)))
         }
         _ => Ok(()),
     }
 }
 
 /// First and last byte of a requested range.
-fn asked_range(range: &str) -> Option<(u64, u64)> {
+fn requested_range(range: &str) -> Option<(u64, u64)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     Some((first.parse().ok()?, last.parse().ok()?))
 }

@@ -11,7 +11,7 @@ pub(crate) struct TokenBucket(Mutex<Option<TokenLevel>>);
 struct TokenLevel {
     /// Thousandths of retries; negative while some are waiting.
     millis: i64,
-    most: i64,
+    max: i64,
     at: Instant,
 }
 
@@ -24,11 +24,11 @@ impl TokenBucket {
     /// Takes a retry from the budget; returns how long it has to wait.
     pub(crate) fn take(&self, reserve: u32, now: Instant) -> Duration {
         let mut level = self.0.guard();
-        let most = i64::from(reserve) * 1000;
-        let level = level.get_or_insert(TokenLevel { millis: most, most, at: now });
+        let max = i64::from(reserve) * 1000;
+        let level = level.get_or_insert(TokenLevel { millis: max, max, at: now });
         let passed = now.saturating_duration_since(level.at).as_millis();
         let passed = i64::try_from(passed).unwrap_or(i64::MAX);
-        level.millis = level.millis.saturating_add(passed.saturating_mul(REFILL)).min(level.most) - 1000;
+        level.millis = level.millis.saturating_add(passed.saturating_mul(REFILL)).min(level.max) - 1000;
         level.at = now;
         let missing = u64::try_from(-level.millis).unwrap_or(0);
         Duration::from_millis(missing.div_ceil(REFILL.unsigned_abs()))
@@ -38,7 +38,7 @@ impl TokenBucket {
     pub(crate) fn reward(&self) {
         let mut level = self.0.guard();
         if let Some(level) = level.as_mut() {
-            level.millis = (level.millis + REWARD).min(level.most);
+            level.millis = (level.millis + REWARD).min(level.max);
         }
     }
 }

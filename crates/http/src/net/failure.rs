@@ -60,10 +60,10 @@ impl RequestFailure {
             Some(cause) => format!("{what}: {cause}"),
             None => what.to_owned(),
         };
-        let told = Error::new(ErrorKind::Io { retryable: outlook != RetryOutlook::Final }, message);
+        let reported = Error::new(ErrorKind::Io { retryable: outlook != RetryOutlook::Final }, message);
         let error = match detail {
-            Some(detail) => told.with_detail(detail),
-            None => told,
+            Some(detail) => reported.with_detail(detail),
+            None => reported,
         };
         Self { error, outlook, after: None, in_doubt: outlook == RetryOutlook::Passing, clock: None }
     }

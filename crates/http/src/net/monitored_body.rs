@@ -25,22 +25,22 @@ pub struct MonitoredBody {
 
 /// The minimum speed.
 struct TransferRate {
-    least: u64,
+    min: u64,
     window: Duration,
     end: Pin<Box<Sleep>>,
     so_far: u64,
 }
 
 impl MonitoredBody {
-    /// A body of `len` bytes, if known, of which at least `least` must arrive within each window.
+    /// A body of `len` bytes, if known, of which at least `min` must arrive within each window.
     pub(super) fn new(
         body: reqwest::Body,
         len: Option<u64>,
-        (least, window): (u64, Duration),
+        (min, window): (u64, Duration),
         record: RequestRecord,
     ) -> Self {
-        let pace = TransferRate { least, window, end: Box::pin(sleep(window)), so_far: 0 };
-        let room = record.operation.most;
+        let pace = TransferRate { min, window, end: Box::pin(sleep(window)), so_far: 0 };
+        let room = record.operation.max;
         let mut watched = Self { body, left: len, room, pace: Some(pace), record: Some(record) };
         if len == Some(0) {
             watched.done();
@@ -58,15 +58,15 @@ impl MonitoredBody {
         poll_fn(|context| self.poll_piece(context)).await
     }
 
-    /// All bytes, or the first `most` of them.
-    pub async fn collect(&mut self, most: usize) -> Result<Bytes, RequestFailure> {
+    /// All bytes, or the first `max` of them.
+    pub async fn collect(&mut self, max: usize) -> Result<Bytes, RequestFailure> {
         let mut bytes = BytesMut::new();
-        while bytes.len() < most
+        while bytes.len() < max
             && let Some(piece) = self.piece().await
         {
             bytes.extend_from_slice(&piece?);
         }
-        bytes.truncate(most);
+        bytes.truncate(max);
         Ok(bytes.freeze())
     }
 
@@ -154,7 +154,7 @@ impl TransferRate {
     fn poll_slow(&mut self, context: &mut Context<'_>) -> Poll<String> {
         loop {
             ready!(self.end.as_mut().poll(context));
-            if self.so_far < self.least {
+            if self.so_far < self.min {
                 let seconds = self.window.as_secs_f64();
                 return Poll::Ready(format!("answer is too slow: {} bytes in {seconds} s", self.so_far));
             }

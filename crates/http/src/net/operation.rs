@@ -16,7 +16,7 @@ pub struct StoreOperation {
     pub(super) store: String,
     pub(super) object: String,
     /// Maximum size of one answer.
-    pub(super) most: Option<u64>,
+    pub(super) max: Option<u64>,
     /// Its requests are not retried.
     is_once: bool,
     /// Its answers are computed: what a server says of a failure is an answer, too.
@@ -33,7 +33,7 @@ struct OperationState {
     failures: u32,
     since: Option<Instant>,
     /// Number of failures by kind.
-    told: Vec<(String, u32)>,
+    reported: Vec<(String, u32)>,
     in_doubt: bool,
     expired: bool,
     /// A header of the request that completes a multipart upload.
@@ -48,20 +48,20 @@ pub async fn operation<T>(object: &ObjectId, work: impl Future<Output = T>) -> T
 
 /// As [`operation`], for reads: answers larger than the given size are refused before they are fetched.
 pub async fn read_operation<T>(object: &ObjectId, want: &Want, work: impl Future<Output = T>) -> T {
-    let operation = StoreOperation::new(object.store.as_str(), object.key(), want.most_bytes());
+    let operation = StoreOperation::new(object.store.as_str(), object.key(), want.max_bytes());
     CURRENT.scope(Arc::new(operation), work).await
 }
 
 /// As [`read_operation`], for answers that a server computes: most of its failures are no passing ones.
 pub(crate) async fn query_operation<T>(object: &ObjectId, want: &Want, work: impl Future<Output = T>) -> T {
-    let operation = StoreOperation::new(object.store.as_str(), object.key(), want.most_bytes());
+    let operation = StoreOperation::new(object.store.as_str(), object.key(), want.max_bytes());
     CURRENT.scope(Arc::new(StoreOperation { is_query: true, ..operation }), work).await
 }
 
 /// Sends the requests of an operation without retries.
 pub async fn once<T>(work: impl Future<Output = T>) -> T {
     let operation = match StoreOperation::current() {
-        Some(current) => StoreOperation::new(&current.store, &current.object, current.most),
+        Some(current) => StoreOperation::new(&current.store, &current.object, current.max),
         None => StoreOperation::new("", "", None),
     };
     CURRENT.scope(Arc::new(StoreOperation { is_once: true, ..operation }), work).await
@@ -77,10 +77,10 @@ pub async fn again(failure: RequestFailure) -> Result<(), RequestFailure> {
 }
 
 impl StoreOperation {
-    pub(super) fn new(store: &str, object: &str, most: Option<u64>) -> Self {
+    pub(super) fn new(store: &str, object: &str, max: Option<u64>) -> Self {
         let (store, object) = (store.to_owned(), object.to_owned());
         let (state, service) = (Mutex::default(), OnceLock::new());
-        Self { store, object, most, is_once: false, is_query: false, state, service }
+        Self { store, object, max, is_once: false, is_query: false, state, service }
     }
 
     /// The operation of the running task.
@@ -122,7 +122,7 @@ impl StoreOperation {
     pub(super) fn succeeded(&self) {
         let mut state = self.lock();
         (state.failures, state.since) = (0, None);
-        state.told.clear();
+        state.reported.clear();
     }
 
     pub(super) fn note_expired(&self) {
@@ -155,16 +155,16 @@ impl StoreOperation {
         }
         state.count(failure.error.message());
         let since = *state.since.get_or_insert(now);
-        let most = service.retries(failure.outlook == RetryOutlook::Unreached);
-        if state.failures > most {
+        let max = service.retries(failure.outlook == RetryOutlook::Unreached);
+        if state.failures > max {
             return Err(state.summary(&failure, now, None));
         }
         let retry_policy = &service.retry_policy;
         let wait = retry_policy.wait(state.failures).saturating_add(failure.after.unwrap_or_default());
         let wait = wait.max(service.shared.bucket.take(retry_policy.reserve, now));
         if now.saturating_duration_since(since).saturating_add(wait) > retry_policy.longest {
-            let asked = failure.after.filter(|after| *after > retry_policy.longest);
-            return Err(state.summary(&failure, now, asked));
+            let requested = failure.after.filter(|after| *after > retry_policy.longest);
+            return Err(state.summary(&failure, now, requested));
         }
         Ok(wait)
     }
@@ -177,18 +177,18 @@ impl StoreOperation {
 impl OperationState {
     fn count(&mut self, message: &str) {
         self.failures += 1;
-        match self.told.iter_mut().find(|(told, _)| told == message) {
+        match self.reported.iter_mut().find(|(reported, _)| reported == message) {
             Some((_, times)) => *times += 1,
-            None => self.told.push((message.to_owned(), 1)),
+            None => self.reported.push((message.to_owned(), 1)),
         }
     }
 
     /// The failure, with the number of occurrences of each kind.
-    fn summary(&self, failure: &RequestFailure, now: Instant, asked: Option<Duration>) -> RequestFailure {
+    fn summary(&self, failure: &RequestFailure, now: Instant, requested: Option<Duration>) -> RequestFailure {
         let mut message = failure.error.message().to_owned();
         if self.failures > 1 {
             let others: Vec<String> =
-                self.told.iter().map(|(told, times)| format!("{times} x {told}")).collect();
+                self.reported.iter().map(|(reported, times)| format!("{times} x {reported}")).collect();
             let seconds = self.since.map_or(0.0, |since| now.saturating_duration_since(since).as_secs_f64());
             message = format!(
                 "{message}; given up after {} attempts in {seconds:.1} s ({})",
@@ -196,8 +196,8 @@ impl OperationState {
                 others.join(", ")
             );
         }
-        if let Some(asked) = asked {
-            message = format!("{message}; the server asks to wait {} s", asked.as_secs());
+        if let Some(requested) = requested {
+            message = format!("{message}; the server asks to wait {} s", requested.as_secs());
         }
         let error = Error::new(ErrorKind::Io { retryable: true }, message);
         let error = match failure.error.detail() {

@@ -55,7 +55,7 @@ pub(super) struct RequestRecord {
     received: u64,
     outcome: RequestOutcome,
     /// The permit is held until the request ends.
-    _turn: RequestPermit,
+    _permit: RequestPermit,
 }
 
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl RequestRecord {
         service: &RequestService,
         operation: Arc<StoreOperation>,
         request: &reqwest::Request,
-        turn: RequestPermit,
+        permit: RequestPermit,
     ) -> Self {
         let range = request.headers().get(reqwest::header::RANGE);
         Self {
@@ -86,7 +86,7 @@ impl RequestRecord {
             status: None,
             received: 0,
             outcome: RequestOutcome::Open,
-            _turn: turn,
+            _permit: permit,
         }
     }
 

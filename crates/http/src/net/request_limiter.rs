@@ -41,15 +41,15 @@ pub(super) struct RequestPermit {
 
 impl RequestLimiter {
     /// At most this many concurrent requests, and at least one.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { all: semaphore(most), places: Mutex::default() }
+    pub(crate) fn new(max: usize) -> Self {
+        Self { all: semaphore(max), places: Mutex::default() }
     }
 
     /// The queue for a host that accepts at most this many concurrent requests.
-    pub(crate) fn queue(&self, place: &str, most: usize) -> RequestQueue {
+    pub(crate) fn queue(&self, place: &str, max: usize) -> RequestQueue {
         let mut places = self.places.guard();
         let limits = || {
-            let (permits, alone) = (semaphore(most), semaphore(1));
+            let (permits, alone) = (semaphore(max), semaphore(1));
             Arc::new(PlaceLimits { permits, alone, busy_until: Mutex::default() })
         };
         let place = places.entry(place.to_owned()).or_insert_with(limits);
@@ -59,7 +59,7 @@ impl RequestLimiter {
 
 impl RequestQueue {
     /// Waits for a permit: first that of the host, so that a busy host does not hold up the others.
-    pub(super) async fn turn(&self) -> RequestPermit {
+    pub(super) async fn acquire(&self) -> RequestPermit {
         let place = Arc::clone(&self.place.permits).acquire_owned().await.ok();
         let mut alone = None;
         if self.place.busy_until.guard().is_some() {
@@ -80,8 +80,8 @@ impl RequestQueue {
     }
 }
 
-fn semaphore(most: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)))
+fn semaphore(max: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(max.clamp(1, Semaphore::MAX_PERMITS)))
 }
 
 #[cfg(test)]
@@ -95,17 +95,17 @@ mod tests {
         runtime.block_on(async {
             let limiter = RequestLimiter::new(8);
             let queue = limiter.queue("host", 4);
-            let all: Vec<RequestPermit> = (0..4).filter_map(|_| queue.turn().now_or_never()).collect();
+            let all: Vec<RequestPermit> = (0..4).filter_map(|_| queue.acquire().now_or_never()).collect();
             assert_eq!(all.len(), 4);
             drop(all);
             limiter.queue("host", 4).slow_down(Duration::from_millis(20));
             let start = Instant::now();
-            let first = queue.turn().await;
+            let first = queue.acquire().await;
             assert!(start.elapsed() >= Duration::from_millis(20), "the host asked to wait");
-            assert!(queue.turn().now_or_never().is_none(), "another one waits for the first");
-            assert!(limiter.queue("other", 4).turn().now_or_never().is_some());
+            assert!(queue.acquire().now_or_never().is_none(), "another one waits for the first");
+            assert!(limiter.queue("other", 4).acquire().now_or_never().is_some());
             drop(first);
-            assert!(queue.turn().now_or_never().is_some());
+            assert!(queue.acquire().now_or_never().is_some());
         });
     }
 }

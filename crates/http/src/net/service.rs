@@ -36,7 +36,7 @@ pub struct RequestService {
 pub(crate) struct SharedService {
     pub(super) bucket: TokenBucket,
     pub(super) tally: TrafficCounters,
-    pub(crate) turns: RequestLimiter,
+    pub(crate) limiter: RequestLimiter,
     /// Hosts that have answered before.
     known: Mutex<HashSet<String>>,
 }
@@ -45,7 +45,7 @@ impl SharedService {
     /// Nothing sent yet; at most this many requests will be in flight at once.
     pub(crate) fn new(requests: usize) -> Self {
         let (bucket, tally, known) = (TokenBucket::default(), TrafficCounters::default(), Mutex::default());
-        Self { bucket, tally, turns: RequestLimiter::new(requests), known }
+        Self { bucket, tally, limiter: RequestLimiter::new(requests), known }
     }
 
     /// Totals sent and received so far.
@@ -80,7 +80,7 @@ impl RequestService {
         client: Client,
         options: &StoreOptions,
         shared: &Arc<SharedService>,
-        (place, most): (&str, usize),
+        (place, max): (&str, usize),
     ) -> Self {
         Self {
             client,
@@ -88,7 +88,7 @@ impl RequestService {
             retries: options.retries,
             retry_policy: options.retry_policy,
             shared: Arc::clone(shared),
-            queue: shared.turns.queue(place, most),
+            queue: shared.limiter.queue(place, max),
         }
     }
 
@@ -106,8 +106,8 @@ impl RequestService {
         loop {
             let request = make()?;
             let operation = operation.get_or_insert_with(|| Arc::new(of_request(request.url())));
-            let turn = self.queue.turn().await;
-            let record = RequestRecord::new(self, Arc::clone(operation), &request, turn);
+            let permit = self.queue.acquire().await;
+            let record = RequestRecord::new(self, Arc::clone(operation), &request, permit);
             match self.attempt(request, record).await {
                 Ok(answered) => return Ok(answered),
                 Err(failure) => operation.again(failure, self).await?,
@@ -125,7 +125,7 @@ impl RequestService {
         request: Request,
         mut record: RequestRecord,
     ) -> Result<ResponseHead, RequestFailure> {
-        let asked = PendingRequest::new(&request);
+        let requested = PendingRequest::new(&request);
         let host = request.url().authority().to_owned();
         let limit = self.limit(&request);
         let answer = match tokio::time::timeout(limit, self.client.execute(request)).await {
@@ -138,7 +138,7 @@ impl RequestService {
         };
         self.shared.note(&host);
         record.answered(answer.status());
-        self.inspect(http::Response::from(answer), &asked, record).await
+        self.inspect(http::Response::from(answer), &requested, record).await
     }
 
     /// A failed connection to a server that has answered before may recover.
@@ -158,28 +158,28 @@ impl RequestService {
     async fn inspect(
         &self,
         answer: http::Response<reqwest::Body>,
-        asked: &PendingRequest,
+        requested: &PendingRequest,
         record: RequestRecord,
     ) -> Result<ResponseHead, RequestFailure> {
         let (parts, body) = answer.into_parts();
         let (status, headers) = (parts.status, &parts.headers);
-        let needs_body = answer::needs_body(status, asked);
+        let needs_body = answer::needs_body(status, requested);
         let pace = if needs_body || !status.is_success() {
             // Some work for minutes, and send a blank now and then to keep the connection alive.
             (1, self.timeout)
         } else {
-            (self.retry_policy.least(), self.retry_policy.window)
+            (self.retry_policy.min_bytes(), self.retry_policy.window)
         };
-        let len = answer::body_len(status, headers, asked);
-        let len = len.and_then(|len| answer::check_len(len, record.operation.most).map(|()| len));
+        let len = answer::body_len(status, headers, requested);
+        let len = len.and_then(|len| answer::check_len(len, record.operation.max).map(|()| len));
         let mut body = MonitoredBody::new(body, len.as_ref().ok().copied().flatten(), pace, record);
         if let Err(failure) = len {
             return Err(body.refuse(&failure));
         }
         let is_query = body.operation().is_some_and(|operation| operation.is_query);
-        if answer::is_passing(status) && !(is_query && answer::is_told_of_query(status)) {
-            let told = body.collect(MAX_ERROR_BYTES).await.unwrap_or_default();
-            let failure = answer::passing(status, headers, &told);
+        if answer::is_passing(status) && !(is_query && answer::is_about_query(status)) {
+            let reported = body.collect(MAX_ERROR_BYTES).await.unwrap_or_default();
+            let failure = answer::passing(status, headers, &reported);
             if is_query && matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
                 self.queue.slow_down(failure.after.unwrap_or_default().min(self.retry_policy.longest));
             }
@@ -188,13 +188,13 @@ impl RequestService {
         if !needs_body || is_query {
             return Ok(http::Response::from_parts(parts, body));
         }
-        let told = body.collect(if status.is_success() { REPLY } else { MAX_ERROR_BYTES }).await?;
-        match answer::check_code(status, headers, &told, asked) {
+        let reported = body.collect(if status.is_success() { REPLY } else { MAX_ERROR_BYTES }).await?;
+        match answer::check_code(status, headers, &reported, requested) {
             Err(failure) => return Err(body.refuse(&failure)),
             Ok(StatusMeaning::Expired) => _ = body.operation().map(|operation| operation.note_expired()),
             Ok(StatusMeaning::Other) => {}
         }
-        Ok(http::Response::from_parts(parts, MonitoredBody::ready(told)))
+        Ok(http::Response::from_parts(parts, MonitoredBody::ready(reported)))
     }
 
     /// Timeout for the head of an answer, including the time for sending the body.

@@ -81,10 +81,10 @@ impl PartialBody {
         if self.is_whole {
             return HttpAnswer::Whole(WholeObject { bytes, tag: self.tag });
         }
-        let asked = want::resolve(want, self.size);
+        let requested = want::resolve(want, self.size);
         // For an empty range one byte was requested.
-        let bytes = if asked.is_empty() { Bytes::new() } else { bytes };
-        HttpAnswer::Part(ObjectBytes { bytes, offset: asked.start, size: self.size, tag: self.tag })
+        let bytes = if requested.is_empty() { Bytes::new() } else { bytes };
+        HttpAnswer::Part(ObjectBytes { bytes, offset: requested.start, size: self.size, tag: self.tag })
     }
 }
 
@@ -151,10 +151,10 @@ async fn part(
     let Some(size) = size.or(at_end).or(known_size.filter(|size| last < *size)) else {
         return Ok(Ok(HttpAnswer::Unsized));
     };
-    let asked = want::resolve(want, size);
+    let requested = want::resolve(want, size);
     // For an empty range one byte was requested.
-    let last_asked = asked.end.max((asked.start + 1).min(size));
-    if (first != asked.start && !asked.is_empty()) || last > last_asked.saturating_sub(1) {
+    let last_requested = requested.end.max((requested.start + 1).min(size));
+    if (first != requested.start && !requested.is_empty()) || last > last_requested.saturating_sub(1) {
         return Err(malformed("the server sent a different range than was requested"));
     }
     let begun = PartialBody {
@@ -193,15 +193,15 @@ async fn whole(
     store: &HttpStore,
 ) -> Result<ReadOutcome, RequestFailure> {
     let limit = store.limits.chunk_bytes;
-    let most = if want.is_whole() { limit } else { store.whole_bytes.min(limit) };
+    let max = if want.is_whole() { limit } else { store.whole_bytes.min(limit) };
     let declared = text(response.headers(), &CONTENT_LENGTH).and_then(|len| len.parse::<u64>().ok());
     let too_large = |len: u64| {
         let why = if want.is_whole() { "" } else { " and the server does not support byte ranges" };
         RequestFailure::lasting(Error::limit(format!(
-            "object has {len} bytes, more than the limit of {most}{why}"
+            "object has {len} bytes, more than the limit of {max}{why}"
         )))
     };
-    if let Some(len) = declared.filter(|len| *len > most) {
+    if let Some(len) = declared.filter(|len| *len > max) {
         return Err(too_large(len));
     }
     let size = declared.unwrap_or(u64::MAX);
@@ -211,8 +211,8 @@ async fn whole(
     }
     let etag = strong(response.headers()).filter(|_| declared.is_some());
     let fresh = PartialBody { range: 0..size, size, is_whole: true, bytes: BytesMut::new(), tag, etag };
-    match fill(response, fresh, want, most).await {
-        Ok(HttpAnswer::Whole(whole)) if whole.bytes.len() as u64 > most => {
+    match fill(response, fresh, want, max).await {
+        Ok(HttpAnswer::Whole(whole)) if whole.bytes.len() as u64 > max => {
             Err(too_large(whole.bytes.len() as u64))
         }
         Ok(HttpAnswer::Whole(whole)) if declared.is_none() => {
@@ -230,15 +230,15 @@ impl WholeObject {
     }
 }
 
-/// Appends the bytes of a body; more than `most` are an error.
-async fn fill(response: ResponseHead, mut begun: PartialBody, want: &Want, most: u64) -> ReadOutcome {
+/// Appends the bytes of a body; more than `max` are an error.
+async fn fill(response: ResponseHead, mut begun: PartialBody, want: &Want, max: u64) -> ReadOutcome {
     let mut body = response.into_body();
     while let Some(piece) = body.piece().await {
         match piece {
             Ok(piece) => begun.bytes.extend_from_slice(&piece),
             Err(failure) => return Err((failure, Some(begun).filter(PartialBody::is_worth_going_on))),
         }
-        if begun.bytes.len() as u64 > most {
+        if begun.bytes.len() as u64 > max {
             break;
         }
     }
@@ -259,9 +259,9 @@ fn nothing_there(headers: &HeaderMap, want: &Want, known_size: Option<u64>) -> H
         want,
         Want::Range(Range { start: 0, .. }) | Want::Parse(Range { start: 0, .. }) | Want::Suffix(_)
     );
-    let told = text(headers, &CONTENT_RANGE)
+    let reported = text(headers, &CONTENT_RANGE)
         .and_then(|place| in_bytes(place)?.strip_prefix("*/")?.trim().parse().ok());
-    let Some(size) = told.or(known_size).or(is_empty.then_some(0)) else { return HttpAnswer::Unsized };
+    let Some(size) = reported.or(known_size).or(is_empty.then_some(0)) else { return HttpAnswer::Unsized };
     HttpAnswer::Part(ObjectBytes { bytes: Bytes::new(), offset: size, size, tag: tag_of(headers, size) })
 }
 

@@ -21,7 +21,7 @@ const MAX_ERROR_BYTES: usize = 64 << 10;
 impl HttpStore {
     /// The answer; an error document of OPeNDAP is one, whatever its status.
     pub(super) async fn read_computed(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
-        let mut whole = WholeAnswer { bytes: BytesMut::new(), most: self.limits.chunk_bytes };
+        let mut whole = WholeAnswer { bytes: BytesMut::new(), max: self.limits.chunk_bytes };
         let is_there = self.receive_computed(object, &mut whole).await?;
         let body = whole.bytes.freeze();
         Ok(is_there.then(|| {
@@ -48,8 +48,8 @@ impl HttpStore {
     ) -> std::result::Result<bool, RequestFailure> {
         let address = self.address(object);
         loop {
-            let asked = RedirectRequest { range: None, state: None };
-            let response = self.reach(&address, &asked).await?;
+            let requested = RedirectRequest { range: None, state: None };
+            let response = self.reach(&address, &requested).await?;
             let (status, target) = (response.status(), RedirectTarget::of(&response).cloned());
             receiver.receive(AnswerPart::Begin).await.map_err(RequestFailure::lasting)?;
             if status.is_success() {
@@ -71,14 +71,14 @@ impl HttpStore {
                 }
                 continue;
             }
-            let told = told(response).await;
-            if is_error_document(&told) {
-                let passed = receiver.receive(AnswerPart::Bytes(told)).await;
+            let error_body = error_body(response).await;
+            if is_error_document(&error_body) {
+                let passed = receiver.receive(AnswerPart::Bytes(error_body)).await;
                 return passed.map(|()| true).map_err(RequestFailure::lasting);
             }
             return match status {
-                StatusCode::NOT_FOUND | StatusCode::GONE if told.trim_ascii().is_empty() => Ok(false),
-                _ => Err(RequestFailure::lasting(refused(status, &told, target.as_ref()))),
+                StatusCode::NOT_FOUND | StatusCode::GONE if error_body.trim_ascii().is_empty() => Ok(false),
+                _ => Err(RequestFailure::lasting(refused(status, &error_body, target.as_ref()))),
             };
         }
     }
@@ -87,7 +87,7 @@ impl HttpStore {
 /// An answer that is needed whole.
 struct WholeAnswer {
     bytes: BytesMut,
-    most: u64,
+    max: u64,
 }
 
 impl AnswerReceiver for WholeAnswer {
@@ -96,8 +96,8 @@ impl AnswerReceiver for WholeAnswer {
             AnswerPart::Begin => self.bytes.clear(),
             AnswerPart::Bytes(bytes) => self.bytes.extend_from_slice(&bytes),
         }
-        let is_over = self.bytes.len() as u64 > self.most;
-        let message = format!("the answer has more bytes than the limit of {}", self.most);
+        let is_over = self.bytes.len() as u64 > self.max;
+        let message = format!("the answer has more bytes than the limit of {}", self.max);
         std::future::ready(if is_over { Err(Error::limit(message)) } else { Ok(()) }).boxed()
     }
 }
@@ -137,12 +137,12 @@ fn decoder_of(response: &ResponseHead) -> Result<BodyDecoder> {
 }
 
 /// The beginning of what a server says of a failure.
-async fn told(response: ResponseHead) -> Bytes {
+async fn error_body(response: ResponseHead) -> Bytes {
     let decoder = decoder_of(&response);
-    let told = response.into_body().collect(MAX_ERROR_BYTES).await.unwrap_or_default();
-    let Ok(BodyDecoder::Compressed(mut compressed)) = decoder else { return told };
+    let error_body = response.into_body().collect(MAX_ERROR_BYTES).await.unwrap_or_default();
+    let Ok(BodyDecoder::Compressed(mut compressed)) = decoder else { return error_body };
     let mut plain = BytesMut::new();
-    let mut input = compressed.input(&told);
+    let mut input = compressed.input(&error_body);
     while plain.len() < MAX_ERROR_BYTES
         && let Ok(Some(bytes)) = input.next()
     {
@@ -168,13 +168,13 @@ fn refused(status: StatusCode, body: &[u8], target: Option<&RedirectTarget>) -> 
         StatusCode::NOT_IMPLEMENTED => ErrorKind::Unsupported,
         _ => ErrorKind::Io { retryable: false },
     };
-    let told = first_words(&String::from_utf8_lossy(body));
-    let told = if told.is_empty() { told } else { format!(": {told}") };
+    let error_body = first_words(&String::from_utf8_lossy(body));
+    let error_body = if error_body.is_empty() { error_body } else { format!(": {error_body}") };
     let answered = match target {
         Some(target) => target.denied(status).unwrap_or_else(|| format!("{} answered {status}", target.host)),
         None => format!("server answered {status}"),
     };
-    Error::new(kind, format!("{answered}{told}"))
+    Error::new(kind, format!("{answered}{error_body}"))
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn error_documents_are_told_from_pages() {
+    fn error_documents_are_distinguished_from_pages() {
         for body in [
             "Error {\n code = 404; };",
             "\u{feff} ERROR{",

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_stream_is_told_from_a_cut() {
+    fn the_end_of_a_stream_is_distinguished_from_a_cut() {
         let plain: Vec<u8> = (0..2000_u32).flat_map(u32::to_le_bytes).collect();
         for (encoding, body) in bodies(&plain).into_iter().take(3) {
             for end in 0..body.len() {

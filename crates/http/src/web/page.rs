@@ -142,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_told_with_its_server_however_it_is_cut() {
+    fn a_page_is_reported_with_its_server_however_it_is_cut() {
         let page = b"\xef\xbb\xbf\n<!DOCTYPE html PUBLIC 'x'><HTML><title>Log in</title></html>";
         for len in [1, 2, 7, page.len()] {
             let pieces: Vec<&[u8]> = page.chunks(len).collect();
-            let told = "access denied: login.host:81 answered with a web page (Log in) instead of data; is a login needed?";
-            assert_eq!(passed(&pieces), (Vec::new(), Some(told.to_owned())));
+            let reported = "access denied: login.host:81 answered with a web page (Log in) instead of data; is a login needed?";
+            assert_eq!(passed(&pieces), (Vec::new(), Some(reported.to_owned())));
         }
     }
 

@@ -64,31 +64,31 @@ impl HttpStore {
     pub(super) async fn reach(
         &self,
         address: &str,
-        asked: &RedirectRequest<'_>,
+        requested: &RedirectRequest<'_>,
     ) -> Result<ResponseHead, RequestFailure> {
         let invalid = |_| RequestFailure::lasting(Error::invalid("an invalid address"));
         let mut first: Url = address.parse().map_err(invalid)?;
         first.set_fragment(None);
         if let Some(place) = self.places.find(address) {
-            let answer = self.ask(&first, &place, asked).await;
+            let answer = self.ask(&first, &place, requested).await;
             if answer.as_ref().is_ok_and(|answer| is_good(answer.status())) {
                 return answer;
             }
             self.places.forget(address);
             drain(answer?).await;
         }
-        self.follow(address, &first, asked).await
+        self.follow(address, &first, requested).await
     }
 
     async fn follow(
         &self,
         address: &str,
         first: &Url,
-        asked: &RedirectRequest<'_>,
+        requested: &RedirectRequest<'_>,
     ) -> Result<ResponseHead, RequestFailure> {
         let (mut at, mut may_keep) = (first.clone(), true);
         for _ in 0..=HOPS {
-            let answer = self.ask(first, &at, asked).await?;
+            let answer = self.ask(first, &at, requested).await?;
             let Some(next) = next(&at, answer.status(), answer.headers())? else {
                 if at != *first && may_keep && is_good(answer.status()) {
                     self.places.keep(address, at.clone());
@@ -106,7 +106,7 @@ impl HttpStore {
         &self,
         first: &Url,
         at: &Url,
-        asked: &RedirectRequest<'_>,
+        requested: &RedirectRequest<'_>,
     ) -> Result<ResponseHead, RequestFailure> {
         let (service, guard) = self.service_for(first, at).map_err(RequestFailure::lasting)?;
         if let Some(guard) = guard {
@@ -118,10 +118,10 @@ impl HttpStore {
         let encodings = if self.computes { "gzip, deflate" } else { "identity" };
         let make = || {
             let mut request = service.get(at.clone()).header(ACCEPT_ENCODING, encodings);
-            if let Some(range) = &asked.range {
+            if let Some(range) = &requested.range {
                 request = request.header(RANGE, range);
             }
-            if let Some(state) = asked.state {
+            if let Some(state) = requested.state {
                 request = request.header(IF_MATCH, state);
             }
             request = match &login {
@@ -280,8 +280,8 @@ fn is_good(status: StatusCode) -> bool {
 
 /// Whether a redirect must not be cached.
 fn is_unkept(headers: &HeaderMap) -> bool {
-    let told = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
-    told.into_iter().any(|told| told.to_ascii_lowercase().contains("no-store"))
+    let reported = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
+    reported.into_iter().any(|reported| reported.to_ascii_lowercase().contains("no-store"))
 }
 
 fn is_loopback(url: &Url) -> bool {

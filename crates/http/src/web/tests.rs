@@ -39,7 +39,7 @@ fn digits() -> Vec<u8> {
 }
 
 #[test]
-fn ranges_are_asked_for_and_cut_at_the_end() {
+fn ranges_are_requested_and_cut_at_the_end() {
     let server = TestHttpServer::start([
         ("/d/x.nc", ServerPage::Ranged(digits())),
         ("/d/empty", ServerPage::Ranged(Vec::new())),
@@ -55,7 +55,7 @@ fn ranges_are_asked_for_and_cut_at_the_end() {
 }
 
 #[test]
-fn a_server_need_not_tell_the_size_with_a_part() {
+fn a_server_need_not_report_the_size_with_a_part() {
     let server = TestHttpServer::start([("/x", ServerPage::Unsized(digits()))]);
     let (store, object) = connect(&server.url("/x"));
     run(ncirrus_store::conformance::read_digits(&store, &object)).unwrap();
@@ -80,7 +80,7 @@ fn each_read_is_one_request() {
 }
 
 #[test]
-fn an_answer_over_a_limit_is_refused_whether_it_tells_its_length_or_not() {
+fn an_answer_over_a_limit_is_refused_whether_it_reports_its_length_or_not() {
     let unsized_body = "200 OK\r\nConnection: close\r\n\r\n0123456789";
     let server = TestHttpServer::start([
         ("/x", ServerPage::Ranged(digits())),
@@ -88,7 +88,7 @@ fn an_answer_over_a_limit_is_refused_whether_it_tells_its_length_or_not() {
     ]);
     for name in ["/x", "/y"] {
         let (store, object) = connect(&server.url(name));
-        let read = |most: u64| run(store.get(&object, &Want::AtMost(most)));
+        let read = |max: u64| run(store.get(&object, &Want::AtMost(max)));
         let error = read(9).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
         assert!(error.to_string().contains(name), "{error}");
@@ -99,7 +99,7 @@ fn an_answer_over_a_limit_is_refused_whether_it_tells_its_length_or_not() {
 }
 
 #[test]
-fn a_server_without_ranges_is_asked_once() {
+fn a_server_without_ranges_is_requested_once() {
     let server = TestHttpServer::start([("/x", ServerPage::Whole(digits()))]);
     let (store, object) = connect(&server.url("/x"));
     run(async {
@@ -115,7 +115,7 @@ fn a_server_without_ranges_is_asked_once() {
 }
 
 #[test]
-fn what_is_absent_or_denied_is_told_apart() {
+fn what_is_absent_or_denied_is_distinguished() {
     let server = TestHttpServer::start([
         ("/gone", ServerPage::Status("410 Gone\r\n")),
         ("/secret", ServerPage::Status("403 Forbidden\r\n")),
@@ -159,8 +159,8 @@ fn passing_failures_are_tried_again() {
     }
     let error = get(&server.url("/never"), &Want::All).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io { retryable: true });
-    let told = "server answered 503 Service Unavailable; given up after 4 attempts in ";
-    assert!(error.message().starts_with(told), "{error}");
+    let reported = "server answered 503 Service Unavailable; given up after 4 attempts in ";
+    assert!(error.message().starts_with(reported), "{error}");
     assert!(error.message().ends_with("s (4 x server answered 503 Service Unavailable)"), "{error}");
     assert!(error.to_string().contains("/never"), "{error}");
     assert_eq!(server.requests().iter().filter(|request| *request == "/never").count(), 4);
@@ -277,15 +277,15 @@ fn an_answer_that_breaks_off_is_read_on_from_there() {
     for path in ["/cut", "/slow"] {
         let blob = get(&server.url(path), &Want::Range(1..10)).unwrap().unwrap();
         assert_eq!(blob.bytes, digits()[1..], "{path}");
-        let asked: Vec<String> =
+        let requested: Vec<String> =
             server.requests().into_iter().filter(|request| request.starts_with(path)).collect();
-        assert_eq!(asked, ["1-9", "5-9", "9-9"].map(|range| format!("{path} bytes={range}")));
+        assert_eq!(requested, ["1-9", "5-9", "9-9"].map(|range| format!("{path} bytes={range}")));
     }
     assert_eq!(get(&server.url("/whole"), &Want::All).unwrap().unwrap().bytes, digits());
 }
 
 #[test]
-fn an_object_that_changes_while_it_is_read_is_told_of() {
+fn an_object_that_changes_while_it_is_read_is_reported() {
     let other = ServerPage::Tagged("\"2\"", digits());
     let server = TestHttpServer::start([
         ("/x", ServerPage::First(1, Box::new(ServerPage::Broken(digits(), 4)), Box::new(other))),
@@ -305,7 +305,7 @@ fn an_object_that_changes_while_it_is_read_is_told_of() {
 }
 
 #[test]
-fn answers_of_another_length_are_asked_for_again() {
+fn answers_of_another_length_are_requested_again() {
     let server = TestHttpServer::start([
         (
             "/short",
@@ -340,8 +340,8 @@ fn a_session_makes_few_requests_of_a_broken_service_again_at_once() {
 fn a_server_that_asks_for_too_long_a_wait_is_given_up_at_once() {
     let server = TestHttpServer::start([("/x", ServerPage::Status("429 Slow\r\nretry-after: 3600\r\n"))]);
     let error = get(&server.url("/x"), &Want::All).unwrap_err();
-    let told = "server answered 429 Too Many Requests; the server asks to wait 3600 s";
-    assert_eq!(error.message(), told);
+    let reported = "server answered 429 Too Many Requests; the server asks to wait 3600 s";
+    assert_eq!(error.message(), reported);
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -386,9 +386,9 @@ fn a_zip_file_at_a_server_is_read_in_few_requests() {
 
 #[test]
 fn what_netcdfs_files_say_of_one_address_holds_for_it_alone() {
-    let page = |is_told: bool| {
+    let page = |is_reported: bool| {
         let (yes, no) = (ServerPage::Ranged(digits()), ServerPage::Status("403 Forbidden\r\n"));
-        let (with, without) = if is_told { (yes, no) } else { (no, yes) };
+        let (with, without) = if is_reported { (yes, no) } else { (no, yes) };
         ServerPage::If("user-agent: me/1".to_owned(), Box::new(with), Box::new(without))
     };
     let server = TestHttpServer::start([("/told", page(true)), ("/other", page(false))]);

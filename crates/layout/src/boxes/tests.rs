@@ -26,14 +26,14 @@ proptest! {
     fn halves_make_up_the_region_and_weigh_less(
         boxes in prop::collection::vec(any_box(), 0..60),
         wanted in any_box(),
-        most in 0..20u64,
+        max in 0..20u64,
     ) {
         let tree = BoxTree::new(2, boxes.len(), boxes.concat());
         let wanted = region(&wanted);
         let weight = |region: &Region| tree.touched(region).len() as u64;
-        if let Some([first, second]) = tree.halves(&wanted, most, |_, _| 1) {
+        if let Some([first, second]) = tree.halves(&wanted, max, |_, _| 1) {
             let count = |region: &Region| region.element_count().unwrap();
-            prop_assert!(weight(&wanted) > most);
+            prop_assert!(weight(&wanted) > max);
             prop_assert!(weight(&first).max(weight(&second)) < weight(&wanted));
             prop_assert!(first.intersect(&second).is_none());
             prop_assert_eq!(count(&first) + count(&second), count(&wanted));

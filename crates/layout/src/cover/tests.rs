@@ -42,11 +42,11 @@ fn a_scalar_is_covered_or_not() {
 fn parts(region: &Region, boxes: &[Region]) -> u64 {
     let boxes: Vec<&Region> = boxes.iter().collect();
     let suffices = |count: u64| uncovered(region, &boxes, &Limits { count, ..Limits::default() }).is_ok();
-    let mut most = 1;
-    while !suffices(most) {
-        most *= 2;
+    let mut max = 1;
+    while !suffices(max) {
+        max *= 2;
     }
-    most
+    max
 }
 
 #[test]

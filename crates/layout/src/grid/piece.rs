@@ -79,12 +79,12 @@ impl SelectionPiece {
         Some((first, second))
     }
 
-    /// Pieces of at most `most` elements each that together are this one, in order.
-    pub fn cut(self, most: u64) -> Vec<Self> {
+    /// Pieces of at most `max` elements each that together are this one, in order.
+    pub fn cut(self, max: u64) -> Vec<Self> {
         let mut cut = Vec::new();
         let mut rest = vec![self];
         while let Some(piece) = rest.pop() {
-            match piece.halves().filter(|_| piece.count() > most) {
+            match piece.halves().filter(|_| piece.count() > max) {
                 Some((first, second)) => rest.extend([second, first]),
                 None => cut.push(piece),
             }

@@ -183,16 +183,16 @@ impl ElementWalk {
         }
     }
 
-    /// Splits the walk where the source has gaps of more than `gap` bytes, into at most `most` parts.
-    pub fn split(self, gap: usize, most: usize) -> Vec<Self> {
+    /// Splits the walk where the source has gaps of more than `gap` bytes, into at most `max` parts.
+    pub fn split(self, gap: usize, max: usize) -> Vec<Self> {
         if let [WalkAxis { picks: Some(picks), .. }] = self.axes.as_slice() {
-            return self.split_picks(picks, gap, most);
+            return self.split_picks(picks, gap, max);
         }
         let mut level = self.axes.len();
         let mut span = self.sizes.stored;
         let mut parts = self.axes.iter().fold(1usize, |product, axis| product.saturating_mul(axis.count));
         while let Some(axis) = level.checked_sub(1).and_then(|at| self.axes.get(at)) {
-            if axis.largest_gap(span) > gap && parts <= most {
+            if axis.largest_gap(span) > gap && parts <= max {
                 break;
             }
             parts = parts.checked_div(axis.count).unwrap_or(0);
@@ -214,14 +214,14 @@ impl ElementWalk {
     }
 
     /// Splits a list of picks, neighbours staying together; a wider gap makes fewer parts.
-    fn split_picks(&self, picks: &[IndexPair], gap: usize, most: usize) -> Vec<Self> {
+    fn split_picks(&self, picks: &[IndexPair], gap: usize, max: usize) -> Vec<Self> {
         let step = self.axes.first().map_or(1, |axis| axis.source_step);
         let is_near = |gap: usize| {
             let reach = gap.saturating_add(self.sizes.stored);
             move |a: &IndexPair, b: &IndexPair| (offset(b) - offset(a)).saturating_mul(step) <= reach
         };
         let mut gap = gap;
-        while picks.chunk_by(is_near(gap)).nth(most).is_some() {
+        while picks.chunk_by(is_near(gap)).nth(max).is_some() {
             gap = gap.saturating_mul(2).max(self.sizes.stored);
         }
         let part = |picks: &[IndexPair]| {
@@ -256,10 +256,10 @@ impl ElementWalk {
     }
 
     /// The bytes of the source that are needed, ascending, with those at most `gap` bytes apart merged; at most
-    /// `most`.
-    pub fn needed_ranges(&self, gap: usize, most: usize) -> Vec<Range<usize>> {
+    /// `max`.
+    pub fn needed_ranges(&self, gap: usize, max: usize) -> Vec<Range<usize>> {
         let mut ranges: Vec<Range<usize>> =
-            self.clone().split(gap, most).iter().map(Self::source_span).collect();
+            self.clone().split(gap, max).iter().map(Self::source_span).collect();
         ranges.sort_unstable_by_key(|range| range.start);
         let mut joined: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
         for range in ranges {

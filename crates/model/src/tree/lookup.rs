@@ -29,7 +29,7 @@ impl Model {
         self.dims.get(id.index())?.as_ref().map(|(_, dimension)| dimension)
     }
 
-    /// Where the parts of a netCDF-3 file begin, if somebody determined it.
+    /// Where the parts of a netCDF-3 file begin, if that was set.
     pub fn room(&self) -> Option<FileRoom> {
         self.room
     }

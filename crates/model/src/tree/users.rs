@@ -3,7 +3,7 @@ use super::{DimId, GroupId, Model, VarId, Variable};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-/// What is known of users: nothing before somebody asks, and in a copy of a model.
+/// What is known of users: nothing before the first query, and in a copy of a model.
 #[derive(Debug, Default)]
 pub(super) struct DimensionUsers(OnceLock<UserPairs>);
 
@@ -74,7 +74,7 @@ impl DimensionUsers {
         }
     }
 
-    /// Forgets everything: it is found out again when somebody asks.
+    /// Forgets everything: it is determined again at the next query.
     pub(super) fn forget(&mut self) {
         self.0.take();
     }
@@ -86,10 +86,10 @@ impl Model {
     pub fn users_of(&self, dim: DimId) -> impl Iterator<Item = VarId> + '_ {
         let known = self.users.0.get_or_init(|| UserPairs::of(&self.vars));
         let apart = known.apart.filter(|id| pairs(&self.vars, *id).any(|(used, _)| used == dim));
-        let (least, last) = ((dim, VarId(0)), (dim, VarId(u32::MAX)));
+        let (first, last) = ((dim, VarId(0)), (dim, VarId(u32::MAX)));
         let middle = apart.map_or(last, |id| (dim, id));
         // The one that was lent is not in the pairs.
-        let before = known.pairs.range(least..middle);
+        let before = known.pairs.range(first..middle);
         let after = known.pairs.range(middle..=last);
         let id = |pair: &(DimId, VarId)| pair.1;
         before.map(id).chain(apart).chain(after.map(id))

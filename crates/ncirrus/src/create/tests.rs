@@ -80,7 +80,7 @@ fn addresses_and_configurations_choose_the_dialect_and_the_form_of_json() {
 }
 
 #[test]
-fn a_separator_that_is_none_is_told_with_its_place() {
+fn an_invalid_separator_is_reported_with_its_place() {
     let (options, lengths) = (CreateOptions::default(), StringLengths::default());
     let error = options.resolve("https://odd.org/a.zarr", &lengths, &settings("", RC)).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Invalid);

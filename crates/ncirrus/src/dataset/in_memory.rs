@@ -46,7 +46,7 @@ impl Dataset {
     }
 
     /// Opens the bytes of a file for changes, which [`finish_bytes`](Self::finish_bytes) returns; they are copied by the first
-    /// change, if somebody else has them. What lies behind the end of an HDF5 file, as its superblock has it, is room, and
+    /// change, if they have other owners. What lies behind the end of an HDF5 file, as its superblock has it, is room, and
     /// is not copied.
     ///
     /// # Errors

@@ -314,7 +314,7 @@ impl Ticket {
 
 /// The encoder of a variable of a ticket, and what else is known of it.
 struct JoinedVariable {
-    told: TicketVariable,
+    reported: TicketVariable,
     encoder: VariableEncoder,
 }
 

@@ -201,7 +201,7 @@ fn bytes_that_are_lent_are_copied_by_the_first_change() {
 }
 
 #[test]
-fn a_file_that_was_changed_since_it_was_opened_is_told_as_such() {
+fn a_file_that_was_changed_since_it_was_opened_is_reported_as_such() {
     let folder = tempfile::tempdir().unwrap();
     let session = session();
     for kind in [Kind::Nc3, Kind::Nc4] {
@@ -353,8 +353,8 @@ fn stalling() -> (Arc<Stalling>, Session) {
 /// Runs something while the store does not answer; the watch ends the waiting request at the third call.
 fn interrupted<T: fmt::Debug>(store: &Arc<Stalling>, body: impl FnOnce() -> Result<T>) -> Error {
     store.stalls.store(true, Ordering::SeqCst);
-    let asked = Rc::new(Cell::new(0));
-    let (counted, seen) = (Rc::clone(&asked), Arc::clone(store));
+    let requested = Rc::new(Cell::new(0));
+    let (counted, seen) = (Rc::clone(&requested), Arc::clone(store));
     let stops = move || {
         counted.set(counted.get() + usize::from(seen.waiting.load(Ordering::SeqCst) > 0));
         counted.get() >= 3
@@ -362,7 +362,7 @@ fn interrupted<T: fmt::Debug>(store: &Arc<Stalling>, body: impl FnOnce() -> Resu
     let result = watch(Duration::from_millis(10), stops, body);
     store.stalls.store(false, Ordering::SeqCst);
     // It may be asked again while the request ends, on a machine that is busy.
-    assert!(asked.get() >= 3, "{}", asked.get());
+    assert!(requested.get() >= 3, "{}", requested.get());
     result.unwrap_err()
 }
 

@@ -92,10 +92,10 @@ impl FollowedRead<'_> {
     }
 
     /// Begins to read what comes after a slab or a window.
-    fn begin(&self, after: &Region, axis: usize, counts: &[u64], most: u64) -> Option<Arc<Window>> {
+    fn begin(&self, after: &Region, axis: usize, counts: &[u64], max: u64) -> Option<Arc<Window>> {
         let region = region_after(after, axis, counts, &self.shape, |start| {
             let cost = self.step_cost(start, counts, axis).max(1);
-            let end = start[axis].saturating_add((most / cost).max(counts[axis]));
+            let end = start[axis].saturating_add((max / cost).max(counts[axis]));
             let chunk =
                 self.chunks.as_ref().and_then(|chunks| chunks.get(axis)).map_or(1, |len| (*len).max(1));
             let aligned = end.checked_next_multiple_of(chunk).unwrap_or(end);
@@ -193,8 +193,8 @@ impl FollowedVariable {
     /// Begins windows until one is ahead of that of the caller. If the caller has to wait for its own, requests are what it waits for:
     /// then two are, and they grow faster, for many bytes come in the time of a few.
     fn keep_ahead(&mut self, read: &FollowedRead<'_>, axis: usize, is_awaited: bool) {
-        let most = if is_awaited { 3 } else { 2 };
-        while self.windows.len() < most {
+        let max = if is_awaited { 3 } else { 2 };
+        while self.windows.len() < max {
             let Some(last) = self.windows.last().map(|window| window.region.clone()) else { return };
             if is_awaited {
                 self.window_cost = (self.window_cost * 2).min(read.longest);

@@ -69,7 +69,7 @@ impl<'a> PutBehind<'a> {
 
     /// How many writes go on at once: one on each of the threads that encode, and one that waits for them. Threads that write to one
     /// file would only be in each other's way.
-    fn most_at_once(&self, session: &Session) -> usize {
+    fn max_at_once(&self, session: &Session) -> usize {
         if self.is_encoded { session.threads() + 1 } else { 1 }
     }
 }
@@ -121,7 +121,7 @@ impl<K> LatePuts<K> {
         self.wait_for_room(len, session)?;
         let reach = PutReach::new(put.var, put.selection);
         let mut waiting = behind.waiting();
-        let before = take_before(&mut waiting, &reach, put.most_at_once(session));
+        let before = take_before(&mut waiting, &reach, put.max_at_once(session));
         let held = Arc::clone(&behind.held);
         held.fetch_add(len, Ordering::AcqRel);
         let variable = dataset.variable_by_id(put.var);
@@ -143,10 +143,10 @@ impl<K> LatePuts<K> {
 
     /// Waits until so many bytes more may wait: for those that have waited longest.
     fn wait_for_room(&self, len: usize, session: &Session) -> Result<()> {
-        let (behind, most) = (&self.behind, MAX_WAITING.min(session.memory() / 4));
+        let (behind, max) = (&self.behind, MAX_WAITING.min(session.memory() / 4));
         let is_full = || {
             let held = behind.held.load(Ordering::Acquire);
-            held > 0 && held.saturating_add(len) > most
+            held > 0 && held.saturating_add(len) > max
         };
         while is_full() {
             let mut waiting = behind.waiting();

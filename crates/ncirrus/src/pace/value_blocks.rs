@@ -124,8 +124,8 @@ impl BlockedVariable {
             Some((start, counts)) => {
                 let len = len_of(&counts);
                 let is_cheap = len <= LARGEST_AT_ONCE || self.is_written;
-                let least = if is_cheap { 1 } else { len / BYTES_PER_NEAR_READ };
-                (start, counts, near_reads >= least)
+                let min = if is_cheap { 1 } else { len / BYTES_PER_NEAR_READ };
+                (start, counts, near_reads >= min)
             }
             // Its chunk is too large: only that it was read is remembered.
             None => (at.to_vec(), vec![1; at.len()], false),

@@ -55,11 +55,9 @@ impl PutReach {
 
 /// Those that a write has to wait for: all if it changes what one of them does, and one if they are as many as go on at once. No other
 /// waits for these.
-pub(super) fn take_before(waiting: &mut VecDeque<WaitingPut>, reach: &PutReach, most: usize) -> Vec<PutTask> {
-    let taken = match waiting.iter().any(|put| put.reach.meets(reach)) {
-        true => waiting.len(),
-        false => (waiting.len() + 1).saturating_sub(most),
-    };
+pub(super) fn take_before(waiting: &mut VecDeque<WaitingPut>, reach: &PutReach, max: usize) -> Vec<PutTask> {
+    let has_overlap = waiting.iter().any(|put| put.reach.meets(reach));
+    let taken = if has_overlap { waiting.len() } else { (waiting.len() + 1).saturating_sub(max) };
     waiting.drain(..taken).map(|put| put.done).collect()
 }
 

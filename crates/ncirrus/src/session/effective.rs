@@ -24,7 +24,7 @@ impl Session {
     fn values(&self) -> Vec<(ConfigKey, String, String)> {
         let (threads, memory) = ncirrus_engine::Session::usual();
         let (stores, usual) = (&self.stores.options, StoreOptions::default());
-        let handles = HandleBudget::default().most();
+        let handles = HandleBudget::default().max();
         let folder = |stores: &StoreOptions| stores.scratch_folder().display().to_string();
         let is_consolidated = self.settings().flag(ConfigKey::Consolidated).unwrap_or(true);
         #[cfg_attr(
@@ -34,7 +34,7 @@ impl Session {
         let mut values = vec![
             (ConfigKey::Threads, self.engine.threads().to_string(), threads.to_string()),
             (ConfigKey::Memory, self.memory().to_string(), memory.to_string()),
-            (ConfigKey::Handles, self.stores.handles.most().to_string(), handles.to_string()),
+            (ConfigKey::Handles, self.stores.handles.max().to_string(), handles.to_string()),
             (ConfigKey::Timeout, seconds(stores.timeout), seconds(usual.timeout)),
             (
                 ConfigKey::ConnectTimeout,

@@ -42,11 +42,11 @@ impl ResourceChoices {
 
     /// Adds these options to the context of stores.
     pub(super) fn put_into(&self, stores: &mut StoreContext) -> Result<()> {
-        if let Some(most) = self.handles {
-            stores.handles = HandleBudget::new(most);
+        if let Some(max) = self.handles {
+            stores.handles = HandleBudget::new(max);
         }
-        if let Some((folder, most)) = &self.blocks {
-            stores.cache = Some(BlockCache::new(folder, *most));
+        if let Some((folder, max)) = &self.blocks {
+            stores.cache = Some(BlockCache::new(folder, *max));
         }
         if self.immutable {
             stores.cache = stores.cache.take().map(|cache| cache.immutable(true));
@@ -62,16 +62,16 @@ impl SessionBuilder {
     /// Maximum number of local files that are kept open, whatever the number of datasets: by default a quarter of those
     /// that the process may open.
     #[must_use]
-    pub fn handles(mut self, most: usize) -> Self {
-        self.resources.handles = Some(most);
+    pub fn handles(mut self, max: usize) -> Self {
+        self.resources.handles = Some(max);
         self
     }
 
     /// Maximum number of requests in flight to all servers together: 256 by default, at least 1. Of these, at most 64
     /// go to one bucket, and 16 to one web server.
     #[must_use]
-    pub fn requests(mut self, most: usize) -> Self {
-        self.resources.requests = Some(most);
+    pub fn requests(mut self, max: usize) -> Self {
+        self.resources.requests = Some(max);
         self
     }
 

@@ -14,9 +14,9 @@ pub(crate) struct WindowShare {
 }
 
 impl WindowBudget {
-    /// A share of `len` bytes; none if windows would hold more than `most` bytes with it.
-    pub(crate) fn take(self: &Arc<Self>, len: usize, most: usize) -> Option<WindowShare> {
-        let more = |held: usize| held.checked_add(len).filter(|held| *held <= most);
+    /// A share of `len` bytes; none if windows would hold more than `max` bytes with it.
+    pub(crate) fn take(self: &Arc<Self>, len: usize, max: usize) -> Option<WindowShare> {
+        let more = |held: usize| held.checked_add(len).filter(|held| *held <= max);
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
         Some(WindowShare { budget: Arc::clone(self), len })
     }

@@ -63,11 +63,11 @@ impl Variable {
             _ => Vec::new(),
         };
         let window = (self.dataset.session().memory() / PART).min(WINDOW);
-        let most = (window / size_of::<T>().max(size_of::<u64>())) as u64;
+        let max = (window / size_of::<T>().max(size_of::<u64>())) as u64;
         let mut rest = vec![selection.clone()];
         while let Some(part) = rest.pop() {
             let count = part.element_count().unwrap_or(u64::MAX);
-            if let Some((first, second)) = part.halves(&chunks).filter(|_| count > most) {
+            if let Some((first, second)) = part.halves(&chunks).filter(|_| count > max) {
                 rest.extend([second, first]);
                 continue;
             }

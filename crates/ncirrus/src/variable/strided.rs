@@ -158,11 +158,11 @@ impl Variable {
             _ => Vec::new(),
         };
         let window = (self.dataset.session().memory() / PART).clamp(element.max(1), WINDOW);
-        let most = (window / element.max(1)) as u64;
+        let max = (window / element.max(1)) as u64;
         let (mut rest, mut done, mut buffer) = (vec![selection.clone()], 0u64, Vec::new());
         while let Some(part) = rest.pop() {
             let count = part.element_count().unwrap_or(u64::MAX);
-            if let Some((first, second)) = part.halves(&chunks).filter(|_| count > most) {
+            if let Some((first, second)) = part.halves(&chunks).filter(|_| count > max) {
                 rest.extend([second, first]);
                 continue;
             }

@@ -10,7 +10,7 @@ fn array(dtype: &str) -> String {
 }
 
 #[test]
-fn what_zarr_says_beyond_our_types_is_told_by_every_handle() {
+fn what_zarr_says_beyond_our_types_is_reported_by_every_handle() {
     let folder = tempfile::tempdir().unwrap();
     let session = Session::builder().threads(1).durable(false).build().unwrap();
     std::fs::write(folder.path().join(".zgroup"), r#"{"zarr_format": 2}"#).unwrap();

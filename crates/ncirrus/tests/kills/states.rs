@@ -159,7 +159,7 @@ pub(crate) fn same_cells(
     new: &State,
     is_new: bool,
 ) -> std::result::Result<(), String> {
-    let told = if is_new { new } else { old };
+    let reported = if is_new { new } else { old };
     for (path, values) in &state.values {
         let (Some(before), Some(after)) =
             (old.values.get(path).or(new.values.get(path)), new.values.get(path).or(old.values.get(path)))
@@ -171,7 +171,7 @@ pub(crate) fn same_cells(
                 let at = cell * CHUNK..cell * CHUNK + CHUNK;
                 before.get(at.clone()) == Some(chunk) || after.get(at) == Some(chunk)
             }),
-            _ => told.values.get(path) == Some(values),
+            _ => reported.values.get(path) == Some(values),
         };
         if !fine {
             return Err(format!("{path}: {values:?} where {before:?} or {after:?} were expected"));

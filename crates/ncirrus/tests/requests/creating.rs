@@ -45,16 +45,16 @@ fn a_new_tree_waits_for_few_answers_however_many_variables_and_groups_it_has() {
     // The probe of the location, the creation marker, a listing of what was made meanwhile, the chunks; then the documents that are not visible without the
     // root, those that make up the root, and the removal of the marker.
     let kinds = [((Kind::Zarr3, false), 7), ((Kind::Zarr2, true), 9), ((Kind::NcZarr, true), 9)];
-    for (kind, most) in kinds {
+    for (kind, max) in kinds {
         let far = Arc::new(Far::new(MemoryStore::new("far://host")));
         let session = session(&far);
         let new = rounds(&far, &session, kind);
-        assert!(new <= most, "{kind:?}: {new} rounds");
+        assert!(new <= max, "{kind:?}: {new} rounds");
         // The existing dataset stays until the new tree is complete: the marker is put, beside a listing; the old root
         // is removed, the new objects are copied, listed, and the documents of the root put; then their temporary
         // folder is removed.
         let over = rounds(&far, &session, kind);
-        assert!(over <= most + 8, "{kind:?}: {over} rounds");
+        assert!(over <= max + 8, "{kind:?}: {over} rounds");
         let read =
             Dataset::open_with("far://host/x.zarr", &ncirrus::OpenOptions::default(), &session).unwrap();
         let values = read.variable("/a/b/c/v").unwrap().read::<i32>().unwrap();

@@ -172,7 +172,7 @@ fn reading_in_a_process_of_its_own() {
     let session = Session::new().unwrap();
     assert_eq!((session.memory() as u64, session.notes()), (MEMORY, vec![]));
     let before = anonymous_memory().unwrap();
-    let ((), most) = watching(|| {
+    let ((), max) = watching(|| {
         for name in ["a.nc", "b.zarr"] {
             let variable = open(&temp.join(name), &session).unwrap().variable("v").unwrap();
             let (same, converted) = (variable.read::<i16>().unwrap(), variable.read::<f64>().unwrap());
@@ -182,7 +182,7 @@ fn reading_in_a_process_of_its_own() {
             assert!(converted.iter().copied().eq(due.map(f64::from)));
         }
     });
-    std::fs::write(temp.join("grown"), (most - before).to_string()).unwrap();
+    std::fs::write(temp.join("grown"), (max - before).to_string()).unwrap();
 }
 
 /// The result of a function, and the maximum anonymous memory of this process meanwhile.
@@ -190,12 +190,12 @@ fn watching<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let watched = AtomicBool::new(true);
     std::thread::scope(|scope| {
         let watch = scope.spawn(|| {
-            let mut most = 0;
+            let mut max = 0;
             while watched.load(Ordering::Relaxed) {
-                most = most.max(anonymous_memory().unwrap_or(0));
+                max = max.max(anonymous_memory().unwrap_or(0));
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
-            most
+            max
         });
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         watched.store(false, Ordering::Relaxed);
@@ -231,8 +231,8 @@ fn eight_gibibytes_are_read_within_one_of_memory() {
     dataset.close().unwrap();
     let variable = open(&path, &session).unwrap().variable("v").unwrap();
 
-    let (array, most) = watching(|| variable.read::<f64>().unwrap());
-    assert!(most < MAX_BYTES, "{} MiB of memory", most >> 20);
+    let (array, max) = watching(|| variable.read::<f64>().unwrap());
+    assert!(max < MAX_BYTES, "{} MiB of memory", max >> 20);
     assert_eq!(array.len() as u64, SIDE * SIDE);
     assert_eq!((array[0], array[array.len() / 2], array[array.len() - 1]), (-1.0, -1.0, 5.0));
 }

@@ -29,7 +29,7 @@ struct Seen {
     /// Requests that were answered before this round.
     answered: usize,
     /// Maximum number of requests that waited together.
-    most: usize,
+    max: usize,
 }
 
 /// Time without a new request after which all are answered.
@@ -55,8 +55,8 @@ impl Far {
     }
 
     /// Maximum number of requests that were in flight together.
-    pub(crate) fn most_in_flight(&self) -> usize {
-        self.seen.lock().unwrap().most
+    pub(crate) fn max_in_flight(&self) -> usize {
+        self.seen.lock().unwrap().max
     }
 
     /// Waits until the round is over: no more requests arrive.
@@ -75,7 +75,7 @@ impl Far {
             }
             if seen.arrived == arrived {
                 seen.rounds += 1;
-                seen.most = seen.most.max(arrived - seen.answered);
+                seen.max = seen.max.max(arrived - seen.answered);
                 seen.answered = arrived;
                 return;
             }

@@ -25,7 +25,7 @@ pub(super) fn append<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (session, words, reporter) =
         (Session::of(session)?, Keywords::new(options, "append")?, Reporter::new(progress));
-    let show = |progress: Progress<'_>| reporter.tell(progress.done, progress.total);
+    let show = |progress: Progress<'_>| reporter.report(progress.done, progress.total);
     let mut options = AppendOptions::new()
         .along(words.take::<String>("along")?)
         .reorder(words.take("reorder")?.unwrap_or(false))
@@ -39,10 +39,10 @@ pub(super) fn append<'py>(
     words.done()?;
     let report =
         wait_telling(py, Some(&reporter), || ncirrus_tools::append(target, &sources, &options, &session))?;
-    json::to_python(py, &told(&report))
+    json::to_python(py, &json_of(&report))
 }
 
-fn told(report: &AppendReport) -> Value {
+fn json_of(report: &AppendReport) -> Value {
     json!({
         "axis": report.axis,
         "old_len": report.old_len,

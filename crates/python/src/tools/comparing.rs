@@ -21,7 +21,7 @@ pub(super) fn check<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (session, words, reporter) =
         (Session::of(session)?, Keywords::new(options, "check")?, Reporter::new(progress));
-    let show = |progress: CheckProgress<'_>| reporter.tell(progress.done, progress.total);
+    let show = |progress: CheckProgress<'_>| reporter.report(progress.done, progress.total);
     let options = CheckOptions::new()
         .quick(words.take("quick")?.unwrap_or(false))
         .cf(words.take("cf")?.unwrap_or(false))
@@ -30,9 +30,9 @@ pub(super) fn check<'py>(
         .progress(&show);
     words.done()?;
     let report = wait_telling(py, Some(&reporter), || ncirrus_tools::check(url, &options, &session))?;
-    let mut told = report.to_json();
-    told["text"] = report.to_string().into();
-    json::to_python(py, &told)
+    let mut json_of = report.to_json();
+    json_of["text"] = report.to_string().into();
+    json::to_python(py, &json_of)
 }
 
 /// Tells what differs between two open datasets.
@@ -45,9 +45,9 @@ pub(super) fn compare<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (first, second, options) = (opened(py, first)?, opened(py, second)?, compare_options(options)?);
     let report = wait(py, || ncirrus_tools::compare(&first, &second, &options))?;
-    let mut told = report.to_json();
-    told["text"] = report.to_string().into();
-    json::to_python(py, &told)
+    let mut json_of = report.to_json();
+    json_of["text"] = report.to_string().into();
+    json::to_python(py, &json_of)
 }
 
 fn compare_options(given: &Bound<'_, PyDict>) -> PyResult<CompareOptions> {

@@ -27,11 +27,11 @@ pub(super) fn copy<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (source, session) = (opened(py, source)?, Session::of(session)?);
     let (options, reporter) = (copy_options(options)?, Reporter::new(progress));
-    let show = |progress: Progress<'_>| reporter.tell(progress.done, progress.total);
+    let show = |progress: Progress<'_>| reporter.report(progress.done, progress.total);
     let options = options.progress(&show);
     let report =
         wait_telling(py, Some(&reporter), || ncirrus_tools::copy(&source, target, &options, &session))?;
-    json::to_python(py, &told(&report))
+    json::to_python(py, &json_of(&report))
 }
 
 /// Tells what copying an open dataset will take.
@@ -45,7 +45,7 @@ pub(super) fn plan_copy<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (source, session, options) = (opened(py, source)?, Session::of(session)?, copy_options(options)?);
     let plans = wait(py, || ncirrus_tools::plan_copy(&source, target, &options, &session))?;
-    json::to_python(py, &told_plans(&plans))
+    json::to_python(py, &plans_json(&plans))
 }
 
 fn copy_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<CopyOptions<'a>> {
@@ -94,7 +94,7 @@ fn filters(words: &Keywords<'_>) -> PyResult<Filters> {
     Ok(if specs.is_empty() { Filters::Remove } else { Filters::Replace(specs) })
 }
 
-fn told(report: &CopyReport) -> Value {
+fn json_of(report: &CopyReport) -> Value {
     let skipped = report.skipped.iter().map(|part| {
         json!({
             "path": part.path,
@@ -116,9 +116,9 @@ fn told(report: &CopyReport) -> Value {
     })
 }
 
-fn told_plans(plans: &CopyPlans) -> Value {
+fn plans_json(plans: &CopyPlans) -> Value {
     json!({
-        "variables": plans.variables.iter().map(told_plan).collect::<Vec<_>>(),
+        "variables": plans.variables.iter().map(plan_json).collect::<Vec<_>>(),
         "left_out": left_out(&plans.left_out),
         "losses": plans.losses,
         "notes": plans.notes,
@@ -126,7 +126,7 @@ fn told_plans(plans: &CopyPlans) -> Value {
     })
 }
 
-fn told_plan(plan: &CopyPlan) -> Value {
+fn plan_json(plan: &CopyPlan) -> Value {
     json!({
         "path": plan.path,
         "shape": plan.shape,
@@ -141,7 +141,7 @@ fn told_plan(plan: &CopyPlan) -> Value {
         "passed": plan.passed,
         "missing": plan.missing,
         "decoded": plan.decoded,
-        "decoded_most": plan.decoded_most,
+        "decoded_most": plan.max_decoded,
         "written": plan.written,
         "scratch": plan.scratch,
         "scratch_folder": plan.scratch_folder,

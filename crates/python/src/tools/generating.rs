@@ -37,7 +37,7 @@ pub(super) fn generate<'py>(
             None => ncirrus_tools::check_text(&*input, &options, &session),
         }
     })?;
-    json::to_python(py, &told(&report))
+    json::to_python(py, &json_of(&report))
 }
 
 fn generate_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<GenerateOptions<'a>> {
@@ -56,7 +56,7 @@ fn generate_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<GenerateOptions<'
     words.done().map(|()| options)
 }
 
-fn told(report: &GenerateReport) -> Value {
+fn json_of(report: &GenerateReport) -> Value {
     let cut = report.cut.iter().map(|(path, line)| json!([path, line])).collect::<Vec<_>>();
     json!({
         "name": report.name, "variables": report.variables, "elements": report.elements, "cut": cut,

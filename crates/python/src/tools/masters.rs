@@ -34,7 +34,7 @@ pub(super) fn aggregate<'py>(
         (Session::of(session)?, Keywords::new(options, "aggregate")?, Reporter::new(progress));
     let (adds, is_dry): (bool, bool) =
         (words.take("add")?.unwrap_or(false), words.take("dry_run")?.unwrap_or(false));
-    let show = |done: usize, total: usize| reporter.tell(done as u64, total as u64);
+    let show = |done: usize, total: usize| reporter.report(done as u64, total as u64);
     let options = AggregateOptions::new()
         .axes(words.take::<Vec<String>>("axes")?.unwrap_or_default())
         .new_axis(words.take::<String>("new_axis")?)
@@ -52,14 +52,14 @@ pub(super) fn aggregate<'py>(
             PreparedAggregation::of(&files, &options, &session)?
         };
         if is_dry {
-            return Ok(told(prepared.report()));
+            return Ok(json_of(prepared.report()));
         }
         let master = if adds {
             master.changing(master_options(target, &session)?.overwrite(true))
         } else {
             master.changing(MasterOptions::default())
         };
-        prepared.write(target, &master, &session).map(|report| told(&report))
+        prepared.write(target, &master, &session).map(|report| json_of(&report))
     })?;
     json::to_python(py, &report)
 }
@@ -121,7 +121,7 @@ fn naming_of(given: &Bound<'_, PyAny>) -> PyResult<Naming> {
     }
 }
 
-fn told(report: &Aggregation) -> Value {
+fn json_of(report: &Aggregation) -> Value {
     json!({
         "files": report.files,
         "axes": report.axes,
@@ -145,7 +145,7 @@ pub(super) fn split<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (source, session) = (opened(py, source)?, Session::of(session)?);
     let (words, reporter) = (Keywords::new(options, "split")?, Reporter::new(progress));
-    let show = |done: usize, total: usize| reporter.tell(done as u64, total as u64);
+    let show = |done: usize, total: usize| reporter.report(done as u64, total as u64);
     let mut options = SplitOptions::new()
         .shape(words.take::<BTreeMap<String, u64>>("shape")?.unwrap_or_default())
         .fragments(words.take::<String>("fragments")?)
@@ -160,13 +160,13 @@ pub(super) fn split<'py>(
     let report = wait_telling(py, Some(&reporter), || {
         ncirrus_tools::aggregate::split(&source, target, &options, &master, &session)
     })?;
-    let told = json!({
+    let json_of = json!({
         "written": report.written,
         "kept": report.kept,
         "variables": report.variables,
         "left_out": left_out(&report.left_out),
     });
-    json::to_python(py, &told)
+    json::to_python(py, &json_of)
 }
 
 /// Rewrites where the fragments of an aggregation lie.
@@ -212,7 +212,7 @@ pub(super) fn rebuild<'py>(
     let master = MasterWords::take(&words)?.changing(MasterOptions::default());
     words.done()?;
     let report = wait(py, || ncirrus_tools::aggregate::rebuild(target, folder, &master, &session))?;
-    json::to_python(py, &told(&report))
+    json::to_python(py, &json_of(&report))
 }
 
 /// Writes a file of references to the chunks of datasets.
@@ -246,11 +246,11 @@ pub(super) fn reference<'py>(
         let files = list(&files, &session)?;
         write_references(&files, target, &options, &session)
     })?;
-    let told = json!({
+    let json_of = json!({
         "variables": report.variables,
         "references": report.references,
         "inline": report.inline,
         "left_out": left_out(&report.left_out),
     });
-    json::to_python(py, &told)
+    json::to_python(py, &json_of)
 }

@@ -20,7 +20,7 @@ pub(super) fn ls<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let session = Session::of(session)?;
     let options = ListOptions::new().recursive(recursive).all(all);
-    let told = wait(py, || {
+    let json_of = wait(py, || {
         let mut found = ncirrus_tools::places::list(url, &options, &session)?;
         let mut errors: Vec<Error> = Vec::new();
         let mut rows = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn ls<'py>(
             })),
         }
     })?;
-    json::to_python(py, &told)
+    json::to_python(py, &json_of)
 }
 
 /// The objects of the store at an address.
@@ -57,14 +57,14 @@ pub(super) fn keys<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let session = Session::of(session)?;
     let options = KeysOptions::new().prefix(prefix).sizes(sizes);
-    let told = wait(py, || {
+    let json_of = wait(py, || {
         let found = ncirrus_tools::places::keys(url, &options, &session)?;
         let row = |key: ncirrus::Result<ncirrus_tools::places::Key>| {
             key.map(|key| json!({"key": key.key, "size": key.size, "is_named": key.is_named}))
         };
         found.map(row).collect::<ncirrus::Result<Vec<Value>>>()
     })?;
-    json::to_python(py, &Value::Array(told))
+    json::to_python(py, &Value::Array(json_of))
 }
 
 /// Removes what lies at an address, or tells what would go.
@@ -77,18 +77,18 @@ pub(super) fn removal<'py>(
     session: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let session = Session::of(session)?;
-    let told = wait(py, || {
+    let json_of = wait(py, || {
         let mut removal = ncirrus_tools::removal(url, &session)?;
         if everything {
             removal = removal.of_everything();
         }
-        let told = json!({"removed": removal.keys, "kept": removal.others, "is_tree": removal.is_tree});
+        let json_of = json!({"removed": removal.keys, "kept": removal.others, "is_tree": removal.is_tree});
         if !dry_run {
             remove(url, removal, &session)?;
         }
-        Ok(told)
+        Ok(json_of)
     })?;
-    json::to_python(py, &told)
+    json::to_python(py, &json_of)
 }
 
 /// Removes what killed writers left that is older than so many seconds.
@@ -101,7 +101,7 @@ pub(super) fn clean<'py>(
     session: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let session = Session::of(session)?;
-    let told = wait(py, || {
+    let json_of = wait(py, || {
         let (found, notes) = leftovers(url, &session)?;
         let (now, mut rows, mut young) = (SystemTime::now(), Vec::new(), 0);
         for leftover in found {
@@ -117,5 +117,5 @@ pub(super) fn clean<'py>(
         }
         Ok(json!({"removed": rows, "young": young, "notes": notes}))
     })?;
-    json::to_python(py, &told)
+    json::to_python(py, &json_of)
 }

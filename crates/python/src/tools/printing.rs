@@ -57,11 +57,11 @@ pub(super) fn dump<'py>(
 #[pyfunction]
 pub(super) fn filters<'py>(py: Python<'py>, session: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let session = Session::of(session)?;
-    let rows = wait(py, || Ok(session.registry().known().iter().map(told).collect::<Vec<_>>()))?;
+    let rows = wait(py, || Ok(session.registry().known().iter().map(json_of).collect::<Vec<_>>()))?;
     json::to_python(py, &Value::Array(rows))
 }
 
-fn told(entry: &CodecEntry) -> Value {
+fn json_of(entry: &CodecEntry) -> Value {
     let origin = match &entry.origin {
         CodecOrigin::Plugin { filter, codec } => {
             let path = filter.as_ref().or(codec.as_ref()).map(|path| path.display().to_string());
@@ -92,7 +92,7 @@ pub(super) fn whoami<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let session = Session::of(session)?;
     let address = Url::parse(url).map_err(|error| exception(py, &error))?;
-    let told = wait(py, || {
+    let json_of = wait(py, || {
         let mut rows = Map::new();
         ncirrus_cli::identity(&address, &session)?.into_iter().for_each(|(name, value, why)| {
             let row = match why {
@@ -107,5 +107,5 @@ pub(super) fn whoami<'py>(
         }
         Ok(rows)
     })?;
-    json::to_python(py, &Value::Object(told))
+    json::to_python(py, &Value::Object(json_of))
 }

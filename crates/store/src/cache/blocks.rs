@@ -34,7 +34,7 @@ pub struct BlockCache {
 
 #[derive(Debug)]
 struct SharedBlocks {
-    most: u64,
+    max: u64,
     /// Bytes written since the files were last counted.
     written: AtomicU64,
 }
@@ -45,10 +45,10 @@ const COUNTED: u64 = 16;
 const REMEMBERED: usize = 4096;
 
 impl BlockCache {
-    /// A cache in a folder, which is created if need be; its files take up about `most` bytes in total.
-    pub fn new(folder: impl Into<PathBuf>, most: u64) -> Self {
-        let folder = Arc::new(CacheFolder::of_blocks(folder.into(), most));
-        Self { folder, shared: Arc::new(SharedBlocks { most, written: AtomicU64::new(0) }), immutable: false }
+    /// A cache in a folder, which is created if need be; its files take up about `max` bytes in total.
+    pub fn new(folder: impl Into<PathBuf>, max: u64) -> Self {
+        let folder = Arc::new(CacheFolder::of_blocks(folder.into(), max));
+        Self { folder, shared: Arc::new(SharedBlocks { max, written: AtomicU64::new(0) }), immutable: false }
     }
 
     /// Whether chunks of trees never change under their keys: cached ones are then not revalidated, only the metadata
@@ -69,21 +69,21 @@ impl BlockCache {
             return store;
         }
         let dataset = with_server(store.as_ref(), root);
-        self.stand_before(store, Some(CachedDataset { root: root.clone(), name: dataset }))
+        self.wrap(store, Some(CachedDataset { root: root.clone(), name: dataset }))
     }
 
     /// As [`before`](Self::before), for objects that are each a dataset of their own.
     pub(crate) fn before_many(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
-        if store.local().is_some() { store } else { self.stand_before(store, None) }
+        if store.local().is_some() { store } else { self.wrap(store, None) }
     }
 
-    fn stand_before(&self, inner: Arc<dyn Store>, dataset: Option<CachedDataset>) -> Arc<dyn Store> {
+    fn wrap(&self, inner: Arc<dyn Store>, dataset: Option<CachedDataset>) -> Arc<dyn Store> {
         Arc::new(CachedStore {
             inner,
             dataset,
             cache: self.clone(),
             states: Mutex::default(),
-            asked: Mutex::default(),
+            requested: Mutex::default(),
             is_changed: AtomicBool::new(false),
         })
     }
@@ -91,7 +91,7 @@ impl BlockCache {
     /// Counts what was written, and from time to time removes the least recently used files.
     fn wrote(&self, bytes: u64) {
         let written = self.shared.written.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if written >= self.shared.most / COUNTED {
+        if written >= self.shared.max / COUNTED {
             self.shared.written.store(0, Ordering::Relaxed);
             self.folder.shrink();
         }
@@ -118,7 +118,7 @@ struct CachedStore {
     /// Objects whose tags were requested in this opening.
     states: Mutex<HashMap<ObjectId, (Tag, u64)>>,
     /// Objects whose tags are being requested: several tasks wait for one answer.
-    asked: Mutex<HashMap<ObjectId, Weak<AsyncMutex<()>>>>,
+    requested: Mutex<HashMap<ObjectId, Weak<AsyncMutex<()>>>>,
     /// Whether something was written through this store: then nothing is cached any more.
     is_changed: AtomicBool,
 }
@@ -142,8 +142,8 @@ impl CachedStore {
         match recalled.rest() {
             None if known.is_some() || self.is_trusted(object) => return Ok(Some(recalled.into_blob())),
             None => {
-                let turn = self.turn(object);
-                let _one = turn.lock().await;
+                let request_lock = self.request_lock(object);
+                let _one = request_lock.lock().await;
                 if self.known(object).is_some_and(|known| known == recalled.state()) {
                     return Ok(Some(recalled.into_blob()));
                 }
@@ -170,15 +170,15 @@ impl CachedStore {
     }
 
     /// The lock held by the task that requests the tag of an object.
-    fn turn(&self, object: &ObjectId) -> Arc<AsyncMutex<()>> {
-        let mut asked = self.asked.guard();
-        if let Some(turn) = asked.get(object).and_then(Weak::upgrade) {
-            return turn;
+    fn request_lock(&self, object: &ObjectId) -> Arc<AsyncMutex<()>> {
+        let mut requested = self.requested.guard();
+        if let Some(request_lock) = requested.get(object).and_then(Weak::upgrade) {
+            return request_lock;
         }
-        asked.retain(|_, turn| turn.strong_count() > 0);
-        let turn = Arc::default();
-        asked.insert(object.clone(), Arc::downgrade(&turn));
-        turn
+        requested.retain(|_, request_lock| request_lock.strong_count() > 0);
+        let request_lock = Arc::default();
+        requested.insert(object.clone(), Arc::downgrade(&request_lock));
+        request_lock
     }
 
     /// The name under which an object is cached.

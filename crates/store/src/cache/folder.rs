@@ -15,7 +15,7 @@ use std::time::SystemTime;
 #[derive(Debug)]
 pub struct CacheFolder {
     folder: PathBuf,
-    most: u64,
+    max: u64,
     purpose: CachePurpose,
     warning: Option<String>,
     written: AtomicU64,
@@ -27,7 +27,7 @@ struct CachePurpose {
     name: &'static str,
     ending: &'static str,
     /// Minimum number of bytes worth a file.
-    least: usize,
+    min: usize,
 }
 
 /// What a file holds.
@@ -49,18 +49,18 @@ impl<'a> From<&'a ObjectId> for CacheSlot<'a> {
 
 impl CacheFolder {
     /// A cache of headers and indexes in a folder, which is created if need be.
-    pub fn of_indexes(folder: PathBuf, most: u64) -> Self {
+    pub fn of_indexes(folder: PathBuf, max: u64) -> Self {
         // Fetching less is as quick as revalidating it.
-        Self::new(folder, most, CachePurpose { name: "index cache", ending: "ncindex", least: 4 << 10 })
+        Self::new(folder, max, CachePurpose { name: "index cache", ending: "ncindex", min: 4 << 10 })
     }
 
     /// A cache of blocks of objects in a folder, which is created if need be.
-    pub(super) fn of_blocks(folder: PathBuf, most: u64) -> Self {
-        Self::new(folder, most, CachePurpose { name: "cache of blocks", ending: "ncblock", least: 1 })
+    pub(super) fn of_blocks(folder: PathBuf, max: u64) -> Self {
+        Self::new(folder, max, CachePurpose { name: "cache of blocks", ending: "ncblock", min: 1 })
     }
 
-    fn new(folder: PathBuf, most: u64, purpose: CachePurpose) -> Self {
-        let mut cache = Self { folder, most, purpose, warning: None, written: AtomicU64::new(0) };
+    fn new(folder: PathBuf, max: u64, purpose: CachePurpose) -> Self {
+        let mut cache = Self { folder, max, purpose, warning: None, written: AtomicU64::new(0) };
         let usable = fs::create_dir_all(&cache.folder).and_then(|()| {
             let trial = cache.temporary();
             fs::write(&trial, []).and_then(|()| fs::remove_file(&trial))
@@ -80,7 +80,7 @@ impl CacheFolder {
     pub fn find<'a>(&self, slot: impl Into<CacheSlot<'a>>) -> Option<CacheEntry> {
         let slot = slot.into();
         let file = self.file(slot)?;
-        if fs::metadata(&file).ok()?.len() > self.most {
+        if fs::metadata(&file).ok()?.len() > self.max {
             return None;
         }
         let bytes = fs::read(&file).ok()?;
@@ -105,12 +105,12 @@ impl CacheFolder {
     /// Stores an entry, if it is worth it. A failure only means that the next opening has to fetch.
     pub fn keep<'a>(&self, slot: impl Into<CacheSlot<'a>>, entry: &CacheEntry) {
         let slot = slot.into();
-        if entry.byte_len() < self.purpose.least || !is_strong(&entry.tag) {
+        if entry.byte_len() < self.purpose.min || !is_strong(&entry.tag) {
             return;
         }
         let Some(file) = self.file(slot) else { return };
         let bytes = entry.encode(&slot.address());
-        if bytes.len() as u64 > self.most {
+        if bytes.len() as u64 > self.max {
             return;
         }
         let temporary = self.temporary();
@@ -131,7 +131,7 @@ impl CacheFolder {
         let mut kept = 0u64;
         for (_, len, file) in files {
             kept = kept.saturating_add(len);
-            if kept > self.most {
+            if kept > self.max {
                 fs::remove_file(file).ok();
             }
         }

@@ -120,8 +120,8 @@ async fn datasets(store: &dyn Store, folder: &str, objects: &[ObjectId]) -> Resu
         let is_known = ancestors(parent, folder).any(|above| found.contains(above));
         !is_known && !ancestors(parent, folder).skip(1).any(|above| described.contains(above))
     };
-    let asked: Vec<&ObjectId> = documents.into_iter().filter(may_be_root).collect();
-    let looks = asked.into_iter().map(|object| async move {
+    let requested: Vec<&ObjectId> = documents.into_iter().filter(may_be_root).collect();
+    let looks = requested.into_iter().map(|object| async move {
         Ok::<_, ncirrus_layout::Error>(is_of_root(store, object).await?.then(|| folder_of(object)))
     });
     let roots: Vec<Option<String>> = iter(looks).buffer_unordered(AT_ONCE).try_collect().await?;
@@ -139,7 +139,7 @@ async fn is_of_root(store: &dyn Store, object: &ObjectId) -> Result<bool> {
 /// Number of documents read concurrently.
 const AT_ONCE: usize = 64;
 /// Names of objects that only roots of datasets have.
-const OF_ROOTS: [&str; 3] = [".zmetadata", ".nczarr", marker::BEGUN];
+const OF_ROOTS: [&str; 3] = [".zmetadata", ".nczarr", marker::CREATION];
 /// Documents whose contents tell whether they are of a root.
 const DOCUMENTS: [&str; 3] = ["zarr.json", ".zgroup", ".zattrs"];
 

@@ -75,10 +75,10 @@ impl JointPlace {
     /// The place of a tree that is made on another machine.
     pub(super) fn of_tree(mark: &str, beside: Option<&ReplacementTree>) -> Self {
         let below = beside.map_or_else(String::new, |beside| format!("{FOLDER}/{}/{TREE}", beside.name()));
-        Self { folder: None, below, sign: marker::BEGUN.to_owned(), mark: mark.to_owned() }
+        Self { folder: None, below, sign: marker::CREATION.to_owned(), mark: mark.to_owned() }
     }
 
-    /// Whether the keys are such as this library makes: nobody is sent elsewhere.
+    /// Whether the keys are such as this library makes, so that they lead nowhere else.
     fn has_own_keys(&self) -> bool {
         let of_tree = |text: &str, end: &str| {
             let mut parts = text.split('/');
@@ -89,7 +89,7 @@ impl JointPlace {
             Some(_) => self.below.is_empty() && self.sign == SIGN,
             None => {
                 (self.below.is_empty() || of_tree(&self.below, TREE))
-                    && (self.sign == marker::BEGUN || of_tree(&self.sign, SIGN))
+                    && (self.sign == marker::CREATION || of_tree(&self.sign, SIGN))
             }
         }
     }
@@ -207,7 +207,7 @@ impl JoinedPlace {
     /// Whether the place is still there, and whose it was.
     ///
     /// # Errors
-    /// `Conflict` when it is not: what would be put would count for nobody.
+    /// `Conflict` when it is not: what would be put would never take effect.
     pub async fn check(&self) -> Result<()> {
         let found = self.store.get(&self.sign, &Want::All).await?;
         let rest = found.as_ref().and_then(|found| found.bytes.strip_prefix(self.mark.as_bytes()));

@@ -27,7 +27,7 @@ pub(super) struct TreeLease {
 struct LeaseState {
     /// `None` if the store does not support conditions.
     tag: Option<Tag>,
-    /// Whether there is a marker: without conditions a new one would keep nobody out.
+    /// Whether there is a marker: without conditions a new one would exclude no other writer.
     is_put: bool,
     renewals: u64,
     /// When the last successful renewal began.
@@ -179,7 +179,7 @@ impl TreeLease {
             let held = Arc::downgrade(self);
             runtime.spawn(async move {
                 loop {
-                    tokio::time::sleep(TURN).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                     let Some(lease) = held.upgrade() else { return };
                     // A failure may be temporary; a permanent one is reported by the next put.
                     if lease.check().await.is_err() && lease.check_held().is_err() {
@@ -223,14 +223,14 @@ async fn pause(time: Duration) {
 }
 
 fn taken(sign: &ObjectId) -> Error {
-    fault::conflict(BEGUN_BY_OTHERS, sign)
+    fault::conflict(CREATION_BY_OTHERS, sign)
 }
 
-pub(super) const BEGUN_BY_OTHERS: &str = "another program is creating this dataset, or was killed while creating it: wait \
+pub(super) const CREATION_BY_OTHERS: &str = "another program is creating this dataset, or was killed while creating it: wait \
                                           for it, overwrite what it left, or remove that with \"ncirrus clean\"";
 
 /// How often a lease is renewed.
-const TURN: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// A renewal that began less than this long ago counts as current.
 const FRESH: Duration = Duration::from_millis(4900);
 /// After this time without a renewal a writer counts as gone.

@@ -75,7 +75,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Leftover>> {
 
 async fn in_bucket(url: &Url, context: &StoreContext) -> Result<(Vec<Leftover>, Vec<String>)> {
     let (store, root) = bucket(url, context)?;
-    let (mut found, mut notes) = (begun_below(store.as_ref(), &root).await?, Vec::new());
+    let (mut found, mut notes) = (creations_below(store.as_ref(), &root).await?, Vec::new());
     match store.unfinished(&root).await {
         Ok(Some(uploads)) => found.extend(uploads.into_iter().map(|upload| Leftover {
             what: "unfinished upload".to_owned(),
@@ -92,13 +92,13 @@ async fn in_bucket(url: &Url, context: &StoreContext) -> Result<(Vec<Leftover>, 
 }
 
 /// Datasets whose creation was not completed.
-async fn begun_below(store: &dyn StoreUpkeep, root: &ObjectId) -> Result<Vec<Leftover>> {
+async fn creations_below(store: &dyn StoreUpkeep, root: &ObjectId) -> Result<Vec<Leftover>> {
     let objects = store.dated_below(root).await?;
-    let is_sign = |object: &ObjectId| object.name() == marker::BEGUN;
+    let is_sign = |object: &ObjectId| object.name() == marker::CREATION;
     let mut found = Vec::new();
     found.extend(orphans(&objects));
     for (sign, since) in objects.iter().filter(|(object, _)| is_sign(object)) {
-        let key = sign.key().strip_suffix(marker::BEGUN).unwrap_or_default().trim_end_matches('/');
+        let key = sign.key().strip_suffix(marker::CREATION).unwrap_or_default().trim_end_matches('/');
         let dataset = ObjectId::new(sign.store.clone(), key);
         if key.is_empty() {
             continue;
@@ -114,21 +114,23 @@ async fn begun_below(store: &dyn StoreUpkeep, root: &ObjectId) -> Result<Vec<Lef
         let is_whole =
             objects.iter().any(|(object, _)| marker::below(&dataset).any(|marker| marker == *object));
         let place = dataset.to_string();
-        found.push(match is_whole {
+        found.push(if !is_whole {
+            unfinished(store, dataset, &objects).await?
+        } else if has_beside(&objects, &dataset) {
             // Only the marker is left over, and what was to replace the dataset.
-            true if has_beside(&objects, &dataset) => Leftover {
+            Leftover {
                 what: "unfinished replacement".to_owned(),
                 place,
                 since: *since,
                 how: CleanupAction::Beside(dataset),
-            },
-            true => Leftover {
+            }
+        } else {
+            Leftover {
                 what: "marker of an interrupted creation".to_owned(),
                 place,
                 since: *since,
                 how: CleanupAction::Sign(sign.clone()),
-            },
-            false => unfinished(store, dataset, &objects).await?,
+            }
         });
     }
     Ok(found)
@@ -151,7 +153,7 @@ fn orphans(objects: &[(ObjectId, SystemTime)]) -> Vec<Leftover> {
         }
     }
     let has_sign =
-        |dataset: &ObjectId| objects.iter().any(|(object, _)| *object == dataset.child(marker::BEGUN));
+        |dataset: &ObjectId| objects.iter().any(|(object, _)| *object == dataset.child(marker::CREATION));
     let lone = since.into_iter().filter(|(dataset, _)| !has_sign(dataset));
     let leftover = |(dataset, since): (ObjectId, SystemTime)| Leftover {
         what: "leftovers of an interrupted replacement".to_owned(),
@@ -180,7 +182,7 @@ async fn unfinished(
         CleanupAction::Tree(dataset)
     } else {
         // The marker last: what is left at any moment is known to be incomplete.
-        own.sort_by_key(|object| object.name() == marker::BEGUN);
+        own.sort_by_key(|object| object.name() == marker::CREATION);
         CleanupAction::Objects(own)
     };
     Ok(Leftover { what, place, since: since.unwrap_or_else(SystemTime::now), how })
@@ -208,7 +210,7 @@ impl Leftover {
             CleanupAction::Beside(root) => {
                 let store = store()?;
                 store.delete_tree(&ReplacementTree::all(root)).await?;
-                store.delete(&root.child(marker::BEGUN)).await
+                store.delete(&root.child(marker::CREATION)).await
             }
             CleanupAction::Switch(root) => remote::end_switch(store()?, root).await,
         }

@@ -19,7 +19,7 @@ const OF_GROUPS: [&str; 12] = [
     ".ztypedefs",
     ".zattr_type",
     ".zattr",
-    marker::BEGUN,
+    marker::CREATION,
 ];
 
 /// The keys of a dataset, as far as needed to tell its own from others.

@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(life_of(sign.as_bytes()), WriterLife::Unknown, "it may have given up");
         child.kill().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(50));
-        assert_eq!(life_of(sign.as_bytes()), WriterLife::Gone, "nobody has asked for its end yet");
+        assert_eq!(life_of(sign.as_bytes()), WriterLife::Gone, "its end has not been checked yet");
         child.wait().unwrap();
         assert_eq!(life_of(sign.as_bytes()), WriterLife::Gone);
     }

@@ -63,7 +63,7 @@ impl TreePlace {
             refuse((self.is_tree || self.is_object, self.sign.is_some()), root)?;
         }
         if let Some(sign) = &self.sign {
-            lease::check_gone(store, &root.child(marker::BEGUN), sign).await?;
+            lease::check_gone(store, &root.child(marker::CREATION), sign).await?;
         }
         if self.is_tree || self.is_switched() {
             return Ok(());
@@ -71,7 +71,7 @@ impl TreePlace {
         match (&self.sign, &self.listed) {
             (Some(_), _) if creation_marker::is_alone(store, root).await? => Ok(()),
             (Some(_), _) => Err(fault::conflict(AMONG_OTHERS, root)),
-            // Chunks that wait for whoever finishes a joint writing are in nobody's way.
+            // Chunks that wait for the end of a joint writing do not disturb other programs.
             (None, Ok(listed))
                 if listed.entries.iter().all(|entry| entry.is_prefix && entry.name == FOLDER) =>
             {
@@ -97,7 +97,7 @@ pub(super) async fn start_tree(
     url: &Url,
     clobber: OverwritePolicy,
 ) -> Result<StagedDataset> {
-    let sign = root.child(marker::BEGUN);
+    let sign = root.child(marker::CREATION);
     let place = TreePlace::look(store.as_ref(), &root, &sign).await?;
     place.check(store.as_ref(), &root, clobber).await?;
     let has_object = place.is_object;
@@ -129,7 +129,7 @@ pub(super) async fn start_tree(
     };
     let clear = async move {
         if is_left {
-            remove_own(to_clear.as_ref(), &old, Some(&old.child(marker::BEGUN))).await
+            remove_own(to_clear.as_ref(), &old, Some(&old.child(marker::CREATION))).await
         } else {
             Ok(())
         }
@@ -156,7 +156,7 @@ async fn take(
     before: Option<ObjectBytes>,
 ) -> Result<Arc<TreeLease>> {
     let stage = before.as_ref().map_or(LeaseStage::Making, |sign| owner::stage_of(&sign.bytes));
-    let lease = TreeLease::take(Arc::clone(&store), root.child(marker::BEGUN), mark, before).await?;
+    let lease = TreeLease::take(Arc::clone(&store), root.child(marker::CREATION), mark, before).await?;
     if let LeaseStage::Switching(folder) = stage {
         switch(store.as_ref(), (root, &ReplacementTree::new(root, &folder)), &lease).await?;
         lease.enter(LeaseStage::Making).await?;
@@ -170,7 +170,7 @@ async fn take(
 /// # Errors
 /// `Conflict` if another program is at work there.
 pub(super) async fn end_switch(store: Arc<dyn Store>, root: &ObjectId) -> Result<()> {
-    let sign = root.child(marker::BEGUN);
+    let sign = root.child(marker::CREATION);
     let Some(before) = store.get(&sign, &Want::All).await? else { return Ok(()) };
     lease::check_gone(store.as_ref(), &sign, &before).await?;
     let lease = take(Arc::clone(&store), root, WriterMark::new(), Some(before)).await?;
@@ -187,7 +187,7 @@ async fn has_object(store: &dyn Store, root: &ObjectId) -> bool {
 fn refuse((is_there, is_begun): (bool, bool), root: &ObjectId) -> Result<()> {
     match (is_there, is_begun) {
         (true, _) => Err(exists(root)),
-        (false, true) => Err(fault::conflict(lease::BEGUN_BY_OTHERS, root)),
+        (false, true) => Err(fault::conflict(lease::CREATION_BY_OTHERS, root)),
         (false, false) => Ok(()),
     }
 }
@@ -215,7 +215,7 @@ pub(super) async fn room_for_object(
         }
     };
     let (first, listed) = join(first, listed).await;
-    let is_ours = |entry: &ListEntry| is_marker(entry) || entry.name == marker::BEGUN;
+    let is_ours = |entry: &ListEntry| is_marker(entry) || entry.name == marker::CREATION;
     let has_tree = listed.is_some_and(|listed| listed.entries.iter().any(is_ours));
     if clobber == OverwritePolicy::Never && (has_tree || first?.is_some()) {
         return Err(exists(&object));
@@ -319,7 +319,7 @@ async fn remove_own(store: &dyn Store, root: &ObjectId, kept: Option<&ObjectId>)
 
 /// Removes what was put of a new dataset, except its creation marker. That may be a whole bucket: it was empty before.
 async fn remove_begun(store: &dyn Store, root: &ObjectId) -> Result<()> {
-    let kept = root.child(marker::BEGUN);
+    let kept = root.child(marker::CREATION);
     let all = creation_marker::sized_below(store, root).await?.into_iter().map(|found| found.object);
     let all: Vec<ObjectId> = all.filter(|object| *object != kept).collect();
     store.delete_many(&creation_marker::of_dataset(root, all)).await

@@ -139,7 +139,7 @@ const MAX_LINKS: usize = 40;
 pub(super) struct ScratchFile {
     claim: ScratchClaim,
     goes: ScratchTarget,
-    /// The lock of the file that is replaced: nobody else changes it meanwhile.
+    /// The lock of the file that is replaced: other programs do not change it meanwhile.
     _lock: Option<FileLock>,
 }
 
@@ -268,7 +268,7 @@ fn check_file(target: &Path, clobber: OverwritePolicy) -> Result<()> {
     }
 }
 
-/// Whether a folder holds chunks that somebody else will finish.
+/// Whether a folder holds chunks that another process will finish.
 pub(super) fn is_left(folder: &Path) -> bool {
     fs::read(folder.join(SIGN)).is_ok_and(|sign| sign.ends_with(LEFT.as_bytes()))
 }

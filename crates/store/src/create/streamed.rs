@@ -41,7 +41,7 @@ struct StreamedUpload {
     budget: u64,
     /// Where parts are spilled that do not fit in memory.
     scratch: Option<PathBuf>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     state: Mutex<UploadState>,
     /// Notified when a part was sent.
     sent: Condvar,
@@ -92,10 +92,10 @@ struct DepartingPart {
 impl StreamedUpload {
     /// Writes bytes at an offset; waits if there is no memory for them until parts have been sent.
     fn write(self: &Arc<Self>, offset: u64, body: &[u8]) -> Result<()> {
-        let end = offset.checked_add(body.len() as u64).filter(|end| *end <= self.sizes.most());
+        let end = offset.checked_add(body.len() as u64).filter(|end| *end <= self.sizes.max());
         let Some(end) = end else {
-            let most = self.sizes.most();
-            return Err(Error::limit(format!("an upload has at most {most} bytes")).at_offset(offset));
+            let max = self.sizes.max();
+            return Err(Error::limit(format!("an upload has at most {max} bytes")).at_offset(offset));
         };
         let mut rest = body;
         for (index, within, len) in self.sizes.pieces(offset, end - offset) {
@@ -164,11 +164,11 @@ impl StreamedUpload {
     /// Sends a part in the background.
     fn send(self: &Arc<Self>, mut leaving: DepartingPart) -> Result<()> {
         let index = usize::try_from(leaving.index).map_err(|_| Error::limit("too many parts"))?;
-        let (upload, turns) = (Arc::clone(&self.upload), Arc::clone(&self.turns));
+        let (upload, permits) = (Arc::clone(&self.upload), Arc::clone(&self.permits));
         let mut tasks = self.tasks.guard();
         while tasks.try_join_next().is_some() {}
         let task = async move {
-            let _turn = turns.acquire().await;
+            let _permit = permits.acquire().await;
             let body = leaving.take();
             leaving.ended(upload.part(index, body).await);
         };

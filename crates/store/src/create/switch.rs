@@ -55,7 +55,7 @@ pub(super) async fn switch(
 
 async fn look(store: &dyn Store, root: &ObjectId, beside: &ReplacementTree) -> Result<SwitchListing> {
     let mut listed = SwitchListing::default();
-    let sign = root.child(marker::BEGUN);
+    let sign = root.child(marker::CREATION);
     let folder = crate::key::folder(ReplacementTree::all(root).key());
     for found in creation_marker::sized_below(store, root).await? {
         match beside.part(&found.object) {

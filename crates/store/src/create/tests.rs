@@ -395,7 +395,7 @@ fn a_file_whose_name_has_a_fragment_goes_first() {
 }
 
 #[test]
-fn opening_tells_what_is_wrong() {
+fn opening_reports_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "1").unwrap();
     let message = |address: &str| now(open(address, &context())).unwrap_err().to_string();
@@ -415,7 +415,7 @@ fn opening_tells_what_is_wrong() {
 #[case(".")]
 #[case("..")]
 #[case("src/..")]
-fn the_folder_that_somebody_is_in_is_not_removed(#[case] path: &str) {
+fn the_working_directory_of_a_program_is_not_removed(#[case] path: &str) {
     assert_eq!(now(removal(path, &context())).unwrap_err().kind(), ErrorKind::Conflict);
 }
 

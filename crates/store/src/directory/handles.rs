@@ -15,7 +15,7 @@ pub struct HandleBudget(Arc<SharedHandles>);
 
 #[derive(Debug)]
 struct SharedHandles {
-    most: usize,
+    max: usize,
     state: Mutex<HandleState>,
 }
 
@@ -51,13 +51,13 @@ const SHARE: u64 = 4;
 
 impl HandleBudget {
     /// Keeps at most this many files open; 0 keeps none.
-    pub fn new(most: usize) -> Self {
-        Self(Arc::new(SharedHandles { most, state: Mutex::default() }))
+    pub fn new(max: usize) -> Self {
+        Self(Arc::new(SharedHandles { max, state: Mutex::default() }))
     }
 
     /// How many files are kept open at most.
-    pub fn most(&self) -> usize {
-        self.0.most
+    pub fn max(&self) -> usize {
+        self.0.max
     }
 
     /// How many files are kept open now.
@@ -100,7 +100,7 @@ impl StoreHandles {
         key: &str,
         open: impl FnOnce() -> io::Result<File>,
     ) -> io::Result<Arc<File>> {
-        if self.shared.most() == 0 {
+        if self.shared.max() == 0 {
             return open().map(Arc::new);
         }
         let mut state = self.shared.lock();
@@ -108,7 +108,7 @@ impl StoreHandles {
             return Ok(file);
         }
         // Room is made first, so that the limit is never exceeded. Others may continue while this one is opened.
-        state.make_room(self.shared.most());
+        state.make_room(self.shared.max());
         state.open += 1;
         drop(state);
         let opened = open();
@@ -160,8 +160,8 @@ impl HandleState {
     }
 
     /// Closes files that are not being read, least recently used first, until one more may be open.
-    fn make_room(&mut self, most: usize) {
-        while self.open >= most {
+    fn make_room(&mut self, max: usize) {
+        while self.open >= max {
             let idle = self.files.iter().find(|(_, file)| Arc::strong_count(file) == 1);
             let Some(key) = idle.map(|(key, _)| key.clone()) else { return };
             self.files.remove(&key);

@@ -193,7 +193,7 @@ fn the_current_directory_needs_no_name() {
 }
 
 #[test]
-fn new_objects_have_their_own_names_from_the_start_where_nobody_looks() {
+fn new_objects_have_their_own_names_from_the_start_in_new_trees() {
     let (folder, store) = store();
     let unseen = DirectoryStore::new(folder.path()).unseen();
     let path = folder.path().join("a/b");

@@ -22,7 +22,7 @@ async fn behave(map: &ObjectMap) -> Result<()> {
     assert_eq!(map.get_range("/v/0.0", 8..20).await?, "89");
     map.set("/v/0.0", "short").await?;
     assert_eq!(map.get("/v/0.0").await?, "short");
-    told_apart(map).await?;
+    keys_are_distinguished(map).await?;
     assert_eq!(map.remove("/v/0.0").await?, "short");
     assert_eq!(map.remove("/v/0.0").await.map_err(|failure| failure.code()), Err(-141));
     map.clear().await?;
@@ -32,7 +32,7 @@ async fn behave(map: &ObjectMap) -> Result<()> {
 }
 
 /// Results and their codes.
-async fn told_apart(map: &ObjectMap) -> Result<()> {
+async fn keys_are_distinguished(map: &ObjectMap) -> Result<()> {
     assert_eq!((map.presence("/v/0.0").await?, map.exists("/v/0.0").await?), (KeyPresence::Object, true));
     assert_eq!((map.presence("/v").await?, map.exists("/v").await?), (KeyPresence::Prefix, false));
     assert_eq!((map.presence("/no").await?, map.exists("/no").await?), (KeyPresence::Absent, false));

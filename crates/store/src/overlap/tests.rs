@@ -1,17 +1,17 @@
 use super::*;
 
 fn check(source: &str, target: &str, shape: DatasetShape, context: &StoreContext) -> Option<String> {
-    let told = check_apart(source, target, shape, context).err()?;
-    assert_eq!(told.kind(), ErrorKind::Conflict, "{told}");
-    Some(told.to_string())
+    let reported = check_apart(source, target, shape, context).err()?;
+    assert_eq!(reported.kind(), ErrorKind::Conflict, "{reported}");
+    Some(reported.to_string())
 }
 
 /// What is refused, with an error that names both.
 #[track_caller]
 fn refused(source: &str, target: &str, context: &StoreContext) {
-    let told = check(source, target, DatasetShape::Tree, context).expect("refused");
+    let reported = check(source, target, DatasetShape::Tree, context).expect("refused");
     let shown = |address: &str| Url::parse(address).expect("an address").to_string();
-    assert!(told.contains(&shown(source)) && told.contains(&shown(target)), "{told}");
+    assert!(reported.contains(&shown(source)) && reported.contains(&shown(target)), "{reported}");
 }
 
 #[track_caller]

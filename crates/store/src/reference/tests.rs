@@ -104,7 +104,7 @@ fn files_without_a_version_and_datasets_below_a_prefix_are_known() {
 }
 
 #[test]
-fn other_json_is_left_alone_and_damage_is_told() {
+fn other_json_is_left_alone_and_damage_is_reported() {
     for text in ["[1, 2]", "{\"type\": \"FeatureCollection\"}", "no json", ""] {
         let (store, root) = opened(text);
         assert_eq!(root.key(), "a/refs.json", "{text}");

@@ -126,7 +126,7 @@ fn least_end(header: &EntryHeader, name_len: usize) -> Option<u64> {
 /// needed, never an entry that does not exist.
 pub(super) fn check_readable(header: &EntryHeader) -> Result<()> {
     // Deflate produces at most 258 bytes from 2 bits.
-    let most = header.compressed.saturating_mul(1032).saturating_add(1032);
+    let max = header.compressed.saturating_mul(1032).saturating_add(1032);
     match header.method {
         _ if header.flags & format::ENCRYPTED != 0 => Err(Error::unsupported("zip entry is encrypted")),
         _ if header.flags & format::PATCH != 0 => {
@@ -140,7 +140,7 @@ pub(super) fn check_readable(header: &EntryHeader) -> Result<()> {
         format::STORED if header.size != header.compressed => {
             Err(Error::malformed("zip entry is stored, but its sizes differ"))
         }
-        format::DEFLATED if header.size > most => {
+        format::DEFLATED if header.size > max => {
             Err(Error::malformed("zip entry declares more bytes than can be compressed into it"))
         }
         format::STORED | format::DEFLATED => Ok(()),

@@ -46,8 +46,8 @@ pub(super) fn unknown(method: u16) -> Error {
 /// Memory grows with what is decompressed, not with what is declared.
 fn collect(stream: impl Read, len: usize) -> Result<Vec<u8>> {
     let mut out = Vec::new();
-    let most = u64::try_from(len).unwrap_or(u64::MAX).saturating_add(1);
-    stream.take(most).read_to_end(&mut out).map_err(|error| damaged().because(error))?;
+    let max = u64::try_from(len).unwrap_or(u64::MAX).saturating_add(1);
+    stream.take(max).read_to_end(&mut out).map_err(|error| damaged().because(error))?;
     Ok(out)
 }
 

@@ -132,14 +132,14 @@ impl ZipStore {
         if let Some(&content) = entry.content.get() {
             return self.exactly(content + range.start..content + range.end).await;
         }
-        let least = (LOCAL_LEN + key.len()) as u64;
+        let min = (LOCAL_LEN + key.len()) as u64;
         if range.start > NEAR {
-            let header = self.fetch(at..entry.bound.min(at + least)).await?;
+            let header = self.fetch(at..entry.bound.min(at + min)).await?;
             let content = self.locate(key, entry, &header)?;
             return self.exactly(content + range.start..content + range.end).await;
         }
         // Extra fields of the header are seldom longer than those of 64-bit sizes and times.
-        let guess = entry.bound.min(at.saturating_add(least + 64).saturating_add(range.end));
+        let guess = entry.bound.min(at.saturating_add(min + 64).saturating_add(range.end));
         let bytes = self.fetch(at..guess).await?;
         let content = self.locate(key, entry, &bytes)?;
         let start = content - at + range.start;

@@ -101,9 +101,9 @@ impl Projection {
 }
 
 /// Whether a request means that variable.
-pub(super) fn is_called(model: &Model, id: VarId, asked: &str) -> bool {
+pub(super) fn is_called(model: &Model, id: VarId, requested: &str) -> bool {
     let name = model.variable(id).map(|variable| variable.name.as_str()).unwrap_or_default();
-    wire(name) == asked || name == super::decoded(asked)
+    wire(name) == requested || name == super::decoded(requested)
 }
 
 pub(super) fn dds(
@@ -188,9 +188,9 @@ pub(super) fn dods(
     let mut body = wanted.dds(&dataset.model).into_bytes();
     body.extend(b"\nData:\n");
     let start = body.len();
-    let check = |body: &[u8]| match behaviour.most_bytes {
-        Some(most) if (body.len() - start) as u64 > most => {
-            Err(("403 Forbidden", format!("Request too big, max={:?}", behaviour.most_bytes)))
+    let check = |body: &[u8]| match behaviour.max_bytes {
+        Some(max) if (body.len() - start) as u64 > max => {
+            Err(("403 Forbidden", format!("Request too big, max={:?}", behaviour.max_bytes)))
         }
         _ => Ok(()),
     };

@@ -191,8 +191,8 @@ pub(super) fn dap(dataset: &ServedDataset, query: &str, behaviour: &DapBehaviour
             .map_err(|error| ("500 Internal Server Error", error.to_string()))?;
         let start = data.len();
         serialised(&values, behaviour.big_endian, &mut data);
-        if behaviour.most_bytes.is_some_and(|most| data.len() as u64 > most) {
-            return Err(("403 Forbidden", format!("Request too big, max={:?}", behaviour.most_bytes)));
+        if behaviour.max_bytes.is_some_and(|max| data.len() as u64 > max) {
+            return Err(("403 Forbidden", format!("Request too big, max={:?}", behaviour.max_bytes)));
         }
         if has_checksums {
             let checksum = crc32(&data[start..]);

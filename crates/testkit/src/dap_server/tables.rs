@@ -55,8 +55,8 @@ impl TableQuery {
         self.table.columns.contains(&id)
     }
 
-    pub(super) fn is_called(&self, asked: &str) -> bool {
-        wire(&self.table.name) == asked || self.table.name == super::decoded(asked)
+    pub(super) fn is_called(&self, requested: &str) -> bool {
+        wire(&self.table.name) == requested || self.table.name == super::decoded(requested)
     }
 
     /// Asks for all columns, or for the one of that name.
@@ -74,9 +74,9 @@ impl TableQuery {
         Ok(())
     }
 
-    fn column(&self, model: &Model, asked: &str) -> Result<VarId, Refusal> {
-        let found = self.table.columns.iter().copied().find(|id| is_called(model, *id, asked));
-        found.ok_or_else(|| ("404 Not Found", format!("{} has no column '{asked}'", self.table.name)))
+    fn column(&self, model: &Model, requested: &str) -> Result<VarId, Refusal> {
+        let found = self.table.columns.iter().copied().find(|id| is_called(model, *id, requested));
+        found.ok_or_else(|| ("404 Not Found", format!("{} has no column '{requested}'", self.table.name)))
     }
 
     pub(super) fn dds(&self, model: &Model) -> String {

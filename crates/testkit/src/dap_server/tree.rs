@@ -239,8 +239,8 @@ impl Declared {
         self.write(&part, body);
     }
 
-    fn is_called(&self, asked: &str) -> bool {
-        wire(&self.name) == asked || self.name == decoded(asked)
+    fn is_called(&self, requested: &str) -> bool {
+        wire(&self.name) == requested || self.name == decoded(requested)
     }
 }
 
@@ -255,8 +255,8 @@ pub(super) fn want(all: &mut [Declared], path: &[PathPart]) -> Result<(), Refusa
             return found.want(&own[len - 1].ranges, rest);
         }
     }
-    let asked = path.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(".");
-    Err(("404 Not Found", format!("variable '{asked}' was not found")))
+    let requested = path.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(".");
+    Err(("404 Not Found", format!("variable '{requested}' was not found")))
 }
 
 fn kind_of(model: &Model, ty: TypeRef) -> DeclaredKind {

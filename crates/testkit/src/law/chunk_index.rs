@@ -7,7 +7,7 @@ use ncirrus_layout::{
 use std::collections::BTreeMap;
 
 /// Locations of chunks, or the error.
-type Answers = Result<Vec<ChunkRef>, String>;
+type LocatedChunks = Result<Vec<ChunkRef>, String>;
 
 /// Maximum number of chunks of one array that are looked up.
 const MAX_CHUNKS: u64 = 300;
@@ -42,7 +42,7 @@ pub fn chunk_indexes(driver: &dyn Driver, objects: &ObjectView, root: &str) -> u
 /// If the index breaks the law.
 pub fn chunk_index(index: &dyn ChunkIndex, objects: &ObjectView, grid: &ChunkGrid, shape: &[u64]) {
     let view = MemoryView::new(objects.clone());
-    let locate = |cells: &[Vec<u64>]| -> Answers {
+    let locate = |cells: &[Vec<u64>]| -> LocatedChunks {
         settle_complete(index.locate(&view, &list(grid.rank(), cells))).map_err(|error| error.to_string())
     };
     assert_eq!(locate(&[]), Ok(Vec::new()), "no chunks, no answers");
@@ -96,7 +96,7 @@ fn sample(grid: &ChunkGrid, shape: &[u64]) -> Vec<Vec<u64>> {
 }
 
 /// The results if each round of requests fetches only what was requested, and some of it is lost again.
-fn arriving_late(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList) -> Answers {
+fn arriving_late(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList) -> LocatedChunks {
     let late = StallingView::new(objects.clone());
     let mut random = RandomSource(cells.len() as u64);
     let found = drive(&late, |view| {
@@ -110,7 +110,7 @@ fn arriving_late(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList)
 }
 
 /// Limits turn results into errors, never into other results.
-fn under_limits(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList, all: &Answers) {
+fn under_limits(index: &dyn ChunkIndex, objects: &ObjectView, cells: &CellList, all: &LocatedChunks) {
     let tight = Limits { metadata_bytes: 16, chunk_bytes: 16, depth: 1, group_depth: 1, count: 1, rank: 1 };
     let view = MemoryView::new(objects.clone()).with_limits(tight);
     let found = settle_complete(index.locate(&view, cells)).map_err(|error| error.to_string());

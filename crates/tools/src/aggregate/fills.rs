@@ -57,8 +57,8 @@ impl VariableNumbers<'_> {
     pub(super) fn range(&self) -> Result<Option<NumberRange>> {
         let mut range = None::<NumberRange>;
         self.each(|number| {
-            let (least, most) = range.unwrap_or((number, number));
-            range = Some((least.least(number), most.greatest(number)));
+            let (min, max) = range.unwrap_or((number, number));
+            range = Some((min.min(number), max.greatest(number)));
             true
         })?;
         Ok(range)
@@ -120,7 +120,7 @@ fn free_fill(ty: Atomic, range: Option<NumberRange>) -> Option<Values> {
         _ => {}
     }
     let own = default_fill(ty);
-    let Some((least, most)) = range else { return Some(own) };
+    let Some((min, max)) = range else { return Some(own) };
     let beside = |number: ExactNumber, step: i128| {
         let whole = match number {
             ExactNumber::Real(real) if step > 0 => ExactNumber::Real(real.floor()),
@@ -129,10 +129,10 @@ fn free_fill(ty: Atomic, range: Option<NumberRange>) -> Option<Values> {
         };
         whole.to_integer()?.checked_add(step)
     };
-    let candidates = [own.integer(0), beside(most, 1), beside(least, -1)];
+    let candidates = [own.integer(0), beside(max, 1), beside(min, -1)];
     candidates.into_iter().flatten().find_map(|number| {
         let number = ExactNumber::Integer(number);
-        if least <= number && number <= most {
+        if min <= number && number <= max {
             return None;
         }
         ExactNumber::all_as(&[number], ty)
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_free_value_is_beside_the_data() {
-        let free = |ty, least, most| free_fill(ty, Some((ExactNumber::Real(least), ExactNumber::Real(most))));
+        let free = |ty, min, max| free_fill(ty, Some((ExactNumber::Real(min), ExactNumber::Real(max))));
         assert_eq!(free(Atomic::Short, -5.0, 9.0), Some(default_fill(Atomic::Short)));
         assert_eq!(free(Atomic::Short, -32767.0, 9.0), Some(Values::Short(vec![10])));
         assert_eq!(free(Atomic::Short, -32767.0, 32767.0), Some(Values::Short(vec![-32768])));

@@ -1,8 +1,20 @@
 //! How the locations of fragments are written.
 use ncirrus::{Error, Result};
 use ncirrus_store::{Scheme, Url};
-use percent_encoding::percent_decode_str;
-use std::fmt::Write as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// What stays as it is in a path of a `file:` URL.
+const FILE_PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'+')
+    .remove(b'=')
+    .remove(b',')
+    .remove(b'@')
+    .remove(b':');
 
 /// How the locations of fragments are written in a master.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -112,17 +124,8 @@ fn without_protocol(url: &Url) -> Result<String> {
         return Ok(url.to_string());
     }
     let path = full_path(url)?;
-    let mut text = String::from(if path.starts_with('/') { "file://" } else { "file:///" });
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => text.push(char::from(byte)),
-            b'/' | b'-' | b'.' | b'_' | b'~' | b'+' | b'=' | b',' | b'@' | b':' => {
-                text.push(char::from(byte));
-            }
-            _ => _ = write!(text, "%{byte:02X}"),
-        }
-    }
-    Ok(text)
+    let start = if path.starts_with('/') { "file://" } else { "file:///" };
+    Ok(format!("{start}{}", utf8_percent_encode(&path, FILE_PATH)))
 }
 
 /// An address with its query. That of a dataset that a server computes is a constraint: it says which dataset this is.

@@ -56,10 +56,10 @@ const MEANING: [&str; 8] = [
 ];
 
 /// The address of a dataset; of one that a server computes, with its protocol, so that it is not searched for again.
-fn told_protocol(url: &str, dataset: &Dataset) -> String {
+fn with_protocol(url: &str, dataset: &Dataset) -> String {
     let stored = dataset.kind().stored;
-    let is_told = url.contains('#') || !Url::parse(url).is_ok_and(|url| !url.is_computed());
-    if stored.is_computed() && !is_told { format!("{url}#{stored}") } else { url.to_owned() }
+    let is_reported = url.contains('#') || !Url::parse(url).is_ok_and(|url| !url.is_computed());
+    if stored.is_computed() && !is_reported { format!("{url}#{stored}") } else { url.to_owned() }
 }
 
 impl FilePart {
@@ -74,7 +74,7 @@ impl FilePart {
         let mut part = Self { url: url.to_owned(), ..Self::default() };
         let opened = Dataset::open_with(url, &OpenOptions::default(), session);
         let looked = opened.and_then(|dataset| {
-            part.url = told_protocol(url, &dataset);
+            part.url = with_protocol(url, &dataset);
             part.look(&dataset, template)
         });
         if let Err(error) = looked {
@@ -95,6 +95,7 @@ impl FilePart {
         let read = template.members.iter().filter(is_compared).chain(template.collected());
         let read = read.filter_map(|member| model.variable_at(&member.path));
         let read: Vec<_> = read.map(|var| (var, Selection::all(&model.shape(var)))).collect();
+        // Announced before the first is read, so that their requests are made together.
         dataset.announce_reads(&read);
         let mut found = Vec::new();
         for (number, member) in template.members.iter().enumerate() {

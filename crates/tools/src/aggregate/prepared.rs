@@ -283,9 +283,9 @@ impl PreparedAggregation {
         let mut range = None::<NumberRange>;
         if !matches!(variable.ty, TypeRef::Atomic(Atomic::Float | Atomic::Double)) {
             for part in &self.parts {
-                if let Some((least, most)) = part.range(member, &self.template, self.first.session())? {
-                    let (first, last) = range.unwrap_or((least, most));
-                    range = Some((first.least(least), last.greatest(most)));
+                if let Some((min, max)) = part.range(member, &self.template, self.first.session())? {
+                    let (first, last) = range.unwrap_or((min, max));
+                    range = Some((first.min(min), last.greatest(max)));
                 }
             }
         }

@@ -226,6 +226,7 @@ fn characters(model: &mut Model, var: VarId, names: &[String]) -> Result<Values>
             let last = variable.dims.last_mut()?;
             Some(std::mem::replace(last, dim))
         });
+        // The shorter dimension may have been there for these names alone.
         if let Some(old) = old.filter(|old| model.users_of(*old).next().is_none()) {
             model.remove_dimension(old)?;
         }

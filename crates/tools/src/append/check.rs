@@ -433,11 +433,11 @@ fn atomic(ty: TypeRef) -> Option<Atomic> {
 /// The added part of a variable of a source, in blocks of some records, so many that chunks are mostly whole; a record
 /// that is larger than a block is cut along its own axes unless it is to be reordered.
 pub(super) fn blocks(plan: &SourcePlan, one: &AddedVariable, memory: usize) -> Vec<Selection> {
-    let most = ((memory / 16).min(BLOCK) as u64 / one.size.unwrap_or(ANY_SIZE).max(1)).max(1);
+    let max = ((memory / 16).min(BLOCK) as u64 / one.size.unwrap_or(ANY_SIZE).max(1)).max(1);
     let mut rest = vec![plan.selection(one)];
     let mut done = Vec::new();
     while let Some(block) = rest.pop() {
-        let is_small = block.element_count().is_some_and(|count| count <= most);
+        let is_small = block.element_count().is_some_and(|count| count <= max);
         match (is_small, block.halves(&one.grain)) {
             (false, Some((first, second))) if cuts_slice(&first, &block) => {
                 rest.push(second);

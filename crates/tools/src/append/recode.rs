@@ -113,10 +113,11 @@ impl Meaning {
         let decoded = decoded(&self.from, values)?;
         let mut numbers = ExactNumber::all(&decoded.values).into_iter().zip(&decoded.missing);
         if self.to.is_of_integers() {
-            let numbers = numbers.map(|(number, missing)| match missing {
-                true => Ok(None),
-                false => self.whole(number).map(Some),
-            });
+            let numbers = numbers.map(
+                |(number, missing)| {
+                    if *missing { Ok(None) } else { self.whole(number).map(Some) }
+                },
+            );
             let numbers = numbers.collect::<Result<Vec<_>, String>>()?;
             return self.to.encode_integers(&numbers).map_err(|error| error.message().to_owned());
         }
@@ -166,12 +167,12 @@ impl Meaning {
     fn encode(&self, numbers: &[f64]) -> Result<Values, String> {
         let encoded = match &self.units {
             Some((there, _)) if self.to.is_of_integers() && is_wide(self.to.stored_type()) => {
-                let whole = |number: &f64| match number.is_nan() {
-                    true => Ok(None),
-                    false => there
-                        .nearest_integer(ExactNumber::Real(*number))
-                        .map(Some)
-                        .ok_or_else(|| self.inexact(ExactNumber::Real(*number))),
+                let whole = |number: &f64| {
+                    if number.is_nan() {
+                        return Ok(None);
+                    }
+                    let integer = there.nearest_integer(ExactNumber::Real(*number));
+                    integer.map(Some).ok_or_else(|| self.inexact(ExactNumber::Real(*number)))
                 };
                 self.to.encode_integers(&numbers.iter().map(whole).collect::<Result<Vec<_>, _>>()?)
             }

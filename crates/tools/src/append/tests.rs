@@ -183,7 +183,7 @@ fn records_given_twice_are_refused_or_skipped() {
 }
 
 #[test]
-fn all_that_does_not_fit_is_told_at_once_and_a_dry_run_writes_nothing() {
+fn all_that_does_not_fit_is_reported_at_once_and_a_dry_run_writes_nothing() {
     let mut source = Made::new(&[3.0], 4);
     (source.levels, source.mask) = ([1000.0, 700.0], 2.0);
     let target = Made::new(&[0.0, 6.0], 0);
@@ -220,7 +220,7 @@ fn the_target_is_no_source_of_its_own() {
 }
 
 #[test]
-fn coordinates_that_doubles_do_not_tell_apart_differ() {
+fn coordinates_that_are_equal_as_doubles_differ() {
     let session = session();
     let made = |url: &str, time: u32, station: &str, id: &str| {
         let text = format!(
@@ -305,7 +305,7 @@ fn bounds_are_converted_with_their_times_and_groups_grow_with_them() {
 }
 
 #[test]
-fn times_of_64_bits_beyond_what_doubles_tell_apart_stay_as_they_are_or_are_refused() {
+fn times_of_64_bits_beyond_what_doubles_distinguish_stay_as_they_are_or_are_refused() {
     let units = "nanoseconds since 1970-01-01";
     let target = Bounded { units, calendar: "standard", times: vec![1], half: 1 };
     let late = 9_007_199_254_740_993;

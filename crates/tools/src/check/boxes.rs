@@ -7,13 +7,13 @@ pub(super) struct ChunkBoxes {
     /// What is left, the next on top.
     rest: Vec<Region>,
     grain: Vec<u64>,
-    most: u64,
+    max: u64,
 }
 
 impl ChunkBoxes {
     /// Boxes of at most so many elements, of an array with chunks of the shape `grain`.
-    pub(super) fn new(shape: &[u64], grain: Vec<u64>, most: u64) -> Self {
-        Self { rest: vec![Region::all(shape)], grain, most: most.max(1) }
+    pub(super) fn new(shape: &[u64], grain: Vec<u64>, max: u64) -> Self {
+        Self { rest: vec![Region::all(shape)], grain, max: max.max(1) }
     }
 }
 
@@ -50,7 +50,7 @@ impl Iterator for ChunkBoxes {
     fn next(&mut self) -> Option<Region> {
         loop {
             let region = self.rest.pop()?;
-            if region.element_count().is_some_and(|count| count <= self.most) {
+            if region.element_count().is_some_and(|count| count <= self.max) {
                 return Some(region);
             }
             match halves_between_chunks(&region, &self.grain).or_else(|| halves(&region)) {
@@ -70,13 +70,13 @@ mod tests {
     proptest! {
         #[test]
         fn boxes_cover_the_array_once_and_no_chunk_is_cut_that_fits(
-            shape in prop::collection::vec(1u64..9, 1..4), grain in prop::collection::vec(1u64..5, 4), most in 1u64..40
+            shape in prop::collection::vec(1u64..9, 1..4), grain in prop::collection::vec(1u64..5, 4), max in 1u64..40
         ) {
             let grain = grain[..shape.len()].to_vec();
-            let fits = grain.iter().product::<u64>() <= most;
+            let fits = grain.iter().product::<u64>() <= max;
             let mut seen = BTreeSet::new();
-            for region in ChunkBoxes::new(&shape, grain.clone(), most) {
-                prop_assert!(region.element_count().unwrap() <= most);
+            for region in ChunkBoxes::new(&shape, grain.clone(), max) {
+                prop_assert!(region.element_count().unwrap() <= max);
                 for at in 0..region.element_count().unwrap() {
                     let mut rest = at;
                     let mut index = Vec::new();

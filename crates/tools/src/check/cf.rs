@@ -98,20 +98,19 @@ fn find(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
 fn check_range(variable: &Variable, attributes: &Attributes, findings: &mut Findings) {
     let number =
         |name: &str, at| attributes.find(name).and_then(|attribute| ExactNumber::of(&attribute.values, at));
-    let (least, most, name) = match (number("valid_range", 0), number("valid_range", 1)) {
-        (Some(least), Some(most)) => (Some(least), Some(most), "valid_range"),
+    let (min, max, name) = match (number("valid_range", 0), number("valid_range", 1)) {
+        (Some(min), Some(max)) => (Some(min), Some(max), "valid_range"),
         _ => (number("valid_min", 0), number("valid_max", 0), "valid_min"),
     };
     let (Some((lowest, highest)), true) =
-        (stored_range(variable, attributes), least.is_some() || most.is_some())
+        (stored_range(variable, attributes), min.is_some() || max.is_some())
     else {
         return;
     };
-    let (least, most) = (least.unwrap_or(lowest), most.unwrap_or(highest));
-    let (least, most) =
-        (if least < lowest { lowest } else { least }, if most > highest { highest } else { most });
+    let (min, max) = (min.unwrap_or(lowest), max.unwrap_or(highest));
+    let (min, max) = (if min < lowest { lowest } else { min }, if max > highest { highest } else { max });
     // A range may be NaN, which holds nothing either.
-    if least.partial_cmp(&most).is_none_or(std::cmp::Ordering::is_gt) {
+    if min.partial_cmp(&max).is_none_or(std::cmp::Ordering::is_gt) {
         let message = "no value of the stored type is in the range".to_owned();
         note(findings, FindingCode::CfEmptyRange, variable, name, message);
     }

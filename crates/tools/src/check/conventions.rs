@@ -15,9 +15,9 @@ pub(super) fn check(
     findings: &mut Findings,
 ) -> Result<()> {
     for warning in dataset.warnings() {
-        let (place, told) = split(model, &warning);
-        let (code, severity) = code_of(told);
-        findings.note(code, severity, place, told);
+        let (place, reported) = split(model, &warning);
+        let (code, severity) = code_of(reported);
+        findings.note(code, severity, place, reported);
     }
     if dataset.facts().consolidated != Some(true) || !dataset_lists(dataset)? {
         return Ok(());
@@ -48,20 +48,20 @@ fn dataset_lists(dataset: &Dataset) -> Result<bool> {
 /// The member that a message is about, if it begins with its path, and the rest.
 fn split<'w>(model: &Model, warning: &'w str) -> (&'w str, &'w str) {
     match warning.split_once(": ") {
-        Some((path, told))
+        Some((path, reported))
             if path == "/" || model.variable_at(path).is_some() || model.group_at(path).is_some() =>
         {
-            (path, told)
+            (path, reported)
         }
         _ => ("/", warning),
     }
 }
 
-fn code_of(told: &str) -> (FindingCode, Severity) {
-    if told.starts_with("dimension ") && told.contains(", the axis ") {
+fn code_of(reported: &str) -> (FindingCode, Severity) {
+    if reported.starts_with("dimension ") && reported.contains(", the axis ") {
         return (FindingCode::ShapeContradicted, Severity::Error);
     }
-    if told.starts_with("there is no dimension ") {
+    if reported.starts_with("there is no dimension ") {
         return (FindingCode::DimensionUnknown, Severity::Error);
     }
     (FindingCode::Repaired, Severity::Warning)

@@ -78,12 +78,12 @@ impl<'a> ValueCheck<'a> {
             return Ok(ValuesRead::default());
         }
         let memory = (self.variable.dataset().session().memory() / 8).clamp(1, BLOCK) as u64;
-        let most = (memory / self.size.map_or(ANY_SIZE, |size| size as u64)).max(1);
+        let max = (memory / self.size.map_or(ANY_SIZE, |size| size as u64)).max(1);
         if self.digest.is_some() {
-            self.read_in_order(&shape, most / 2)?;
+            self.read_in_order(&shape, max / 2)?;
         } else {
             let mut buffer = Vec::new();
-            for region in ChunkBoxes::new(&shape, self.grain.clone(), most) {
+            for region in ChunkBoxes::new(&shape, self.grain.clone(), max) {
                 if self.is_stored(&region)? {
                     buffer = self.read_block(&region, buffer)?;
                 }
@@ -143,10 +143,10 @@ impl<'a> ValueCheck<'a> {
 
     /// Reads blocks that follow each other in row-major order, the next one while one is added to the digest. After
     /// damage there is no digest, and the rest is read in the order of chunks.
-    fn read_in_order(&mut self, shape: &[u64], most: u64) -> Result<()> {
+    fn read_in_order(&mut self, shape: &[u64], max: u64) -> Result<()> {
         // The slowest axes are cut first, inside of chunks if rows of chunks do not fit: such chunks are decoded for
         // each block, which is what the order costs.
-        let blocks = Blocks::new(&Selection::all(shape), self.grain.clone(), most);
+        let blocks = Blocks::new(&Selection::all(shape), self.grain.clone(), max);
         let mut regions = blocks.filter_map(|block| block.as_region());
         let reader = BlockReader { variable: self.variable, size: self.size };
         let mut current = regions.next().map(|region| (reader.read(&region, Vec::new()), region));

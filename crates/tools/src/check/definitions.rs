@@ -69,8 +69,8 @@ pub(super) fn check_unlimited(
             continue;
         };
         for ((dim, stored), len) in known.dims.iter().zip(&source.extent).zip(variable.shape()) {
-            let most = longest.entry(*dim).or_default();
-            *most = (*most).max(*stored);
+            let max = longest.entry(*dim).or_default();
+            *max = (*max).max(*stored);
             let name = model.dimension_path(*dim);
             if *stored > len {
                 let message = format!("{stored} elements are stored along {name}, whose length is {len}");
@@ -78,11 +78,11 @@ pub(super) fn check_unlimited(
             }
         }
     }
-    for (dim, most) in longest {
+    for (dim, max) in longest {
         let len = model.dimension(dim).map(|dimension| dimension.len);
-        if let Some(DimensionLen::Unlimited(len)) = len.filter(|len| len.current() > most) {
+        if let Some(DimensionLen::Unlimited(len)) = len.filter(|len| len.current() > max) {
             let message =
-                format!("the length is {len}, and no variable has more than {most} elements along it");
+                format!("the length is {len}, and no variable has more than {max} elements along it");
             findings.note(
                 FindingCode::UnlimitedUnused,
                 Severity::Warning,

@@ -146,10 +146,10 @@ impl StoredObjects {
     /// Reads every entry of a zip file, which verifies its checksum: parts of entries are read without.
     pub(super) fn check_zip(&self, session: &Session, findings: &mut Findings) -> Result<()> {
         let Some(opened) = &self.zip else { return Ok(()) };
-        let most = (session.memory() / 2) as u64;
+        let max = (session.memory() / 2) as u64;
         for key in &self.zip_keys {
             let object = opened.root.child(key);
-            let want = Want::AtMost(most);
+            let want = Want::AtMost(max);
             if let Err(error) = session.wait_for_store(&self.url, opened.store.get(&object, &want)) {
                 if !is_of_data(&error) {
                     return Err(error);

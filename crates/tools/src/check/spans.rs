@@ -44,6 +44,7 @@ impl SpanMap {
             let name = self.owners.get(span.owner).map_or("", String::as_str);
             return Some((name, start.max(range.start)..span.end.min(range.end)));
         }
+        // Runs of one owner that follow one another become one: files have far fewer of those than chunks.
         let mut run = Span { end: range.end, owner };
         let mut start = range.start;
         if let Some((before, _)) = before.filter(|(_, span)| span.end == range.start && span.owner == owner) {
@@ -74,7 +75,7 @@ mod tests {
     use ncirrus_layout::StoreId;
 
     #[test]
-    fn a_run_that_is_taken_twice_is_told_with_its_first_owner() {
+    fn a_run_that_is_taken_twice_is_reported_with_its_first_owner() {
         let object = ObjectId::new(StoreId::new("s"), "a");
         let mut spans = SpanMap::default();
         let (one, other) = (spans.owner("/a"), spans.owner("/b"));

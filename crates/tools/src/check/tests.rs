@@ -50,9 +50,9 @@ fn fletcher() -> Vec<CodecSpec> {
 struct Lcg(u64);
 
 impl Lcg {
-    fn below(&mut self, most: usize) -> usize {
+    fn below(&mut self, max: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % most
+        usize::try_from(self.0 >> 33).unwrap() % max
     }
 }
 
@@ -269,7 +269,7 @@ fn the_digest_of_numbers_is_that_of_their_little_endian_bytes() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_is_told_with_the_chunks_that_are_gone() {
+fn a_file_that_was_cut_off_is_reported_with_the_chunks_that_are_gone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.nc");
     create(&address(&file), Kind::Nc3, &[], |_| {});
@@ -281,7 +281,7 @@ fn a_file_that_was_cut_off_is_told_with_the_chunks_that_are_gone() {
 }
 
 #[test]
-fn what_makes_many_chunks_unreadable_is_told_once() {
+fn what_makes_many_chunks_unreadable_is_reported_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.nc");
     // More chunks than are located together.
@@ -314,7 +314,7 @@ fn absent_chunks_are_counted_and_listed_and_leave_a_dataset_sound() {
 }
 
 #[test]
-fn objects_that_belong_to_nothing_are_told() {
+fn objects_that_belong_to_nothing_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("a.zarr");
     create(&address(&tree), Kind::Zarr2, &[], |_| {});
@@ -327,7 +327,7 @@ fn objects_that_belong_to_nothing_are_told() {
 }
 
 #[test]
-fn consolidated_metadata_that_are_stale_are_told() {
+fn consolidated_metadata_that_are_stale_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("a.zarr");
     create(&address(&tree), Kind::Zarr2, &[], |new| {
@@ -343,7 +343,7 @@ fn consolidated_metadata_that_are_stale_are_told() {
 }
 
 #[test]
-fn the_fill_value_of_another_type_is_told() {
+fn the_fill_value_of_another_type_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("a.zarr");
     create(&address(&tree), Kind::Zarr2, &[], |_| {});
@@ -359,7 +359,7 @@ fn the_fill_value_of_another_type_is_told() {
 }
 
 #[test]
-fn what_cf_asks_is_checked_when_it_is_asked_for() {
+fn what_cf_asks_is_checked_when_it_is_requested() {
     let folder = tempfile::tempdir().unwrap();
     let file = address(&folder.path().join("a.nc"));
     create(&file, Kind::Nc4, &[], |new| {

@@ -7,12 +7,12 @@ pub(crate) struct Blocks {
     /// What is left, the next on top.
     rest: Vec<Selection>,
     grain: Vec<u64>,
-    most: u64,
+    max: u64,
 }
 
 impl Blocks {
-    pub(crate) fn new(selection: &Selection, grain: Vec<u64>, most: u64) -> Self {
-        Self { rest: vec![selection.clone()], grain, most: most.max(1) }
+    pub(crate) fn new(selection: &Selection, grain: Vec<u64>, max: u64) -> Self {
+        Self { rest: vec![selection.clone()], grain, max: max.max(1) }
     }
 }
 
@@ -22,7 +22,7 @@ impl Iterator for Blocks {
     fn next(&mut self) -> Option<Selection> {
         loop {
             let block = self.rest.pop()?;
-            if block.element_count().is_some_and(|count| count <= self.most) {
+            if block.element_count().is_some_and(|count| count <= self.max) {
                 return Some(block);
             }
             match block.halves(&self.grain) {
@@ -67,10 +67,10 @@ mod tests {
     proptest! {
         #[test]
         fn blocks_are_the_selection_in_order(
-            shape in prop::collection::vec(0u64..9, 0..4), grain in prop::collection::vec(1u64..5, 4), most in 1u64..40
+            shape in prop::collection::vec(0u64..9, 0..4), grain in prop::collection::vec(1u64..5, 4), max in 1u64..40
         ) {
             let whole = Selection::all(&shape);
-            let blocks: Vec<Selection> = Blocks::new(&whole, grain, most).collect();
+            let blocks: Vec<Selection> = Blocks::new(&whole, grain, max).collect();
             let count: u64 = blocks.iter().filter_map(Selection::element_count).sum();
             prop_assert_eq!(Some(count), whole.element_count());
             let firsts: Vec<Vec<u64>> =

@@ -159,7 +159,7 @@ fn definitions_that_differ_are_listed_with_what_each_has() {
 }
 
 #[test]
-fn order_counts_when_asked_for() {
+fn order_counts_when_requested() {
     let with = |names: [&'static str; 2]| {
         move |new: &Dataset| {
             for name in names {
@@ -226,7 +226,7 @@ proptest! {
         let first = pairs.iter().position(|(a, b)| a != b).map(|at| at as u64);
         prop_assert_eq!(found.differing, wanted);
         prop_assert_eq!(found.elements.first().map(|element| element.index[0]), first);
-        let most = pairs.iter().map(|(a, b)| (a - b).abs()).max();
-        prop_assert_eq!(Some(found.max_absolute), most.map(f64::from));
+        let max = pairs.iter().map(|(a, b)| (a - b).abs()).max();
+        prop_assert_eq!(Some(found.max_absolute), max.map(f64::from));
     }
 }

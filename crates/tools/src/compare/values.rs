@@ -45,7 +45,7 @@ pub(super) struct ValueComparison<'a> {
     sides: &'a [Side<'a>; 2],
     options: &'a CompareOptions,
     grain: Vec<u64>,
-    most: u64,
+    max: u64,
     found: VariableComparison,
     squares: f64,
 }
@@ -89,7 +89,7 @@ impl<'a> ValueComparison<'a> {
             sides,
             options,
             grain: common_grain(first, second),
-            most: memory / size(first).max(size(second)),
+            max: memory / size(first).max(size(second)),
             found: VariableComparison { path: first.path(), ..VariableComparison::default() },
             squares: 0.0,
         }
@@ -97,7 +97,7 @@ impl<'a> ValueComparison<'a> {
 
     /// Compares the elements of a selection, block by block; the next block is read while one is compared.
     pub(super) fn run(mut self, selection: &Selection) -> Result<VariableComparison> {
-        let mut blocks = Blocks::new(selection, self.grain.clone(), self.most);
+        let mut blocks = Blocks::new(selection, self.grain.clone(), self.max);
         let mut current = match blocks.next() {
             Some(block) => Some((read_both(self.sides, block.clone())()?, block)),
             None => None,
@@ -206,12 +206,12 @@ impl<'a> ValueComparison<'a> {
         }
         let difference = x.minus(y).abs();
         let relative = difference / x.to_f64().abs().max(y.to_f64().abs());
-        let is_same = self.options.tolerance.is_some_and(|most| difference <= most)
-            || self.options.relative.is_some_and(|most| relative <= most)
+        let is_same = self.options.tolerance.is_some_and(|max| difference <= max)
+            || self.options.relative.is_some_and(|max| relative <= max)
             || self
                 .options
                 .ulps
-                .is_some_and(|most| steps(&ours.values, &theirs.values, index) <= u128::from(most));
+                .is_some_and(|max| steps(&ours.values, &theirs.values, index) <= u128::from(max));
         Outcome::Number { difference, relative, is_same }
     }
 }

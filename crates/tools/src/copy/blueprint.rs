@@ -186,6 +186,7 @@ impl CopyBlueprint {
             return Ok(());
         }
         let mut groups = self.model.walk();
+        // Inner groups first: a group may become empty by the removal of those in it.
         groups.reverse();
         if options.alone {
             let root = self.model.root();

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_told_once_and_neighbours_as_one() {
+    fn a_chunk_is_reported_once_and_neighbours_as_one() {
         let mut all = Vec::new();
         for one in [
             part("/v", Some(&[0]), 0, 1),
@@ -60,10 +60,10 @@ mod tests {
         ] {
             note(&mut all, one);
         }
-        let told: Vec<(&str, Option<u64>, u64)> = all
+        let reported: Vec<(&str, Option<u64>, u64)> = all
             .iter()
             .map(|one| (one.path.as_str(), one.chunk.as_ref().map(|at| at[0]), one.region.count[0]))
             .collect();
-        assert_eq!(told, [("/v", Some(0), 1), ("/v", Some(2), 1), ("/w", None, 3), ("/w", None, 1)]);
+        assert_eq!(reported, [("/v", Some(0), 1), ("/v", Some(2), 1), ("/w", None, 3), ("/w", None, 1)]);
     }
 }

@@ -47,7 +47,7 @@ pub fn plan_copy(
     left_out.extend(fill_values::fit(&mut model, &create));
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
-    let (lengths, told) = strings::guess(&model, &pairs, &create);
+    let (lengths, reported) = strings::guess(&model, &pairs, &create);
     let resolved = resolve(&create, target, &lengths, session.settings())?;
     // The format lays out the copy in memory, without data.
     let memory = MemoryStore::new("memory://plan");
@@ -61,7 +61,7 @@ pub fn plan_copy(
         Ok(())
     }))?;
     let mut notes = effect::without(options, &create);
-    notes.extend(told);
+    notes.extend(reported);
     notes.extend(settle(source, &writer, &pairs, options, session)?);
     notes.extend(older_readers::misread(&writer.model(), &create));
     notes.extend(older_readers::unread(&writer.model(), &create));

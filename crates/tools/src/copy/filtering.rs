@@ -227,6 +227,7 @@ fn filter(text: &str) -> Result<CodecSpec> {
     if parts.is_empty() {
         return Ok(CodecSpec::V2(map));
     }
+    // Bare numbers are parameters of the HDF5 filter of that name.
     let named = names::translate(&CodecSpec::V2(map), CodecSpace::Hdf5, &DecodedElement::sized(None));
     match named {
         Ok(CodecSpec::Hdf5 { id, .. }) => Ok(CodecSpec::hdf5(id, &parameters(&parts)?)),

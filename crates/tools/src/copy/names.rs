@@ -81,31 +81,31 @@ fn rename_members(
 ) -> Result<()> {
     let Some(group) = model.group(id).filter(|_| !names.is_empty()).cloned() else { return Ok(()) };
     let path = model.group_path(id);
-    let mut told = |what: &str, old: &str, new: &str| {
+    let mut reported = |what: &str, old: &str, new: &str| {
         losses.push(format!("{what} {old:?} of {path} is named {new:?} in the copy"));
     };
     for id in group.dims {
         if let Some((old, new)) = model.dimension(id).and_then(|dim| names.get_key_value(&dim.name)) {
             model.rename_dimension(id, new)?;
-            told("dimension", old, new);
+            reported("dimension", old, new);
         }
     }
     for id in group.types {
         if let Some((old, new)) = model.user_type(id).and_then(|ty| names.get_key_value(&ty.name)) {
             model.rename_type(id, new)?;
-            told("type", old, new);
+            reported("type", old, new);
         }
     }
     for id in group.vars {
         if let Some((old, new)) = model.variable(id).and_then(|var| names.get_key_value(&var.name)) {
             model.rename_variable(id, new)?;
-            told("variable", old, new);
+            reported("variable", old, new);
         }
     }
     for id in group.groups {
         if let Some((old, new)) = model.group(id).and_then(|group| names.get_key_value(&group.name)) {
             model.rename_group(id, new)?;
-            told("group", old, new);
+            reported("group", old, new);
         }
     }
     Ok(())
@@ -114,7 +114,7 @@ fn rename_members(
 /// The beginning of a name, up to that many bytes, with a number if the result is taken.
 fn shortened(
     name: &str,
-    most: usize,
+    max: usize,
     known: &mut BTreeSet<String>,
     (what, of): (&str, &str),
     choice: LongNames,
@@ -122,7 +122,7 @@ fn shortened(
     if choice == LongNames::Refuse {
         let len = name.len();
         let message =
-            format!("the name of {what} {name:?} has {len} bytes, more than the {most} that netCDF-C reads");
+            format!("the name of {what} {name:?} has {len} bytes, more than the {max} that netCDF-C reads");
         return Err(Error::unsupported(message).at_path(of));
     }
     let cut = |room: usize| {
@@ -130,10 +130,10 @@ fn shortened(
         name.split_at(end).0.trim_end()
     };
     let numbered = |number: u32| match number {
-        0 => cut(most).to_owned(),
+        0 => cut(max).to_owned(),
         number => {
             let end = format!("_{number}");
-            format!("{}{end}", cut(most - end.len()))
+            format!("{}{end}", cut(max - end.len()))
         }
     };
     let new = (0..=u32::MAX).map(numbered).find(|new| !known.contains(new));

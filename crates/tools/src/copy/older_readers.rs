@@ -14,14 +14,14 @@ pub(super) fn unread(model: &Model, create: &CreateOptions) -> Vec<String> {
     let empty =
         empty.filter_map(|dim| model.dimension(*dim)).filter(|dimension| dimension.len.current() == 0);
     let empty = named(empty.map(|dimension| dimension.name.clone()).collect());
-    let told = [
+    let reported = [
         strings.map(|names| format!("{names}: netCDF-C 4.8.1 and 4.9.0 do not list strings of NCZarr")),
         scalars.map(|names| format!("{names}: netCDF-C 4.9.0 crashes on a dataset of NCZarr with scalars")),
         empty.map(|names| {
             format!("{names}: netCDF-C 4.9.0 refuses a dataset of NCZarr with dimensions of length 0")
         }),
     ];
-    told.into_iter().flatten().collect()
+    reported.into_iter().flatten().collect()
 }
 
 /// What some builds of them read wrongly without an error.

@@ -39,6 +39,7 @@ pub(super) fn settle(
         let plan =
             plan_copy((source.reader()?, pair.var), &pair.selection, (writer, pair.var), pair.treatment);
         let plan = session.engine().wait(plan).map_err(|error| error.at_path(&*pair.path))?;
+        // Nothing is lost if every chunk passes through as it is, which only the plan of the copy shows.
         if plan.written > 0 || plan.counted < plan.passes {
             let model = writer.model();
             notes.push(replace(writer, pair, &model, instead, session)?);
@@ -73,14 +74,14 @@ fn unread(writer: &DatasetWriter) -> Vec<String> {
             of_codecs.entry(name).or_default().push(model.variable_path(var));
         }
     }
-    let told = |(codec, variables): (String, Vec<String>)| {
+    let reported = |(codec, variables): (String, Vec<String>)| {
         let (first, more) = (variables.first().cloned().unwrap_or_default(), variables.len() - 1);
         let others = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!(
             "{first}{others}: zarr-python does not have codec {codec}, and cannot read what is stored with it"
         )
     };
-    of_codecs.into_iter().map(told).collect()
+    of_codecs.into_iter().map(reported).collect()
 }
 
 /// The filters without those that would change values again, if there are any.

@@ -26,7 +26,7 @@ impl TextInput {
     /// # Errors
     /// `NotFound`, `Denied` or `Io`.
     pub fn open(path: &Path, session: &Session) -> Result<Self> {
-        let failed = |error: io::Error| told(&error).at_object(path.display());
+        let failed = |error: io::Error| described(&error).at_object(path.display());
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
@@ -45,9 +45,9 @@ impl TextInput {
     /// `Io` if it cannot be read or kept.
     pub fn from_reader(mut reader: impl Read, session: &Session) -> Result<Self> {
         let mut kept = Vec::new();
-        let most = (session.memory() / 4).max(PIECE_LEN);
-        (&mut reader).take(most as u64 + 1).read_to_end(&mut kept).map_err(|error| told(&error))?;
-        if kept.len() <= most {
+        let max = (session.memory() / 4).max(PIECE_LEN);
+        (&mut reader).take(max as u64 + 1).read_to_end(&mut kept).map_err(|error| described(&error))?;
+        if kept.len() <= max {
             return Ok(Self(InputState::Memory(kept)));
         }
         let file = ScratchFile::create(&session.store_context().options.scratch_folder())?;
@@ -63,7 +63,7 @@ impl TextInput {
                     len += read as u64;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(told(&error)),
+                Err(error) => return Err(described(&error)),
             }
         }
     }
@@ -94,7 +94,7 @@ impl CdlText for TextInput {
     }
 }
 
-fn told(error: &io::Error) -> Error {
+fn described(error: &io::Error) -> Error {
     let kind = match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied => ErrorKind::Denied,

@@ -1,9 +1,9 @@
 //! Programs that make a dataset, of CDL text.
 use super::target::{self, FilterTarget};
-use super::{GenerateOptions, GenerateReport, fit_kind, told};
+use super::{GenerateOptions, GenerateReport, described, fit_kind};
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{Dataset, Error, ErrorKind, Kind, Model, Result, Selection, Session, Values};
-use ncirrus_cdl::parse::{self, BlockSink, CdlFormat, CdlText, DataBlock, DataSummary};
+use ncirrus::{Dataset, Error, ErrorKind, Format, Kind, Model, Result, Selection, Session, Values};
+use ncirrus_cdl::parse::{self, BlockSink, CdlText, DataBlock, DataSummary};
 use ncirrus_cdl::{CdlError, DataSource, ProgramOptions, ReadError};
 use ncirrus_model::{Fill, Storage, VarId};
 use std::io::Write;
@@ -47,11 +47,11 @@ pub fn generate_program(
     session: &Session,
 ) -> Result<GenerateReport> {
     let parsing = options.parsing(session.memory());
-    let definitions = parse::definitions(text, &parsing).map_err(|failure| told(failure, options))?;
+    let definitions = parse::definitions(text, &parsing).map_err(|failure| described(failure, options))?;
     let mut model = definitions.model.clone();
     let create = target::decide(&definitions, &model, &program.target, options)?;
     let filtered = target::put_filters(text, &definitions, &mut model, FilterTarget::of(&create));
-    filtered.map_err(|failure| told(failure, options))?;
+    filtered.map_err(|failure| described(failure, options))?;
     target::apply_rules(&mut model, options)?;
     fit_kind(&mut model, &create, options);
     let waiting = WaitingValues::new(session);
@@ -64,7 +64,7 @@ pub fn generate_program(
     let mut summary = DataSummary::default();
     if !options.definitions_only {
         let read = parse::data(text, &definitions, &parsing, &mut sink);
-        summary = read.map_err(|failure| told(failure, options))?;
+        summary = read.map_err(|failure| described(failure, options))?;
         program.filled = definitions.assigned().collect();
     }
     dataset.close()?;
@@ -74,11 +74,11 @@ pub fn generate_program(
     program.name.clone_from(&definitions.name);
     program.format = create.kind.map(format_of_kind);
     let mut source = ValuesByPath { dataset: &dataset, model: &model };
-    ncirrus_cdl::program(out, &model, &mut source, &program).map_err(told_of_program)?;
+    ncirrus_cdl::program(out, &model, &mut source, &program).map_err(program_error)?;
     Ok(GenerateReport::new(&definitions, summary))
 }
 
-fn told_of_program(error: CdlError) -> Error {
+fn program_error(error: CdlError) -> Error {
     match error {
         CdlError::Io(error) => {
             Error::new(ErrorKind::Io { retryable: false }, error.to_string()).because(error)
@@ -118,13 +118,13 @@ fn copy_lengths(model: &mut Model, grown: &Model) {
 }
 
 /// The format that a kind of dataset has in CDL; those of other libraries have the whole model, as netCDF-4 has.
-fn format_of_kind(kind: Kind) -> CdlFormat {
+fn format_of_kind(kind: Kind) -> Format {
     match kind {
-        Kind::Nc3 => CdlFormat::Classic,
-        Kind::Nc6 => CdlFormat::Offset64,
-        Kind::Nc5 => CdlFormat::Data64,
-        Kind::Nc4Classic => CdlFormat::NetCdf4Classic,
-        _ => CdlFormat::NetCdf4,
+        Kind::Nc3 => Format::Classic,
+        Kind::Nc6 => Format::Offset64,
+        Kind::Nc5 => Format::Data64,
+        Kind::Nc4Classic => Format::NetCdf4Classic,
+        _ => Format::NetCdf4,
     }
 }
 

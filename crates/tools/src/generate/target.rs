@@ -2,8 +2,8 @@
 use super::GenerateOptions;
 use crate::FilterRule;
 use crate::copy::storage_by_rules;
-use ncirrus::{CreateOptions, Kind, Result};
-use ncirrus_cdl::parse::{CdlFormat, CdlText, Definitions, FilterWords, ParseFailure};
+use ncirrus::{CreateOptions, Format, Kind, Result};
+use ncirrus_cdl::parse::{CdlText, Definitions, FilterWords, ParseFailure};
 use ncirrus_model::Model;
 use ncirrus_store::Url;
 
@@ -117,13 +117,13 @@ pub(super) fn decide(
 }
 
 /// The kind that a format's name means.
-pub fn kind_of_format(format: CdlFormat) -> Kind {
+pub fn kind_of_format(format: Format) -> Kind {
     match format {
-        CdlFormat::Classic => Kind::Nc3,
-        CdlFormat::Offset64 => Kind::Nc6,
-        CdlFormat::Data64 => Kind::Nc5,
-        CdlFormat::NetCdf4 => Kind::Nc4,
-        CdlFormat::NetCdf4Classic => Kind::Nc4Classic,
+        Format::Classic => Kind::Nc3,
+        Format::Offset64 => Kind::Nc6,
+        Format::Data64 => Kind::Nc5,
+        Format::NetCdf4 => Kind::Nc4,
+        Format::NetCdf4Classic => Kind::Nc4Classic,
     }
 }
 

@@ -59,8 +59,8 @@ fn made(golden: &Golden, session: &Session) -> std::result::Result<String, Strin
     let options = PrintOptions::new().name("t").special(true).classic(crate::is_classic_model(&dataset));
     dump(&dataset, &mut text, &options).unwrap();
     let text = String::from_utf8_lossy(&text).into_owned();
-    let told = |line: &&str| !line.contains("_NCProperties") && !line.contains("_SuperblockVersion");
-    Ok(text.lines().filter(told).map(|line| format!("{line}\n")).collect())
+    let reported = |line: &&str| !line.contains("_NCProperties") && !line.contains("_SuperblockVersion");
+    Ok(text.lines().filter(reported).map(|line| format!("{line}\n")).collect())
 }
 
 /// Cases that differ on purpose, each with its reason.
@@ -132,19 +132,19 @@ fn the_kind_is_the_targets_then_the_texts_then_what_the_text_needs() {
 }
 
 #[test]
-fn a_fault_in_the_last_value_leaves_nothing_and_every_fault_is_told() {
+fn a_fault_in_the_last_value_leaves_nothing_and_every_fault_is_reported() {
     let session = session();
     let text =
         "netcdf t { dimensions: d = 2; variables: int v(d), w(d);\ndata: v = 1, 300000000000;\nw = 1, x; }";
-    let told = std::sync::Mutex::new(Vec::new());
-    let note = |fault: &CdlFault| told.lock().unwrap().push(fault.to_string());
+    let reported = std::sync::Mutex::new(Vec::new());
+    let note = |fault: &CdlFault| reported.lock().unwrap().push(fault.to_string());
     let options = GenerateOptions::new().faults(&note);
     let error = generate(&text.as_bytes(), "memory://faults/a.nc", &options, &session).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Malformed);
     assert!(error.to_string().contains("(and 1 more)"), "{error}");
-    let told = told.into_inner().unwrap();
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].starts_with("2:14: 300000000000 does not fit int"), "{told:?}");
+    let reported = reported.into_inner().unwrap();
+    assert_eq!(reported.len(), 2, "{reported:?}");
+    assert!(reported[0].starts_with("2:14: 300000000000 does not fit int"), "{reported:?}");
     let opened = Dataset::open_with("memory://faults/a.nc", &Default::default(), &session);
     assert_eq!(opened.unwrap_err().kind(), ErrorKind::NotFound);
     let report =
@@ -178,7 +178,7 @@ fn chunks_filters_and_definitions_alone_are_chosen_by_options() {
 }
 
 #[test]
-fn filters_that_are_told_in_the_words_of_hdf5_and_of_zarr_are_applied_once() {
+fn filters_that_are_stated_for_hdf5_and_for_zarr_are_applied_once() {
     let session = session();
     let text = "netcdf t { dimensions: d = 8; variables: int v(d); v:_ChunkSizes = 8; v:_Shuffle = \"true\";
         v:_Filter = \"32015,3\"; v:_Codecs = \"[{\\\"id\\\": \\\"zstd\\\", \\\"level\\\": 5}]\"; data: v = 1; }";

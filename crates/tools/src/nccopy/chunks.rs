@@ -97,7 +97,11 @@ impl ChunkSpecs {
             ];
             let len = choices.into_iter().flatten().find(|len| *len > 0).unwrap_or(1);
             if let DimensionLen::Fixed(whole) = axis
-                && by_dimension.get(at).copied().flatten().is_some_and(|asked| asked > (*whole).max(1))
+                && by_dimension
+                    .get(at)
+                    .copied()
+                    .flatten()
+                    .is_some_and(|requested| requested > (*whole).max(1))
             {
                 let message = format!("chunks of {len} elements are longer than dimension {at}, {whole}");
                 return Err(Error::invalid(message).at_path(model.variable_path(var)));

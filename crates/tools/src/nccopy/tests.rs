@@ -38,7 +38,7 @@ fn the_first_rule_for_a_variable_and_the_last_for_dimensions_count() {
 fn small_chunks_make_a_variable_contiguous_unless_it_grows_or_is_filtered() {
     let (model, v, w) = model();
     let specs = ChunkSpecs::parse(&texts(&["y/10"]), &model).unwrap();
-    let storage = |var, filtered, least| specs.storage(&model, var, filtered, false, least).unwrap();
+    let storage = |var, filtered, min| specs.storage(&model, var, filtered, false, min).unwrap();
     assert_eq!(storage(w, false, 8192), Storage::Contiguous);
     assert_eq!(storage(w, false, 1600), Storage::Chunked(vec![10, 40]));
     assert_eq!(storage(w, true, 8192), Storage::Default);

@@ -157,9 +157,9 @@ impl PlaceWalk {
             let at_once = at_once(self.store.as_ref());
             // What would not be returned need not be requested.
             let all = self.options.all;
-            let may_be_told = |entry: &ListEntry| all || entry.is_prefix || !is_other(&entry.name);
+            let may_be_listed = |entry: &ListEntry| all || entry.is_prefix || !is_other(&entry.name);
             let some: Vec<ListEntry> =
-                level.entries.by_ref().filter(may_be_told).take(TURNS * at_once).collect();
+                level.entries.by_ref().filter(may_be_listed).take(BATCHES * at_once).collect();
             if !some.is_empty() {
                 let seen = some.into_iter().map(|entry| look(&self.store, level, entry, &self.limits));
                 *ready = iter(seen).buffered(at_once).collect().await;
@@ -189,7 +189,7 @@ impl PlaceWalk {
 }
 
 /// How many rounds of concurrent inspections are made before the first results are returned.
-const TURNS: usize = 4;
+const BATCHES: usize = 4;
 
 /// Inspects one place of a level.
 async fn look(

@@ -38,8 +38,8 @@ pub(super) fn chunk_shape(array: &StridedArray<'_>) -> Option<Vec<u64>> {
     };
     let common = lens.iter().fold(0, |divisor, len| gcd(divisor, *len)).max(1);
     let row = inner(shape, cut, *element).max(1);
-    let most = (MAX_CHUNK_BYTES / row).clamp(1, common);
-    let mut along = (1..=most).rev().find(|len| common.is_multiple_of(*len)).unwrap_or(1);
+    let max = (MAX_CHUNK_BYTES / row).clamp(1, common);
+    let mut along = (1..=max).rev().find(|len| common.is_multiple_of(*len)).unwrap_or(1);
     if along.saturating_mul(row) < LEAST && common.saturating_mul(row) <= WHOLE {
         along = common;
     }

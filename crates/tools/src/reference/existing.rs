@@ -55,9 +55,9 @@ async fn far(store: &dyn Store, objects: &[ObjectId]) -> Result<HashSet<ObjectId
         let found = store.get(&object, &Want::Range(0..1)).await.map_err(|error| error.at_object(&object))?;
         Ok(found.map(|_| object))
     };
-    let asked =
+    let requested =
         stream::iter(objects.iter().cloned()).map(ask).buffer_unordered(store.facts().concurrency.max(1));
-    asked.try_filter_map(|found| async move { Ok(found) }).try_collect().await
+    requested.try_filter_map(|found| async move { Ok(found) }).try_collect().await
 }
 
 /// The objects below the common prefix of all; `None` if only names are listed, level by level.

@@ -193,7 +193,7 @@ fn what_does_not_fit_is_refused_as_at_once_and_the_master_stays() {
     let odd = bench.changed_field("odd.nc", 9..10, |dataset| {
         dataset.variable("height").unwrap().write_all(&[10.0]).unwrap();
     });
-    for (file, sort, told) in [
+    for (file, sort, reported) in [
         (bench.field("a.nc", 0..3), false, "a.nc lies before"),
         (bench.field("x.nc", 5..8), true, "overlaps"),
         (odd, false, "/height, which does not have the axis, has different values"),
@@ -201,7 +201,7 @@ fn what_does_not_fit_is_refused_as_at_once_and_the_master_stays() {
         let options = AggregateOptions::new().sort(sort);
         let prepared = PreparedAggregation::adding(&target, &[file], &options, &bench.session).unwrap();
         assert!(
-            prepared.report().problems.iter().any(|problem| problem.contains(told)),
+            prepared.report().problems.iter().any(|problem| problem.contains(reported)),
             "{:?}",
             prepared.report()
         );

@@ -144,7 +144,7 @@ fn what_does_not_fit_is_named_before_anything_is_written() {
 }
 
 #[test]
-fn files_are_sorted_by_their_coordinates_and_gaps_are_told() {
+fn files_are_sorted_by_their_coordinates_and_gaps_are_reported() {
     let bench = Bench::new();
     let files = [bench.field("b.nc", 10..12), bench.field("a.nc", 0..3)];
     let options = AggregateOptions::new().sort(true);
@@ -260,8 +260,8 @@ fn variables_of_types_that_a_file_defines_are_stored_in_the_master() {
     let files = [file("a.nc", 0..3, 1), file("b.nc", 3..5, 1)];
     let odd = [files[0].clone(), file("odd.nc", 3..5, 2)];
     let prepared = PreparedAggregation::of(&odd, &AggregateOptions::default(), &bench.session).unwrap();
-    let told = &prepared.report().problems;
-    assert!(told[0].contains("odd.nc: /flag is of another type answer"), "{told:?}");
+    let reported = &prepared.report().problems;
+    assert!(reported[0].contains("odd.nc: /flag is of another type answer"), "{reported:?}");
     let target = join(&bench, &files[..1], &AggregateOptions::default(), "m.nca");
     let prepared =
         PreparedAggregation::adding(&target, &files[1..], &AggregateOptions::default(), &bench.session)

@@ -46,7 +46,7 @@ fn references_in_parquet_and_compressed_ones_are_named() {
     std::fs::write(bench.path("refs.json.zst"), [0x28, 0xb5, 0x2f, 0xfd, 4, 0x58]).unwrap();
     std::fs::write(bench.path("refs.json"), [0x28, 0xb5, 0x2f, 0xfd, 4, 0x58]).unwrap();
     std::fs::write(bench.path("a.nc.gz"), [0x1f, 0x8b, 8, 0, 0, 0]).unwrap();
-    for (name, told) in [
+    for (name, reported) in [
         ("refs.parq", "references in Parquet"),
         ("refs.parquet", "Parquet"),
         ("refs.json.zst", "compressed by Zstandard"),
@@ -56,6 +56,6 @@ fn references_in_parquet_and_compressed_ones_are_named() {
         let opened = Dataset::open_with(&bench.path(name), &OpenOptions::default(), &bench.session);
         let error = opened.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}: {error}");
-        assert!(error.to_string().contains(told) && error.to_string().contains(name), "{error}");
+        assert!(error.to_string().contains(reported) && error.to_string().contains(name), "{error}");
     }
 }

@@ -135,7 +135,7 @@ fn what_the_arithmetic_of_s3netcdf4_loses_is_refused() {
 }
 
 #[test]
-fn nothing_is_replaced_unasked() {
+fn nothing_is_replaced_without_a_request() {
     let bench = Bench::new();
     let (source, target) = (bench.field("a.nc", 0..5), bench.path("m.nca"));
     let run = |options: &SplitOptions<'_>, master: &MasterOptions| {

@@ -88,7 +88,7 @@ fn an_aggregation_is_opened_changed_and_grows() {
 }
 
 #[test]
-fn fragments_on_object_stores_are_changed_whole_when_told() {
+fn fragments_on_object_stores_are_changed_whole_on_request() {
     for rewrite in [false, true] {
         let mut bench = Bench::new();
         let memory = MemoryStore::new("memory://written");

@@ -100,11 +100,11 @@ fn a_thousand_fragments_are_read_with_twenty_handles() {
     let made = Made::new(&root, 1000, 4, &session());
     let session = Session::builder().handles(20).build().unwrap();
     let dataset = open(&made.path(), &session).unwrap();
-    let (done, most) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (done, max) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                most.fetch_max(open_files(&root).unwrap_or(0), Ordering::Relaxed);
+                max.fetch_max(open_files(&root).unwrap_or(0), Ordering::Relaxed);
                 std::thread::yield_now();
             }
         });
@@ -112,7 +112,7 @@ fn a_thousand_fragments_are_read_with_twenty_handles() {
         done.store(true, Ordering::Relaxed);
         assert_eq!(read.unwrap(), Values::Double(made.due()));
     });
-    assert!(most.load(Ordering::Relaxed) <= 20, "{} handles", most.load(Ordering::Relaxed));
+    assert!(max.load(Ordering::Relaxed) <= 20, "{} handles", max.load(Ordering::Relaxed));
     assert!(open_files(&root).is_none_or(|now| now <= 20));
 }
 

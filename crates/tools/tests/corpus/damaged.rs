@@ -6,7 +6,7 @@ use ncirrus::{Dataset, ErrorKind};
 use std::collections::BTreeSet;
 
 /// The expectations for one dataset.
-struct Asked {
+struct DamagedCase {
     case: &'static str,
     /// Lines that the dump must contain.
     lines: &'static [&'static str],
@@ -16,13 +16,13 @@ struct Asked {
     warnings: &'static [&'static str],
 }
 
-const fn whole(case: &'static str, lines: &'static [&'static str]) -> Asked {
-    Asked { case, lines, fault: None, warnings: &[] }
+const fn whole(case: &'static str, lines: &'static [&'static str]) -> DamagedCase {
+    DamagedCase { case, lines, fault: None, warnings: &[] }
 }
 
 const ROWS: &[&str] = &["\tint v(lat, lon) ;", "  0, 1, 2, 3,", "  4, 5, 6, 7,", "  8, _, 10, 11 ;"];
 
-const ASKED: [Asked; 24] = [
+const CASES: [DamagedCase; 24] = [
     // docs/spec/nczarr.md 3.4: the older, shorter names of the members.
     whole("alternate-short-keys", ROWS),
     // docs/spec/nczarr.md 3.5: the dimension references win over the names of xarray.
@@ -44,7 +44,7 @@ const ASKED: [Asked; 24] = [
     // docs/spec/nczarr.md 2.2: the third version is preferred; its root has no members.
     whole("both-v2-v3", &["netcdf edge {", "}"]),
     // docs/spec/nczarr.md 3.5: the shape is right, and the axis has an anonymous dimension.
-    Asked {
+    DamagedCase {
         case: "dim-mismatch",
         lines: &["\tlon = 9 ;", "\tfloat lon(_Anonymous_Dim_4) ;", "\tint v(lat, _Anonymous_Dim_4) ;"],
         fault: None,
@@ -53,14 +53,14 @@ const ASKED: [Asked; 24] = [
             "/v: dimension /lon has length 9, the axis 4",
         ],
     },
-    Asked {
+    DamagedCase {
         case: "dimref-unknown",
         lines: &["\tlon = 4 ;", "\tfloat lon(lon) ;", "\tint v(lat, _Anonymous_Dim_4) ;"],
         fault: None,
         warnings: &["/v: there is no dimension /nope"],
     },
     // docs/spec/nczarr.md 4.3: a missing chunk is all fill, a short one and one with surplus bytes are errors.
-    Asked {
+    DamagedCase {
         case: "long-chunk",
         lines: &[" lat = -10.5, 0, 10.25 ;", " lon = 0, 90, 180, 270 ;"],
         fault: Some((
@@ -72,7 +72,7 @@ const ASKED: [Asked; 24] = [
         warnings: &[],
     },
     whole("missing-chunk", &["  _, _, _, _,", "  _, _, _, _ ;"]),
-    Asked {
+    DamagedCase {
         case: "short-chunk",
         lines: &[" lat = -10.5, 0, 10.25 ;", " lon = 0, 90, 180, 270 ;"],
         fault: Some(("/v", ErrorKind::Malformed, "the chunk has 20 bytes instead of 48", "v/0.0")),
@@ -81,7 +81,7 @@ const ASKED: [Asked; 24] = [
     // docs/spec/nczarr.md 2.2: without a superblock it is plain Zarr.
     whole("no-zattrs", ROWS),
     // docs/spec/nczarr.md 3.1: the first JSON value counts.
-    Asked {
+    DamagedCase {
         case: "stale-tail",
         lines: &[
             "\tt = UNLIMITED ; // (6 currently)",
@@ -96,7 +96,7 @@ const ASKED: [Asked; 24] = [
     whole("text-null", &["\t\tv:long_name = \"null\" ;"]),
     // docs/spec/nczarr.md 3.4: an array that is not listed is shown, one that is listed but missing is damaged.
     whole("unlisted-array", &["\tint v(lat, lon) ;", "\tint unlisted(lat, lon) ;"]),
-    Asked {
+    DamagedCase {
         case: "var-no-zarray",
         lines: &[" lat = -10.5, 0, 10.25 ;", " lon = 0, 90, 180, 270 ;", "\t\tv:long_name = \"value\" ;"],
         fault: Some(("/v", ErrorKind::NotFound, "the array is listed but has no .zarray", "v/.zarray")),
@@ -111,28 +111,28 @@ fn damaged_datasets_are_read_as_far_as_they_are_whole() {
     let Some(cases) = cases() else { return };
     let session = session();
     let edges = cases.iter().filter_map(|case| Some((case.id.strip_prefix("edge/")?, &case.path)));
-    let tested: BTreeSet<&str> = ASKED.iter().map(|asked| asked.case).collect();
+    let tested: BTreeSet<&str> = CASES.iter().map(|expected| expected.case).collect();
     for (name, path) in edges {
         assert!(tested.contains(name), "nothing is asked of {name}");
-        let asked = ASKED.iter().find(|asked| asked.case == name).unwrap();
-        check(asked, &open(path, &session).unwrap());
+        let expected = CASES.iter().find(|expected| expected.case == name).unwrap();
+        check(expected, &open(path, &session).unwrap());
     }
 }
 
-fn check(asked: &Asked, dataset: &Dataset) {
-    let case = asked.case;
+fn check(expected: &DamagedCase, dataset: &Dataset) {
+    let case = expected.case;
     let (text, is_whole) = cdl_of(dataset, "edge", |_| ()).unwrap();
-    for line in asked.lines {
+    for line in expected.lines {
         assert!(text.lines().any(|one| one == *line), "{case} lacks the line {line:?}:\n{text}");
     }
     let warnings = dataset.warnings();
-    assert_eq!(warnings.len(), asked.warnings.len(), "{case}: {warnings:?}");
-    for (warning, start) in warnings.iter().zip(asked.warnings) {
+    assert_eq!(warnings.len(), expected.warnings.len(), "{case}: {warnings:?}");
+    for (warning, start) in warnings.iter().zip(expected.warnings) {
         assert!(warning.starts_with(start), "{case}: {warning}");
     }
-    assert_eq!(is_whole, asked.fault.is_none(), "{case}:\n{text}");
+    assert_eq!(is_whole, expected.fault.is_none(), "{case}:\n{text}");
     for variable in dataset.variables() {
-        match (values(&variable), asked.fault) {
+        match (values(&variable), expected.fault) {
             (Err(error), Some((path, kind, reason, key))) if path == variable.path() => {
                 assert_eq!(error.kind(), kind, "{case}: {error:?}");
                 assert_eq!(error.place().path.as_deref(), Some(path), "{case}: {error:?}");

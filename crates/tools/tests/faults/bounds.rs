@@ -28,7 +28,7 @@ fn read(url: &str, session: &Session) {
 }
 
 /// The maximum number of requests in flight while two servers were read from and one was listed.
-fn most(requests: usize, latency: u64) -> usize {
+fn max(requests: usize, latency: u64) -> usize {
     let (_folder, temp) = temp();
     let gauge = Arc::new(Gauge::default());
     let rule = Rule { latency: Duration::from_millis(latency), ..good() };
@@ -60,13 +60,13 @@ fn most(requests: usize, latency: u64) -> usize {
 
 #[test]
 fn requests_to_all_stores_and_listings_together_keep_to_the_bound_of_the_session() {
-    assert_eq!(most(1, 5), 1);
-    assert_eq!(most(3, 20), 3);
-    assert!(most(256, 200) > 16, "more than one web server takes");
+    assert_eq!(max(1, 5), 1);
+    assert_eq!(max(3, 20), 3);
+    assert!(max(256, 200) > 16, "more than one web server takes");
 }
 
 #[test]
-fn a_web_server_is_asked_for_sixteen_things_at_once() {
+fn a_web_server_gets_sixteen_requests_at_once() {
     let (_folder, temp) = temp();
     let gauge = Arc::new(Gauge::default());
     let rule = Rule { latency: Duration::from_millis(100), ..good() };

@@ -44,7 +44,7 @@ fn datasets_without_telling_names_are_found_in_two_requests_besides_their_own() 
 }
 
 #[test]
-fn what_is_no_dataset_is_told_in_few_requests() {
+fn other_objects_are_reported_in_few_requests() {
     let (_folder, temp) = temp();
     let page = b"<!DOCTYPE html>\n<html><body>Index of /data</body></html>";
     std::fs::write(temp.join("page"), page).unwrap();
@@ -57,7 +57,7 @@ fn what_is_no_dataset_is_told_in_few_requests() {
     let unknown = "not a dataset of a known format";
     // Where there is nothing, or a page for people, a server may compute a dataset: both protocols are tried.
     let computed = 4;
-    for (name, kind, told, most) in [
+    for (name, kind, reported, max) in [
         ("page", ErrorKind::Malformed, "an HTML page, not data", 1 + computed),
         (
             "login",
@@ -79,9 +79,9 @@ fn what_is_no_dataset_is_told_in_few_requests() {
         let url = format!("{}/{name}", proxy.address);
         let error = Dataset::open_with(&url, &OpenOptions::default(), &session(|_| {})).unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
-        assert!(error.message().starts_with(told), "{error}");
+        assert!(error.message().starts_with(reported), "{error}");
         assert!(error.to_string().contains(url.trim_end_matches('/')), "{error}");
-        assert!(proxy.requests().len() <= most, "{name}: {:?}", proxy.requests());
+        assert!(proxy.requests().len() <= max, "{name}: {:?}", proxy.requests());
     }
 }
 
@@ -91,8 +91,8 @@ fn a_metadata_document_over_the_limit_is_not_fetched() {
     std::fs::create_dir(temp.join("x")).unwrap();
     let document = format!("{}{}", " ".repeat(100_000), r#"{"zarr_format": 2}"#);
     std::fs::write(temp.join("x/.zgroup"), document).unwrap();
-    for (most, is_read) in [(100_017, false), (100_018, true)] {
-        let limits = Limits { metadata_bytes: most, ..Limits::default() };
+    for (max, is_read) in [(100_017, false), (100_018, true)] {
+        let limits = Limits { metadata_bytes: max, ..Limits::default() };
         let session = Session::builder().threads(2).limits(limits).build().unwrap();
         for place in [serve(&temp, None), temp.to_str().unwrap().to_owned()] {
             let opened = Dataset::open_with(&format!("{place}/x"), &OpenOptions::default(), &session);
@@ -112,7 +112,7 @@ fn a_metadata_document_over_the_limit_is_not_fetched() {
 }
 
 #[test]
-fn an_address_that_fails_is_asked_about_once() {
+fn an_address_that_fails_is_checked_once() {
     let (_folder, temp) = temp();
     let rule = Rule { harms: vec![Harm::Status("503 Service Unavailable")], one_in: 1, ..good() };
     for name in ["x", "x.nc", "x.zip", "x.json"] {
@@ -120,8 +120,8 @@ fn an_address_that_fails_is_asked_about_once() {
         let url = format!("{}/{name}", proxy.address);
         let twice = session(|options| options.retries = 1);
         let error = Dataset::open_with(&url, &OpenOptions::default(), &twice).unwrap_err();
-        let told = format!("{error}");
-        assert!(told.contains("server answered 503") && told.contains(&url), "{told}");
+        let reported = format!("{error}");
+        assert!(reported.contains("server answered 503") && reported.contains(&url), "{reported}");
         assert_eq!(proxy.requests().len(), 2, "{name}: {:?}", proxy.requests());
         assert!(proxy.requests().iter().all(|request| request.target == format!("/{name}")));
     }
@@ -170,9 +170,9 @@ fn a_server_without_ranges_is_warned_of_or_refused() {
     let proxy = Proxy::start(&serve(&temp, None), rule);
     let url = format!("{}/x.nc", proxy.address);
     let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session(|_| {})).unwrap();
-    let told =
+    let reported =
         format!("{url}: the server does not support byte ranges; the whole object was read ({size} bytes)");
-    assert_eq!(dataset.warnings(), [told]);
+    assert_eq!(dataset.warnings(), [reported]);
     assert_eq!(dataset.variable("v").unwrap().read::<i16>().unwrap(), [1, 2, 3, 4, 5]);
     assert_eq!(proxy.requests().len(), 1);
     let small = session(|options| options.whole_bytes = 10);

@@ -55,11 +55,11 @@ fn all_fixtures_are_read_through_a_network_that_fails() {
     let Some(root) = corpus("nczarr") else { return };
     let (_folder, temp) = temp();
     let fixtures = everything(&root, &temp, &session(|_| {}));
-    let least = read_all(&root, &temp, &fixtures, &good());
+    let min = read_all(&root, &temp, &fixtures, &good());
     let broken = [Harm::Cut, Harm::Short, Harm::Stalled];
     for harms in [&FAILING[..], &broken] {
         let requests = read_all(&root, &temp, &fixtures, &tenth(harms));
-        assert!(requests <= least + least / 4, "{requests} requests, {least} without harm");
+        assert!(requests <= min + min / 4, "{requests} requests, {min} without harm");
     }
 }
 
@@ -77,11 +77,11 @@ fn latency_changes_nothing() {
 }
 
 #[test]
-fn a_network_that_never_works_is_told_of() {
+fn a_network_that_never_works_is_reported() {
     let (_folder, temp) = temp();
     std::fs::write(temp.join("x.nc"), b"CDF\x01").unwrap();
     let rule = |harm| Rule { harms: vec![harm], one_in: 1, ..good() };
-    for (harm, told) in [
+    for (harm, reported) in [
         (Harm::Status("503 Service Unavailable"), "server answered 503 Service Unavailable"),
         (Harm::Unheard, "connection failed"),
         (Harm::Unanswered, "connection failed"),
@@ -92,7 +92,7 @@ fn a_network_that_never_works_is_told_of() {
         let error = Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Io { retryable: true }, "{error}");
         let message = error.to_string();
-        assert!(message.starts_with(told), "{message}");
+        assert!(message.starts_with(reported), "{message}");
         assert!(
             message.contains("; given up after 4 attempts in ") && message.contains("/x.nc"),
             "{message}"
@@ -105,7 +105,7 @@ fn a_network_that_never_works_is_told_of() {
 }
 
 #[test]
-fn an_object_that_changes_between_two_reads_is_told_of() {
+fn an_object_that_changes_between_two_reads_is_reported() {
     let (_folder, temp) = temp();
     let session = session(|_| {});
     let path = temp.join("x.nc");

@@ -44,7 +44,7 @@ fn all_fixtures_are_written_and_read_through_a_network_that_fails() {
 }
 
 #[test]
-fn whose_answers_are_lost_is_not_told_that_somebody_else_was_faster() {
+fn lost_answers_are_not_reported_as_conflicts() {
     let server = Server::start();
     let session = session(|_| {});
     let made = Dataset::create_with("memory://made/x", &nczarr(), &session).unwrap();
@@ -66,7 +66,7 @@ fn nczarr() -> CreateOptions {
 }
 
 #[test]
-fn a_service_that_never_works_is_told_of_and_not_hammered() {
+fn a_service_that_never_works_is_reported_and_not_hammered() {
     let server = Server::start();
     let rule = Rule { harms: vec![Harm::Status("503 Service Unavailable")], one_in: 1, ..good() };
     let proxy = Proxy::start(&server.address, rule);
@@ -78,14 +78,14 @@ fn a_service_that_never_works_is_told_of_and_not_hammered() {
         .and_then(|dataset| dataset.close())
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io { retryable: true }, "{error}");
-    let told = "server answered 503 Service Unavailable; given up after 3 attempts in ";
-    assert!(error.message().starts_with(told), "{error}");
+    let reported = "server answered 503 Service Unavailable; given up after 3 attempts in ";
+    assert!(error.message().starts_with(reported), "{error}");
     assert!(error.to_string().contains("bucket/x"), "{error}");
     let requests = proxy.requests();
     // The first object that is given up stops the requests for the others.
     let of = |target: &str| requests.iter().filter(|request| request.target == target).count();
-    let most = requests.iter().map(|request| of(&request.target)).max();
-    assert_eq!(most, Some(3), "{requests:?}");
+    let max = requests.iter().map(|request| of(&request.target)).max();
+    assert_eq!(max, Some(3), "{requests:?}");
     assert!(server.requests().is_empty(), "nothing was passed on");
     assert!(requests.len() <= 24, "{requests:?}");
 }

@@ -48,7 +48,7 @@ fn shelf(top: &Path, session: &Session) {
 }
 
 #[test]
-fn datasets_of_a_directory_are_told_by_what_they_are() {
+fn datasets_of_a_directory_are_recognized_by_what_they_are() {
     let ((_folder, temp), session) = (temp(), session());
     shelf(&temp, &session);
     let url = temp.to_str().unwrap();
@@ -121,7 +121,7 @@ fn a_dataset_is_listed_as_itself() {
 }
 
 #[test]
-fn objects_without_telling_names_are_looked_at_together_and_told_meanwhile() {
+fn objects_with_unspecific_names_are_read_together_and_reported_meanwhile() {
     let far = Arc::new(Far::new(MemoryStore::new("far://place")));
     for number in 0..600 {
         let object = far.inner.root().child(&format!("{number:03}"));
@@ -138,7 +138,7 @@ fn objects_without_telling_names_are_looked_at_together_and_told_meanwhile() {
     assert_eq!(found.next().unwrap().unwrap().kind, PlaceKind::NetCdf3);
     assert!(far.requests().len() < 300, "{} requests before the first line", far.requests().len());
     assert_eq!((found.count(), far.requests().len()), (599, 601));
-    assert_eq!(far.most_in_flight(), 64);
+    assert_eq!(far.max_in_flight(), 64);
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn pages_are_listed_as_they_are_needed() {
 }
 
 #[test]
-fn a_store_that_lists_all_at_once_is_asked_so() {
+fn a_store_that_lists_all_at_once_is_listed_so() {
     let far = Counting::new(true);
     let session = far.session();
     let mut keys = places::keys("far://place/a", &KeysOptions::new().sizes(true), &session).unwrap();

@@ -33,7 +33,7 @@ pub(crate) struct Program<'a> {
 type Done = Result<(), String>;
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn told(error: Error) -> String {
+fn reported(error: Error) -> String {
     format!("{error:?}")
 }
 
@@ -65,7 +65,7 @@ impl<'a> Program<'a> {
         let options = self.form.create(&mut self.random);
         self.consolidated = options.consolidated;
         self.log.push(format!("create {} {options:?}", self.form.name));
-        self.dataset = Some(Dataset::create_with(&self.url(), &options, self.session).map_err(told)?);
+        self.dataset = Some(Dataset::create_with(&self.url(), &options, self.session).map_err(reported)?);
         for _ in 0..1 + self.below(3) {
             self.add_dimension()?;
         }
@@ -113,7 +113,7 @@ impl<'a> Program<'a> {
     }
 
     pub(crate) fn open(&self) -> Result<Dataset, String> {
-        Dataset::open_with(&self.url(), &OpenOptions::default(), self.session).map_err(told)
+        Dataset::open_with(&self.url(), &OpenOptions::default(), self.session).map_err(reported)
     }
 
     fn is_free(&self, path: &String) -> bool {
@@ -135,7 +135,7 @@ impl<'a> Program<'a> {
         if self.oracle.groups.is_empty() {
             let name = self.fresh("g");
             self.log.push(format!("group {name:?}"));
-            self.dataset().root().add_group(&name).map_err(told)?;
+            self.dataset().root().add_group(&name).map_err(reported)?;
             self.oracle.groups.push(join("/", &name));
         }
         Ok(self.oracle.groups[0].clone())
@@ -149,9 +149,9 @@ impl<'a> Program<'a> {
         let unlimited = may_grow && self.one_in(2);
         let len = if unlimited { 0 } else { 1 + self.below(6) as u64 };
         self.log.push(format!("dimension {home} {name:?} {len} unlimited={unlimited}"));
-        let group = self.dataset().group(&home).map_err(told)?;
+        let group = self.dataset().group(&home).map_err(reported)?;
         let dim_len = if unlimited { DimensionLen::Unlimited(0) } else { DimensionLen::Fixed(len) };
-        group.add_dimension(&name, dim_len).map_err(told)?;
+        group.add_dimension(&name, dim_len).map_err(reported)?;
         self.oracle.dims.push(Some(Dim { path: join(&home, &name), len, unlimited }));
         Ok(())
     }
@@ -178,13 +178,13 @@ impl<'a> Program<'a> {
         let names: Vec<String> =
             dims.iter().map(|at| split(&self.oracle.dim(*at).path).1.to_owned()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let group = self.dataset().group(&home).map_err(told)?;
-        let variable = group.add_variable(&name, ty, &names).map_err(told)?;
+        let group = self.dataset().group(&home).map_err(reported)?;
+        let variable = group.add_variable(&name, ty, &names).map_err(reported)?;
         if let Some(fill) = &fill {
-            variable.set_fill(fill.clone()).map_err(told)?;
+            variable.set_fill(fill.clone()).map_err(reported)?;
         }
         if !self.form.kind.is_classic() {
-            variable.set_storage(storage, filters).map_err(told)?;
+            variable.set_storage(storage, filters).map_err(reported)?;
         }
         self.oracle.add_var(join(&home, &name), ty, dims, fill);
         Ok(())
@@ -216,8 +216,8 @@ impl<'a> Program<'a> {
             let compact = ty != Atomic::String && self.one_in(2);
             return (if compact { Storage::Compact } else { Storage::Contiguous }, Vec::new());
         }
-        let most = |dim: &Dim| if dim.unlimited { 4 } else { dim.len };
-        let chunk = dims.iter().map(|dim| 1 + self.random.below(most(dim))).collect();
+        let max = |dim: &Dim| if dim.unlimited { 4 } else { dim.len };
+        let chunk = dims.iter().map(|dim| 1 + self.random.below(max(dim))).collect();
         let filters = if ty == Atomic::String { Vec::new() } else { made::filters(&mut self.random) };
         (Storage::Chunked(chunk), filters)
     }
@@ -236,8 +236,8 @@ impl<'a> Program<'a> {
         let count = usize::try_from(selection.element_count().unwrap()).unwrap();
         let values = made::values(&mut self.random, ty, count);
         self.log.push(format!("write {path:?} {selection:?} {values:?}"));
-        let variable = self.dataset().variable(&path).map_err(told)?;
-        variable.write_values(&selection, &values).map_err(told)?;
+        let variable = self.dataset().variable(&path).map_err(reported)?;
+        variable.write_values(&selection, &values).map_err(reported)?;
         if count > 0 {
             self.oracle.write(at, &selection, &values);
         }
@@ -258,12 +258,12 @@ impl<'a> Program<'a> {
         self.log.push(format!("attribute {path:?} {attribute:?}"));
         match var {
             Some(at) => {
-                let variable = self.dataset().variable(&path).map_err(told)?;
-                variable.set_attribute(attribute.clone()).map_err(told)?;
+                let variable = self.dataset().variable(&path).map_err(reported)?;
+                variable.set_attribute(attribute.clone()).map_err(reported)?;
                 put(&mut self.oracle.vars[at].attributes, attribute);
             }
             None => {
-                self.dataset().root().set_attribute(attribute.clone()).map_err(told)?;
+                self.dataset().root().set_attribute(attribute.clone()).map_err(reported)?;
                 put(&mut self.oracle.attributes, attribute);
             }
         }
@@ -278,7 +278,7 @@ impl<'a> Program<'a> {
         let name = var.attributes.remove(which).attribute.name;
         let path = var.path.clone();
         self.log.push(format!("remove attribute {path:?} {name:?}"));
-        self.dataset().variable(&path).map_err(told)?.remove_attribute(&name).map_err(told).map(drop)
+        self.dataset().variable(&path).map_err(reported)?.remove_attribute(&name).map_err(reported).map(drop)
     }
 
     fn rename_variable(&mut self) -> Done {
@@ -292,7 +292,7 @@ impl<'a> Program<'a> {
             _ => join(&home, &self.fresh("r")),
         };
         self.log.push(format!("rename {path:?} to {new:?}"));
-        self.dataset().variable(&path).map_err(told)?.rename(split(&new).1).map_err(told)?;
+        self.dataset().variable(&path).map_err(reported)?.rename(split(&new).1).map_err(reported)?;
         self.oracle.vars[at].path = new;
         self.freed.push(path);
         Ok(())
@@ -303,8 +303,8 @@ impl<'a> Program<'a> {
         let path = self.oracle.vars.remove(at).path;
         self.log.push(format!("remove {path:?}"));
         let dataset = self.dataset();
-        let id = dataset.variable(&path).map_err(told)?.id();
-        dataset.edit(|model| Ok(model.remove_variable(id).map(drop)?)).map_err(told)?;
+        let id = dataset.variable(&path).map_err(reported)?.id();
+        dataset.edit(|model| Ok(model.remove_variable(id).map(drop)?)).map_err(reported)?;
         self.freed.push(path);
         Ok(())
     }
@@ -321,7 +321,7 @@ impl<'a> Program<'a> {
                 let id = model.dimension_at(&old).ok_or_else(|| Error::not_found("no such dimension"))?;
                 Ok(model.rename_dimension(id, split(&new).1)?)
             })
-            .map_err(told)?;
+            .map_err(reported)?;
         self.oracle.dims[at].as_mut().unwrap().path = new;
         Ok(())
     }
@@ -331,7 +331,7 @@ impl<'a> Program<'a> {
             return self.reopen();
         }
         self.log.push("sync".into());
-        self.dataset().sync().map_err(told)?;
+        self.dataset().sync().map_err(reported)?;
         self.freed.clear();
         // A zip is a single file that is replaced at the end.
         if self.form.ending == ".zip" { Ok(()) } else { compare::whole(&self.open()?, &self.as_stored()) }
@@ -352,7 +352,7 @@ impl<'a> Program<'a> {
         self.oracle = self.as_stored();
         self.is_new = false;
         self.freed.clear();
-        closed.map_err(told)
+        closed.map_err(reported)
     }
 
     fn reopen(&mut self) -> Done {
@@ -364,7 +364,7 @@ impl<'a> Program<'a> {
 
     fn update(&mut self) -> Done {
         let dataset = Dataset::update_with(&self.url(), &OpenOptions::default(), self.session);
-        self.dataset = Some(dataset.map_err(told)?);
+        self.dataset = Some(dataset.map_err(reported)?);
         Ok(())
     }
 
@@ -383,7 +383,7 @@ impl<'a> Program<'a> {
             _ => Filters::Keep,
         };
         let filter_rules = if self.one_in(4) && !form.kind.is_classic() {
-            vec![FilterRule::parse(made::rule(&mut self.random)).map_err(told)?]
+            vec![FilterRule::parse(made::rule(&mut self.random)).map_err(reported)?]
         } else {
             Vec::new()
         };
@@ -407,7 +407,7 @@ impl<'a> Program<'a> {
         self.path = self.folder.join(format!("{seed}-{}{}", step + 1, form.ending));
         self.form = form;
         self.consolidated = options.create.consolidated;
-        copy(&source, &self.url(), &options, self.session).map_err(told)?;
+        copy(&source, &self.url(), &options, self.session).map_err(reported)?;
         if options.fix_unlimited || !form.grows {
             self.oracle.fix_dims();
         }
@@ -433,7 +433,7 @@ impl<'a> Program<'a> {
         let dims: Vec<Dim> = var.dims.iter().map(|at| self.oracle.dim(*at).clone()).collect();
         let selection = made::selection(&mut self.random, &dims, false);
         let var = &self.oracle.vars[at];
-        let variable = self.dataset().variable(&var.path).map_err(told)?;
+        let variable = self.dataset().variable(&var.path).map_err(reported)?;
         let got = variable.values(&selection).map_err(|error| format!("looking: {error:?}"))?;
         let expected = self.oracle.read(at, &selection);
         if identical(&expected, &got) {

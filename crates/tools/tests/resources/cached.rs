@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 struct Far {
     inner: MemoryStore,
     fetched: AtomicU64,
-    asked: AtomicU64,
+    requested: AtomicU64,
 }
 
 impl Far {
     fn new() -> Arc<Self> {
         let inner = MemoryStore::new("far://place");
-        Arc::new(Self { inner, fetched: AtomicU64::new(0), asked: AtomicU64::new(0) })
+        Arc::new(Self { inner, fetched: AtomicU64::new(0), requested: AtomicU64::new(0) })
     }
 
     fn session(self: &Arc<Self>, folder: &Path, immutable: bool) -> Session {
@@ -34,7 +34,7 @@ impl Far {
 
     /// Requests that fetched, and requests that checked.
     fn counts(&self) -> (u64, u64) {
-        (self.fetched.swap(0, Ordering::Relaxed), self.asked.swap(0, Ordering::Relaxed))
+        (self.fetched.swap(0, Ordering::Relaxed), self.requested.swap(0, Ordering::Relaxed))
     }
 
     /// Strong tags, like those of object stores.
@@ -57,7 +57,7 @@ impl Store for Far {
     }
 
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<ObjectBytes>>> {
-        let counter = if *want == Want::Range(0..1) { &self.asked } else { &self.fetched };
+        let counter = if *want == Want::Range(0..1) { &self.requested } else { &self.fetched };
         counter.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {
             let blob = self.inner.read(object, want)?;
@@ -137,22 +137,25 @@ fn a_dataset_that_was_read_is_read_again_with_one_request() {
 }
 
 #[test]
-fn chunks_of_a_tree_are_asked_about_one_by_one_or_not_at_all() {
+fn chunks_of_a_tree_are_checked_one_by_one_or_not_at_all() {
     let ((_folder, folder), far) = (temp(), Far::new());
     let url = "far://place/c.zarr";
     create(url, Kind::Zarr2, &far.session(&folder, false));
     let first = read(url, &far.session(&folder, false));
     let (all, _) = far.counts();
     assert_eq!(read(url, &far.session(&folder, false)), first);
-    let (absent, asked) = far.counts();
-    assert!(asked >= 10 && absent + asked <= all, "{asked} states and {absent} others instead of {all}");
+    let (absent, requested) = far.counts();
+    assert!(
+        requested >= 10 && absent + requested <= all,
+        "{requested} states and {absent} others instead of {all}"
+    );
     assert_eq!(read(url, &far.session(&folder, true)), first);
     let (still_absent, metadata) = far.counts();
-    assert_eq!((still_absent, metadata), (absent, asked - 10), "no chunk is asked about");
+    assert_eq!((still_absent, metadata), (absent, requested - 10), "no chunk is asked about");
 }
 
 #[test]
-fn objects_that_a_reference_file_names_are_kept_and_asked_about_once_each() {
+fn objects_that_a_reference_file_names_are_kept_and_checked_once_each() {
     let ((_folder, folder), (_files, files), far) = (temp(), temp(), Far::new());
     let (source, refs) = (files.join("a.nc"), files.join("refs.json"));
     // Several threads put chunks in the order in which they are encoded: two files would differ in their offsets.

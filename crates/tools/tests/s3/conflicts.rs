@@ -92,7 +92,7 @@ impl Appender<'_> {
 }
 
 #[test]
-fn of_two_appenders_each_wins_or_is_told_in_every_order_of_steps() {
+fn of_two_appenders_each_wins_or_is_reported_in_every_order_of_steps() {
     let (server, other) = (Server::start(), ());
     let () = other;
     let sessions = [server.session(), server.session()];
@@ -125,7 +125,7 @@ fn of_two_appenders_each_wins_or_is_told_in_every_order_of_steps() {
                 }
                 won += usize::from(writer.outcome.is_ok());
             }
-            assert!(won >= 1, "somebody wins: {at}: {:?}", writers.map(|writer| writer.outcome));
+            assert!(won >= 1, "one of them wins: {at}: {:?}", writers.map(|writer| writer.outcome));
             assert_eq!(records.len(), 5 + won, "{at}");
         }
     }

@@ -19,7 +19,7 @@ fn values(url: &str, session: &Session) -> Result<Vec<i32>, ncirrus::Error> {
 }
 
 #[test]
-fn a_bucket_of_another_region_is_asked_there_once_it_said_so() {
+fn a_bucket_of_another_region_is_requested_there_once_its_region_is_known() {
     let server = guarded(Guard { region: Some(("eu-west-1", true)), ..Guard::default() });
     learnt_from_refusals(&server, "AuthorizationHeaderMalformed");
 }
@@ -37,7 +37,7 @@ fn learnt_from_refusals(server: &Server, code: &str) {
 }
 
 #[test]
-fn a_region_that_is_wrong_and_not_told_is_an_error() {
+fn a_region_that_is_wrong_and_not_corrected_is_an_error() {
     let server = guarded(Guard { region: Some(("eu-west-1", false)), ..Guard::default() });
     for error in [
         open(&server.url("data"), &server.session()).unwrap_err(),
@@ -56,12 +56,12 @@ const FIRST: &str = "FirstTokenOfTheSession";
 const SECOND: &str = "SecondTokenOfTheSession";
 
 /// A user with a home folder.
-struct Somebody {
+struct TestUser {
     home: tempfile::TempDir,
     session: Session,
 }
 
-impl Somebody {
+impl TestUser {
     /// `config` is a configuration of Amazon's tools, in which `HOME` is replaced by the folder.
     fn new(server: &Server, config: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
@@ -117,7 +117,7 @@ fn tokens(seconds: [i64; 2]) -> Guard {
 fn a_token_that_ended_is_replaced_by_what_its_source_gives_then() {
     for (file, config, text) in WAYS {
         let server = guarded(tokens([3600, 7200]));
-        let lab = Somebody::new(&server, config);
+        let lab = TestUser::new(&server, config);
         lab.write(file, &text(FIRST));
         create(&server.url("data"), &lab.session).unwrap();
         let dataset = open(&server.url("data"), &lab.session).unwrap();
@@ -132,10 +132,10 @@ fn a_token_that_ended_is_replaced_by_what_its_source_gives_then() {
 
 #[cfg(unix)]
 #[test]
-fn a_token_that_ended_for_good_is_told_of() {
+fn a_token_that_ended_for_good_is_reported() {
     for (file, config, text) in WAYS {
         let server = guarded(tokens([0, 0]));
-        let lab = Somebody::new(&server, config);
+        let lab = TestUser::new(&server, config);
         lab.write(file, &text(FIRST));
         for error in [
             open(&server.url("data"), &lab.session).unwrap_err(),
@@ -151,7 +151,7 @@ fn a_token_that_ended_for_good_is_told_of() {
 }
 
 #[test]
-fn a_token_that_nobody_gave_out_is_told_of() {
+fn an_unknown_token_is_reported() {
     let server = guarded(tokens([3600, 3600]));
     let mut given = settings(&server.address, KEY, SECRET);
     given.insert("aws_session_token".to_owned(), "TokenOfSomebodyElse".to_owned());
@@ -169,7 +169,7 @@ fn requests_are_signed_by_the_servers_clock_where_it_differs() {
 }
 
 #[test]
-fn a_clock_of_which_the_server_tells_nothing_true_is_an_error_with_the_difference() {
+fn a_wrong_clock_that_the_server_confirms_falsely_is_an_error_with_the_difference() {
     let (ahead, lies) = (TimeDelta::minutes(180), TimeDelta::minutes(-120));
     let server = guarded(Guard { ahead, lies, ..Guard::default() });
     for error in [

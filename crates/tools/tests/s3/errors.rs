@@ -63,7 +63,7 @@ fn a_tree_is_not_copied_over_itself_or_into_itself() {
 }
 
 #[test]
-fn wrong_keys_are_told_apart() {
+fn wrong_keys_are_distinguished() {
     let server = Server::start();
     let url = server.url("any");
     let wrong = "this/is+not/the+secret+of/the+key+at+all";
@@ -138,15 +138,16 @@ fn without_the_permission_to_list_what_is_absent_is_absent_for_a_probe_and_denie
 }
 
 #[test]
-fn who_may_not_write_is_told_so() {
-    let Some((place, told)) = Place::moto() else { return };
+fn missing_permission_to_write_is_reported() {
+    let Some((place, reported)) = Place::moto() else { return };
     create(&place.url("data"), &place.session()).unwrap();
-    let keys =
-        |who: &str| (told[who][0].as_str().unwrap().to_owned(), told[who][1].as_str().unwrap().to_owned());
-    let endpoint = told["endpoint"].as_str().unwrap();
+    let keys = |who: &str| {
+        (reported[who][0].as_str().unwrap().to_owned(), reported[who][1].as_str().unwrap().to_owned())
+    };
+    let endpoint = reported["endpoint"].as_str().unwrap();
     let (key, secret) = keys("nobody");
-    let nobody = session(&settings(endpoint, &key, &secret));
-    let error = open(&place.url("data"), &nobody).unwrap_err();
+    let unknown = session(&settings(endpoint, &key, &secret));
+    let error = open(&place.url("data"), &unknown).unwrap_err();
     shown(&error, &[&secret]);
     assert_eq!(error.kind(), ErrorKind::Denied, "{error:?}");
     let (key, secret) = keys("reader");

@@ -21,7 +21,7 @@ pub(crate) struct Guard {
 }
 
 /// Maximum difference between the time of a signature and the clock.
-const PATIENCE: TimeDelta = TimeDelta::minutes(15);
+const MAX_CLOCK_DIFFERENCE: TimeDelta = TimeDelta::minutes(15);
 
 impl Guard {
     /// Why a request is refused: a code, and the answer.
@@ -30,14 +30,14 @@ impl Guard {
         let authorization = request.headers().get(AUTHORIZATION)?.to_str().unwrap();
         let refused = |status, code, more: &str| Some((code, refusal_with(status, code, more)));
         let signed = NaiveDateTime::parse_from_str(header("x-amz-date").unwrap(), "%Y%m%dT%H%M%SZ").unwrap();
-        if (self.now() - signed.and_utc()).abs() > PATIENCE {
+        if (self.now() - signed.and_utc()).abs() > MAX_CLOCK_DIFFERENCE {
             return refused(403, "RequestTimeTooSkewed", "");
         }
-        if let Some((region, is_told)) = self.region
+        if let Some((region, is_reported)) = self.region
             && !authorization.contains(&format!("/{region}/s3/aws4_request"))
         {
-            let told = if is_told { format!("<Region>{region}</Region>") } else { String::new() };
-            return refused(400, "AuthorizationHeaderMalformed", &told);
+            let reported = if is_reported { format!("<Region>{region}</Region>") } else { String::new() };
+            return refused(400, "AuthorizationHeaderMalformed", &reported);
         }
         let tokens = self.tokens.as_ref()?;
         match header("x-amz-security-token").and_then(|token| tokens.get(token)) {
@@ -49,8 +49,8 @@ impl Guard {
 
     /// The date in answers.
     pub(crate) fn date(&self) -> HeaderValue {
-        let told = self.now() + self.lies;
-        HeaderValue::from_str(&told.format("%a, %d %b %Y %H:%M:%S GMT").to_string()).unwrap()
+        let reported = self.now() + self.lies;
+        HeaderValue::from_str(&reported.format("%a, %d %b %Y %H:%M:%S GMT").to_string()).unwrap()
     }
 
     fn now(&self) -> DateTime<Utc> {

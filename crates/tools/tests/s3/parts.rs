@@ -53,7 +53,7 @@ fn check(name: &str, fills: [u8; 2], outcomes: &[Result<Tag, Error>; 2], stored:
 }
 
 #[tokio::test]
-async fn of_two_writers_of_one_large_object_one_is_told() {
+async fn of_two_writers_of_one_large_object_one_is_reported() {
     let server = Server::with(Manners { ends_together: Some(2), ..Manners::default() });
     let (store, object) = connect(settings(&server.address, KEY, SECRET), &server.url("large"));
     let (outcomes, stored) = race(&store, &object, [1, 2], &PutCondition::Absent).await;
@@ -70,7 +70,7 @@ async fn of_two_writers_of_one_large_object_one_is_told() {
 }
 
 #[tokio::test]
-async fn of_two_writers_of_one_large_object_at_moto_one_is_told() {
+async fn of_two_writers_of_one_large_object_at_moto_one_is_reported() {
     let Some((place, _)) = Place::moto() else { return };
     let (store, object) = connect(place.settings.clone(), &place.url("large"));
     let (outcomes, stored) = race(&store, &object, [1, 2], &PutCondition::Absent).await;
@@ -78,7 +78,7 @@ async fn of_two_writers_of_one_large_object_at_moto_one_is_told() {
 }
 
 #[tokio::test]
-async fn of_two_writers_of_one_large_object_at_azurite_one_is_told() {
+async fn of_two_writers_of_one_large_object_at_azurite_one_is_reported() {
     let Some(place) = Place::azurite() else { return };
     let (store, object) = connect(place.settings.clone(), &place.url("large"));
     let (outcomes, stored) = race(&store, &object, [1, 2], &PutCondition::Absent).await;

@@ -106,8 +106,8 @@ impl Place {
             .unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let text = |name: &str| told[name].as_str().unwrap().to_owned();
+        let reported: Value = serde_json::from_str(&line).unwrap();
+        let text = |name: &str| reported[name].as_str().unwrap().to_owned();
         let place = Self {
             name: "moto",
             prefix: "s3://bucket/".to_owned(),
@@ -115,7 +115,7 @@ impl Place {
             secrets: vec![text("secret")],
             _running: Running { program: Some(child), _server: None, _folder: None },
         };
-        Some((place, told))
+        Some((place, reported))
     }
 
     /// Google's API in front of a server in process.

@@ -59,18 +59,18 @@ pub(crate) struct Proxy {
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     now: AtomicUsize,
-    most: AtomicUsize,
+    max: AtomicUsize,
 }
 
 impl Gauge {
     /// Maximum number of requests in flight since the last call.
     pub(crate) fn take(&self) -> usize {
-        self.most.swap(0, Ordering::SeqCst)
+        self.max.swap(0, Ordering::SeqCst)
     }
 
     fn begin(&self) {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most.fetch_max(now, Ordering::SeqCst);
+        self.max.fetch_max(now, Ordering::SeqCst);
     }
 
     fn end(&self) {

@@ -9,8 +9,8 @@ use ncirrus_model::{Atomic, Attributes, ExactNumber, Values, default_fill};
 pub struct MissingMask {
     /// Values that mean missing, in that type.
     equal: Values,
-    least: Option<RangeLimit>,
-    most: Option<RangeLimit>,
+    min: Option<RangeLimit>,
+    max: Option<RangeLimit>,
 }
 
 /// An end of the valid range.
@@ -52,7 +52,7 @@ impl MissingMask {
             };
             one.or_else(range)
         };
-        Ok(Self { equal, least: bound("valid_min", 0), most: bound("valid_max", 1) })
+        Ok(Self { equal, min: bound("valid_min", 0), max: bound("valid_max", 1) })
     }
 
     /// The value that represents a missing one: the fill value, otherwise the first missing value; `None` for bytes
@@ -67,7 +67,7 @@ impl MissingMask {
             let one = self.equal.slice(at..at + 1);
             one == *value || is_nan(&one) && is_nan(value)
         };
-        self.least.is_none() && self.most.is_none() && (0..self.equal.len()).all(same)
+        self.min.is_none() && self.max.is_none() && (0..self.equal.len()).all(same)
     }
 
     /// Marks for the values that are missing; empty if none is.
@@ -86,12 +86,12 @@ impl MissingMask {
             };
         }
         look!(Byte, Short, Int, Int64, UByte, UShort, UInt, UInt64, Float, Double, Char);
-        if self.least.is_some() || self.most.is_some() {
+        if self.min.is_some() || self.max.is_some() {
             masked.resize(values.len(), false);
             for (at, masked) in masked.iter_mut().enumerate() {
                 let value = ExactNumber::of(values, at);
-                let below = self.least.zip(value).is_some_and(|(least, value)| least.excess(value) < 0.0);
-                let above = self.most.zip(value).is_some_and(|(most, value)| most.excess(value) > 0.0);
+                let below = self.min.zip(value).is_some_and(|(min, value)| min.excess(value) < 0.0);
+                let above = self.max.zip(value).is_some_and(|(max, value)| max.excess(value) > 0.0);
                 *masked |= below || above;
             }
         }

@@ -97,7 +97,7 @@ fn integers_that_are_packed_in_their_own_type_stay_integers() {
         ncirrus_model::ExactNumber::all_as(&[ncirrus_model::ExactNumber::Integer(number)], ty).unwrap()
     };
     for ty in Atomic::ALL.into_iter().filter(|ty| ty.integer_range().is_some()) {
-        let (_, most) = ty.integer_range().unwrap();
+        let (_, max) = ty.integer_range().unwrap();
         for list in [
             vec![("scale_factor", one(ty, 2)), ("add_offset", one(ty, 1))],
             vec![("scale_factor", one(ty, 2))],
@@ -111,13 +111,13 @@ fn integers_that_are_packed_in_their_own_type_stay_integers() {
             let list = [list, vec![("_FillValue", one(ty, 1))]].concat();
             let decoding = decoding(ty, &list);
             assert_eq!(decoding.decoded_type(), ty);
-            for packed in [0, 5, (most - 1) / 2 - 1] {
+            for packed in [0, 5, (max - 1) / 2 - 1] {
                 let unpacked = packed * scale + offset;
                 let decoded = decoding.decode(one(ty, packed)).unwrap();
                 assert_eq!(decoded.values, one(ty, unpacked), "{}", ty.name());
                 assert_eq!(decoding.encode_integers(&[Some(unpacked)]), Ok(one(ty, packed)));
             }
-            let error = decoding.decode(one(ty, most)).unwrap_err();
+            let error = decoding.decode(one(ty, max)).unwrap_err();
             assert!(error.message().contains("cannot hold"), "{}", error.message());
             assert!(scale == 1 || decoding.encode_integers(&[Some(offset + 1)]).is_err());
         }
@@ -180,9 +180,9 @@ fn ranges_and_missing_values_of_64_bits_are_exact() {
         let decoded = decoding(Atomic::Int64, &list).decode(stored.clone()).unwrap();
         assert_eq!(decoded.missing, missing, "{list:?}");
     }
-    let most = Values::UInt64(vec![u64::MAX - 1, u64::MAX]);
+    let max = Values::UInt64(vec![u64::MAX - 1, u64::MAX]);
     let list = [("valid_max", Values::UInt64(vec![u64::MAX - 1])), ("_FillValue", Values::UInt64(vec![7]))];
-    assert_eq!(decoding(Atomic::UInt64, &list).decode(most).unwrap().missing, [false, true]);
+    assert_eq!(decoding(Atomic::UInt64, &list).decode(max).unwrap().missing, [false, true]);
 }
 
 proptest! {
@@ -203,16 +203,16 @@ proptest! {
 
     /// There are as many values and marks as stored values, whatever the attributes are.
     #[test]
-    fn nothing_is_lost_or_added(stored in proptest::collection::vec(any::<f64>(), 0..20), fill: f64, least: f64, scale: f32) {
+    fn nothing_is_lost_or_added(stored in proptest::collection::vec(any::<f64>(), 0..20), fill: f64, min: f64, scale: f32) {
         let list = [
             ("_FillValue", Values::Double(vec![fill])),
-            ("valid_min", Values::Double(vec![least])),
+            ("valid_min", Values::Double(vec![min])),
             ("scale_factor", Values::Float(vec![scale])),
         ];
         let decoded = decoding(Atomic::Double, &list).decode(Values::Double(stored.clone())).unwrap();
         prop_assert_eq!((decoded.values.len(), decoded.missing.len()), (stored.len(), stored.len()));
         for (number, missing) in stored.iter().zip(&decoded.missing) {
-            prop_assert!(*missing || !(*number == fill || *number < least));
+            prop_assert!(*missing || !(*number == fill || *number < min));
         }
     }
 

@@ -57,9 +57,9 @@ proptest! {
             prop_assert_eq!(calendar.day(number), Some((year, month, day)));
         } else {
             let is_month = (1..=12).contains(&month);
-            let least = if calendar == Calendar::Day360 { 30 } else { 28 };
+            let min = if calendar == Calendar::Day360 { 30 } else { 28 };
             let is_reform = calendar == Calendar::Standard && (year, month) == (1582, 10);
-            prop_assert!(!is_month || day == 0 || day > least || is_reform);
+            prop_assert!(!is_month || day == 0 || day > min || is_reform);
         }
     }
 

@@ -25,6 +25,7 @@ fn element(data_type: &JsonValue, order: ByteOrder, depth: u32) -> Result<DataTy
         return Ok(known);
     }
     let byte_len = || configuration.member("length_bytes").and_then(JsonValue::as_u64).filter(|len| *len > 0);
+    // Data types that zarr-python adds to those of the specification.
     match name {
         "null_terminated_bytes" => {
             let byte_len = byte_len().ok_or_else(bad)?;

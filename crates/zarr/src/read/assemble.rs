@@ -142,9 +142,9 @@ impl DatasetAssembly<'_> {
         if let Some(types) = node.types.as_deref().and_then(JsonValue::as_object) {
             for (name, json) in types.iter() {
                 if let Err(error) = self.draft_type(id, name, json, &node.attributes) {
-                    let told = format!("type {name:?} is ignored: {error}");
-                    losses.extend((error.kind() == ErrorKind::Malformed).then(|| told.clone()));
-                    self.warnings.push(told);
+                    let reported = format!("type {name:?} is ignored: {error}");
+                    losses.extend((error.kind() == ErrorKind::Malformed).then(|| reported.clone()));
+                    self.warnings.push(reported);
                 }
             }
         }

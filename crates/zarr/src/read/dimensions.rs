@@ -93,6 +93,7 @@ pub(super) fn resolve(
 ) -> Result<Vec<DimId>> {
     let is_single = variable.shape.iter().all(|len| *len == 1);
     if let Some(info) = variable.info {
+        // NCZarr stores a scalar as an array of one element.
         if is_single && (info.scalar || info.dimensions.is_empty()) {
             return Ok(Vec::new());
         }
@@ -139,6 +140,7 @@ fn by_reference(
         };
         let path = variable.path;
         match found.and_then(|id| Some((id, model.dimension(id)?.len))) {
+            // An array may have fewer records than its dimension.
             Some((id, DimensionLen::Unlimited(_))) => dims.push(id),
             Some((id, DimensionLen::Fixed(size))) if size == len => dims.push(id),
             Some((_, DimensionLen::Fixed(size))) => {

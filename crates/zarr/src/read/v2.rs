@@ -55,6 +55,7 @@ pub(super) fn walk(documents: &DocumentSource<'_>, reads_bare: bool) -> Step<Opt
     }
     let rules = rules(dialect, &DatasetProvenance::of(&root.attributes));
     one_byte::find(documents.view, &mut root, rules)?;
+    // Names of dimensions in any array are the mark of the dialects with xarray's convention.
     let is_named = |array: &ArrayNode| array.attributes.find(ARRAY_DIMENSIONS).is_some();
     if root.any_array(&is_named) {
         dialect = match dialect {
@@ -161,6 +162,7 @@ impl V2Walker<'_> {
         let known: HashSet<&str> = listed.iter().map(|member| member.name.as_str()).collect();
         let mut others = children.unwrap_or_default();
         others.retain(|name| !known.contains(name.as_str()));
+        // Members that the metadata do not name come in the order in which netCDF-C finds them in its own stores.
         if self.sorts {
             others.sort_unstable();
         }

@@ -65,6 +65,7 @@ impl V3Walker<'_> {
             .map_err(|error| error.at_object(self.documents.object(path).child(ZARR_JSON)));
         let sound = self.documents.view.limits().depth(depth, "group nesting").and(understood);
         if let Err(error) = sound {
+            // Without its root there is no dataset; any other group is kept, with its fault.
             if name.is_empty() {
                 return Err(error.into());
             }

@@ -185,7 +185,7 @@ impl DatasetAssembly<'_> {
         list: &mut Vec<Attribute>,
     ) -> Result<ArrayFill> {
         let is_ours = node.attributes.find(EXTENSION).is_some();
-        let in_base64 = (is_ours && told_of_fill(node) != Some("text"))
+        let in_base64 = (is_ours && stated_fill(node) != Some("text"))
             || self.is_foreign()
             || self.dialect.zarr_format() == 3;
         let element = FillElement { model: &self.model, ty: known.ty, stored: &known.stored, in_base64 };
@@ -285,6 +285,7 @@ impl DatasetAssembly<'_> {
         let codecs: Arc<[CodecSpec]> = metadata
             .codecs
             .into_iter()
+            // A single element has no axes to transpose.
             .filter(|codec| !is_hidden || codec.identifier() != "transpose")
             .collect();
         let layout = Layout::Grid { grid, edge: EdgeChunks::Full, index, codecs };
@@ -338,11 +339,11 @@ fn synthesise_units(time: &TimeUnit, list: &mut Vec<Attribute>) {
 
 /// Whether the extension says that elements never written are undefined.
 fn is_unfilled(node: &ArrayNode) -> bool {
-    told_of_fill(node) == Some("none")
+    stated_fill(node) == Some("none")
 }
 
 /// The extension's statement on the fill value: that there is none, or that it is plain text.
-fn told_of_fill(node: &ArrayNode) -> Option<&str> {
+fn stated_fill(node: &ArrayNode) -> Option<&str> {
     node.attributes.find(EXTENSION)?.member("fill")?.as_str()
 }
 

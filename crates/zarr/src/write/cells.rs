@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_told_apart() {
+    fn cells_are_distinguished() {
         let mut cells = CellSet::new(1);
         cells.insert(&[1, 63]);
         cells.insert(&[1, 64]);

@@ -98,19 +98,19 @@ impl ZarrPlacer {
 
     /// The store's documents as far as they agree with the consolidated metadata; the others are put with the next
     /// change.
-    fn told(&self, documents: &ComposedDocuments) -> Cow<'_, CommittedDocuments> {
+    fn consistent(&self, documents: &ComposedDocuments) -> Cow<'_, CommittedDocuments> {
         if self.ahead.is_empty() {
             return Cow::Borrowed(&self.committed);
         }
-        let mut told = self.committed.clone();
+        let mut consistent = self.committed.clone();
         // The consolidated document may be the root's, which is listed without what it consolidates.
         let whole = documents.consolidated.as_ref();
         let is_single = |document: &&MetadataDocument| whole.is_none_or(|whole| whole.key != document.key);
         let mut all = documents.list.iter().filter(is_single).chain(whole);
-        if !self.defined.removed.is_empty() || all.any(|document| commit::differs(document, &told)) {
-            told.retain(|key, _| !self.ahead.contains(key));
+        if !self.defined.removed.is_empty() || all.any(|document| commit::differs(document, &consistent)) {
+            consistent.retain(|key, _| !self.ahead.contains(key));
         }
-        Cow::Owned(told)
+        Cow::Owned(consistent)
     }
 
     fn plan(&self, var: VarId) -> Result<&VariablePlan> {
@@ -485,7 +485,7 @@ impl Placer for ZarrPlacer {
             guarded: self.guarded,
         };
         let whole = documents.consolidated.clone().filter(|_| !self.writer.consolidated);
-        let committed = self.told(&documents);
+        let committed = self.consistent(&documents);
         let CommitPlan { phases, after } =
             commit::commit(&self.root, documents, &committed, self.defined.removed.keys(), order);
         let shapes = self.defined.plans.keys().map(|var| (*var, model.shape(*var))).collect();

@@ -84,7 +84,7 @@ impl FormOf<'_> {
     /// NCZarr needs `>S1`, which only the reference knows; elsewhere `|S1` and an entry in the extension.
     fn char(&self) -> ElementForm {
         let data_type = match self.dialect {
-            // The draft of NCZarr v3 has numbers, which nobody recognises as text.
+            // The draft of NCZarr v3 has numbers, which no reader recognises as text.
             dialect if dialect.zarr_format() == 3 => fixed_bytes(1),
             dialect => json!(char_dtype(dialect).unwrap_or("|S1")),
         };

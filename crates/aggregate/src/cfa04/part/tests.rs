@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 #[test]
-fn slices_and_lists_are_told_by_their_brackets() {
+fn slices_and_lists_are_recognized_by_their_brackets() {
     let found = parts("[[3, 11, 2], (0, 1,3 , 6), [4, 0, -1], (7,)]").unwrap().unwrap();
     assert_eq!(
         found,

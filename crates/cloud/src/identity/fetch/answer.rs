@@ -3,7 +3,7 @@ use super::super::clock::sign_for;
 use super::super::source::StaticKeys;
 use super::TokenClient;
 use chrono::DateTime;
-use ncirrus_http::{RequestFailure, told_of_clock};
+use ncirrus_http::{RequestFailure, clock_difference_text};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use object_store::HeaderValue;
 use object_store::aws::AwsCredential;
@@ -94,10 +94,10 @@ pub(super) fn with_secret(request: &mut HttpRequest, name: &'static str, value: 
 /// Sends a request and returns the answer's status and text; `who` is named in errors.
 pub(super) async fn ask(
     request: HttpRequest,
-    asker: &TokenClient,
+    token_client: &TokenClient,
     who: &str,
 ) -> Result<(StatusCode, String)> {
-    let answer = asker.client.execute(request).await.map_err(|error| unanswered(&error, who))?;
+    let answer = token_client.client.execute(request).await.map_err(|error| unanswered(&error, who))?;
     read(answer, who).await
 }
 
@@ -106,16 +106,16 @@ pub(super) async fn ask_signed(
     mut request: HttpRequest,
     credential: &AwsCredential,
     place: (&str, &str),
-    asker: &TokenClient,
+    token_client: &TokenClient,
     who: &str,
 ) -> Result<(StatusCode, String)> {
-    let error = match asker.client.execute(request.clone()).await {
+    let error = match token_client.client.execute(request.clone()).await {
         Ok(answer) => return read(answer, who).await,
         Err(error) => error,
     };
     let ahead = RequestFailure::below(&error).and_then(|failure| failure.clock);
     match ahead.and_then(|ahead| sign_for(&mut request, credential, place, ahead)) {
-        Some(()) => ask(request, asker, who).await,
+        Some(()) => ask(request, token_client, who).await,
         None => Err(unanswered(&error, who)),
     }
 }
@@ -129,7 +129,7 @@ async fn read(answer: HttpResponse, who: &str) -> Result<(StatusCode, String)> {
 /// Reports only that a clock is wrong: messages may contain addresses.
 fn unanswered(error: &HttpError, who: &str) -> Error {
     let clock = RequestFailure::below(error).and_then(|failure| failure.clock);
-    none(who, &clock.map_or_else(|| "no answer".to_owned(), told_of_clock))
+    none(who, &clock.map_or_else(|| "no answer".to_owned(), clock_difference_text))
 }
 
 fn none(who: &str, why: &str) -> Error {

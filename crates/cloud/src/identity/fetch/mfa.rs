@@ -14,15 +14,15 @@ const FOLDER: &str = ".aws/cli/cache";
 const NAMES: [&str; 4] = ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"];
 
 /// Cached credentials from this library or Amazon's command line, while they are valid.
-pub(super) fn kept(role: &AssumedRole, asker: &TokenClient) -> Option<FreshCredentials> {
-    let text = asker.environment.text(&path(role, asker)?).ok()??;
+pub(super) fn kept(role: &AssumedRole, token_client: &TokenClient) -> Option<FreshCredentials> {
+    let text = token_client.environment.text(&path(role, token_client)?).ok()??;
     let json: Json = serde_json::from_str(&text).ok()?;
     keys_of(json.get("Credentials")?, NAMES).filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN))
 }
 
 /// Caches credentials for other programs, so that no second code has to be typed.
-pub(super) fn keep(role: &AssumedRole, asker: &TokenClient, fresh: &FreshCredentials) {
-    let (Some(path), Some(until)) = (path(role, asker), fresh.until()) else { return };
+pub(super) fn keep(role: &AssumedRole, token_client: &TokenClient, fresh: &FreshCredentials) {
+    let (Some(path), Some(until)) = (path(role, token_client), fresh.until()) else { return };
     let keys = &fresh.credential;
     let keys = json!({
         "AccessKeyId": keys.key_id, "SecretAccessKey": keys.secret_key, "SessionToken": keys.token,
@@ -33,12 +33,12 @@ pub(super) fn keep(role: &AssumedRole, asker: &TokenClient, fresh: &FreshCredent
 }
 
 /// Asks for a code.
-pub(super) async fn code(role: &AssumedRole, device: &str, asker: &TokenClient) -> Result<String> {
+pub(super) async fn code(role: &AssumedRole, device: &str, token_client: &TokenClient) -> Result<String> {
     let denied = |why: &str| {
         let message = format!("role {} requires a code from {device} (mfa_serial): {why}", role.arn);
         Error::new(ErrorKind::Denied, message)
     };
-    let code = match asker.codes.ask(device).await {
+    let code = match token_client.codes.ask(device).await {
         Some(code) => code.map_err(|error| denied(error.message()))?,
         None => return Err(denied("no one is there to type it")),
     };
@@ -47,8 +47,8 @@ pub(super) async fn code(role: &AssumedRole, device: &str, asker: &TokenClient) 
     if is_code { Ok(code.to_owned()) } else { Err(denied("an MFA code has six digits")) }
 }
 
-fn path(role: &AssumedRole, asker: &TokenClient) -> Option<PathBuf> {
-    cached::path(&asker.environment, FOLDER, &name(role)?)
+fn path(role: &AssumedRole, token_client: &TokenClient) -> Option<PathBuf> {
+    cached::path(&token_client.environment, FOLDER, &name(role)?)
 }
 
 /// The text whose hash is the file name: the request, as Amazon's command line writes it (Python's `json.dumps` with
@@ -90,7 +90,7 @@ mod tests {
     use crate::identity::source::CredentialSource;
 
     #[test]
-    fn files_of_roles_are_named_after_what_was_asked_for() {
+    fn files_of_roles_are_named_after_the_request() {
         let mut role = AssumedRole {
             arn: "arn:aws:iam::1:role/r".to_owned(),
             session: None,
@@ -98,7 +98,7 @@ mod tests {
             duration: None,
             region: None,
             device: Some("arn:aws:iam::1:mfa/me".to_owned()),
-            base: CredentialSource::Nobody,
+            base: CredentialSource::Anonymous,
         };
         let short = "{\"RoleArn\": \"arn:aws:iam::1:role/r\", \"SerialNumber\": \"arn:aws:iam::1:mfa/me\"}";
         assert_eq!(name(&role).unwrap(), short);

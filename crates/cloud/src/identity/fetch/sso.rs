@@ -18,20 +18,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const FOLDER: &str = ".aws/sso/cache";
 
 /// Requests the credentials of a role with the token of the sign-in.
-pub(super) async fn fetch(sso: &SsoLogin, asker: &TokenClient) -> Result<FreshCredentials> {
+pub(super) async fn fetch(sso: &SsoLogin, token_client: &TokenClient) -> Result<FreshCredentials> {
     let who = format!("single sign-on ({})", sso.name);
     let failed = |why: &str| {
         let hint = format!("sign in with `aws sso login --profile {}`", sso.profile);
         Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}; {hint}"))
     };
-    let mut sign_in = SignIn::read(sso, &asker.environment).map_err(|why| failed(&why))?;
+    let mut sign_in = SignIn::read(sso, &token_client.environment).map_err(|why| failed(&why))?;
     let was_over = sign_in.is_over("expiresAt");
-    let token = sign_in.token(sso, asker).await.map_err(|why| failed(&why))?;
-    let (mut status, mut text) = credentials(sso, &token, asker, &who).await?;
+    let token = sign_in.token(sso, token_client).await.map_err(|why| failed(&why))?;
+    let (mut status, mut text) = credentials(sso, &token, token_client, &who).await?;
     // A token may be revoked before it expires.
     if status == StatusCode::UNAUTHORIZED && !was_over {
-        let token = sign_in.renew(sso, asker).await.map_err(|why| failed(&why))?;
-        (status, text) = credentials(sso, &token, asker, &who).await?;
+        let token = sign_in.renew(sso, token_client).await.map_err(|why| failed(&why))?;
+        (status, text) = credentials(sso, &token, token_client, &who).await?;
     }
     let json: Json = serde_json::from_str(&text).unwrap_or_default();
     let names = ["accessKeyId", "secretAccessKey", "sessionToken", "expiration"];
@@ -43,18 +43,18 @@ pub(super) async fn fetch(sso: &SsoLogin, asker: &TokenClient) -> Result<FreshCr
 async fn credentials(
     sso: &SsoLogin,
     token: &SecretText,
-    asker: &TokenClient,
+    token_client: &TokenClient,
     who: &str,
 ) -> Result<(StatusCode, String)> {
-    let server = server(asker, "AWS_ENDPOINT_URL_SSO", "portal.sso", sso);
+    let server = server(token_client, "AWS_ENDPOINT_URL_SSO", "portal.sso", sso);
     let query = format!("account_id={}&role_name={}", query_encoded(&sso.account), query_encoded(&sso.role));
     let mut request = request(&format!("{server}/federation/credentials?{query}"))?;
     with_secret(&mut request, "x-amz-sso_bearer_token", token.exposed())?;
-    ask(request, asker, who).await
+    ask(request, token_client, who).await
 }
 
-fn server(asker: &TokenClient, variable: &str, service: &str, sso: &SsoLogin) -> String {
-    match asker.environment.variable(variable) {
+fn server(token_client: &TokenClient, variable: &str, service: &str, sso: &SsoLogin) -> String {
+    match token_client.environment.variable(variable) {
         Some(server) => server.trim_end_matches('/').to_owned(),
         None => format!("https://{service}.{}.amazonaws.com", sso.region),
     }
@@ -78,12 +78,12 @@ impl SignIn {
     async fn token(
         &mut self,
         sso: &SsoLogin,
-        asker: &TokenClient,
+        token_client: &TokenClient,
     ) -> std::result::Result<SecretText, String> {
         match self.text("accessToken") {
             None => Err(format!("{} has no token", self.path.display())),
             Some(token) if !self.is_over("expiresAt") => Ok(SecretText::new(token)),
-            Some(_) => self.renew(sso, asker).await,
+            Some(_) => self.renew(sso, token_client).await,
         }
     }
 
@@ -91,9 +91,9 @@ impl SignIn {
     async fn renew(
         &mut self,
         sso: &SsoLogin,
-        asker: &TokenClient,
+        token_client: &TokenClient,
     ) -> std::result::Result<SecretText, String> {
-        let renewed = self.renewed(sso, asker).await?;
+        let renewed = self.renewed(sso, token_client).await?;
         if let Json::Object(content) = &mut self.content {
             content.extend(renewed.0);
             // It is usable this time even if it cannot be cached.
@@ -107,7 +107,7 @@ impl SignIn {
     async fn renewed(
         &self,
         sso: &SsoLogin,
-        asker: &TokenClient,
+        token_client: &TokenClient,
     ) -> std::result::Result<(serde_json::Map<String, Json>, SecretText), String> {
         const OVER: &str = "the sign-in has expired";
         let values = ["clientId", "clientSecret", "refreshToken"].map(|name| self.text(name));
@@ -115,7 +115,7 @@ impl SignIn {
         if self.text("registrationExpiresAt").is_some() && self.is_over("registrationExpiresAt") {
             return Err(OVER.to_owned());
         }
-        let server = server(asker, "AWS_ENDPOINT_URL_SSO_OIDC", "oidc", sso);
+        let server = server(token_client, "AWS_ENDPOINT_URL_SSO_OIDC", "oidc", sso);
         let body = json!({
             "grantType": "refresh_token", "clientId": id, "clientSecret": secret, "refreshToken": refresh
         });
@@ -123,9 +123,9 @@ impl SignIn {
         *request.method_mut() = Method::POST;
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.body_mut() = HttpRequestBody::from(bytes::Bytes::from(body.to_string()));
-        let asked = ask(request, asker, "").await;
+        let requested = ask(request, token_client, "").await;
         let (status, text) =
-            asked.map_err(|_| format!("{OVER}, and the service that renews it does not answer"))?;
+            requested.map_err(|_| format!("{OVER}, and the service that renews it does not answer"))?;
         let mut answer: Json = serde_json::from_str(&text).unwrap_or_default();
         // Only a word is shown: the answer may contain secrets.
         let why = answer.get("error").and_then(Json::as_str).filter(|why| is_word(why));

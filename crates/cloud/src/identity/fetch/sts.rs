@@ -2,7 +2,7 @@
 use super::super::source::{AssumedRole, StaticKeys};
 use super::TokenClient;
 use super::answer::{FreshCredentials, ask_signed, request, seconds};
-use crate::xml::{self, XmlElement};
+use crate::xml;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_store::query_encoded;
 use object_store::aws::{AwsAuthorizer, AwsCredential};
@@ -13,10 +13,10 @@ pub(super) async fn assume(
     role: &AssumedRole,
     base: &AwsCredential,
     code: Option<&str>,
-    asker: &TokenClient,
+    token_client: &TokenClient,
 ) -> Result<FreshCredentials> {
-    let region = role.region.as_deref().unwrap_or(&asker.region);
-    let server = match asker.environment.variable("AWS_ENDPOINT_URL_STS") {
+    let region = role.region.as_deref().unwrap_or(&token_client.region);
+    let server = match token_client.environment.variable("AWS_ENDPOINT_URL_STS") {
         Some(server) => server.trim_end_matches('/').to_owned(),
         None => format!("https://sts.{region}.amazonaws.com"),
     };
@@ -25,7 +25,7 @@ pub(super) async fn assume(
     let failed = |why: &str| Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}"));
     let signed = AwsAuthorizer::new(base, "sts", region).try_authorize(&mut request, None);
     signed.map_err(|_| failed("the request cannot be signed"))?;
-    let (status, text) = ask_signed(request, base, (region, "sts"), asker, &who).await?;
+    let (status, text) = ask_signed(request, base, (region, "sts"), token_client, &who).await?;
     match read(&text).filter(|_| status.is_success()) {
         Some(fresh) => Ok(fresh),
         None => {
@@ -55,9 +55,9 @@ fn query(role: &AssumedRole, code: Option<&str>) -> String {
 }
 
 fn read(text: &str) -> Option<FreshCredentials> {
-    let answer = XmlElement::parse(text)?;
+    let answer = xml::parse(text)?;
     let found = answer.find("Credentials")?;
-    let value = |name: &str| found.text(name).map(str::trim);
+    let value = |name: &str| found.text_of(name).map(str::trim);
     let keys =
         StaticKeys::new(value("AccessKeyId")?, value("SecretAccessKey")?, value("SessionToken")).ok()?;
     Some(FreshCredentials::new(&keys, Some(seconds(value("Expiration")?)?)))

@@ -52,8 +52,8 @@ impl ServerVerdict {
         let headers: &HeaderMap = self.response.headers();
         let header = headers.get("x-amz-bucket-region").and_then(|value| value.to_str().ok());
         let text = self.text();
-        let told = || Some(text.split_once("<Region>")?.1.split_once("</Region>")?.0);
-        let region = header.or_else(told).filter(|_| may_say)?;
+        let reported = || Some(text.split_once("<Region>")?.1.split_once("</Region>")?.0);
+        let region = header.or_else(reported).filter(|_| may_say)?;
         let is_region = |text: &&str| {
             !text.is_empty()
                 && text.len() < 40

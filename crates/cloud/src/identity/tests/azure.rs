@@ -45,9 +45,13 @@ fn uploads_in_parts_end_with_their_condition() {
     };
     upload(PutCondition::None).unwrap();
     assert_eq!(upload(PutCondition::Absent).unwrap_err().kind(), ErrorKind::Conflict);
-    let asked = server.asked();
+    let requested = server.requested();
     let conditional = |head: &&String| head.contains("if-none-match:");
-    assert_eq!(asked.iter().filter(conditional).count(), 1, "nothing but the end bears it: {asked:?}");
+    assert_eq!(
+        requested.iter().filter(conditional).count(),
+        1,
+        "nothing but the end bears it: {requested:?}"
+    );
 }
 
 /// Its clock is ahead by half an hour, and signatures are valid for a quarter of an hour.
@@ -78,9 +82,9 @@ fn requests_are_signed_by_the_servers_clock_where_it_differs() {
     let context = settings(&server);
     let (store, object) = connect("az://box/k", &context);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requested().len(), 2);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
-    assert_eq!(server.asked().len(), 3, "the clock is known");
+    assert_eq!(server.requested().len(), 3, "the clock is known");
     let notes = context.identities.notes();
     assert!(notes.iter().any(|note| note.contains("min") && note.contains("behind")), "{notes:?}");
 }

@@ -128,7 +128,7 @@ fn machines_of_amazon_are_known_by_their_maker() {
 #[case("s3://b/k#aws.profile=empty", &[], "profile \"empty\" has no credentials (named by aws.profile of the URL)")]
 #[case("s3://b/k#aws.profile=half", &[], "profile \"half\" has only one of the two keys")]
 #[case("s3://b/k", &[KEYS[0]], "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY")]
-fn what_is_not_complete_is_an_error_and_nobody_steps_in(
+fn incomplete_credentials_are_an_error_and_no_other_source_is_used(
     #[case] address: &str,
     #[case] variables: &[(&str, &str)],
     #[case] message: &str,

@@ -26,10 +26,10 @@ fn sign_in(registered: &str) -> String {
 /// Renews tokens and returns the credentials of a role.
 fn portal(head: &str) -> String {
     if head.starts_with("post /token ") {
-        let asked =
+        let requested =
             ["content-type: application/json", "\"grantType\":\"refresh_token\"", "\"clientId\":\"id\""];
         let secrets = ["\"clientSecret\":\"Hunter4\"", "\"refreshToken\":\"Hunter5\""];
-        assert!(asked.iter().chain(&secrets).all(|part| head.contains(part)), "{head}");
+        assert!(requested.iter().chain(&secrets).all(|part| head.contains(part)), "{head}");
         let renewed = "{\"accessToken\": \"Renewed1\", \"expiresIn\": 28800, \"refreshToken\": \"Renewed2\"}";
         return answer("200 OK", "", renewed);
     }
@@ -52,12 +52,12 @@ fn a_sign_in_that_is_over_is_renewed_and_kept() {
     let home = home(&[(".aws/config", CONFIG), (TOKEN, &sign_in("2100-01-01T00:00:00Z"))]);
     let file = home.path().join(TOKEN);
     mode(&file, Some(0o640));
-    for asked in [3, 2] {
+    for requested in [3, 2] {
         // Another session, which knows only the file.
         let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
-        let before = server.asked().len();
+        let before = server.requested().len();
         assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
-        assert_eq!(server.asked().len(), before + asked);
+        assert_eq!(server.requested().len(), before + requested);
     }
     let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     let text = |name: &str| kept[name].as_str().unwrap();
@@ -84,7 +84,7 @@ fn a_sign_in_that_was_taken_back_is_renewed_once() {
     let (server, home) = (RuleServer::start(revoked), home_of());
     let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
-    assert_eq!(server.asked().len(), 4, "denied, renewed, asked again, read");
+    assert_eq!(server.requested().len(), 4, "denied, renewed, asked again, read");
 
     let never: fn(&str) -> String = |head| {
         if head.starts_with("get /federation/") { answer("401 Unauthorized", "", "{}") } else { portal(head) }
@@ -93,7 +93,7 @@ fn a_sign_in_that_was_taken_back_is_renewed_once() {
     let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
     let error = read(&store, &object).unwrap_err();
     assert!(error.message().contains("the sign-in was not accepted; sign in with"), "{error}");
-    assert_eq!(server.asked().len(), 3, "renewed no more than once");
+    assert_eq!(server.requested().len(), 3, "renewed no more than once");
 }
 
 /// Permissions of a file, after they were set.
@@ -130,10 +130,10 @@ fn a_sign_in_that_cannot_be_renewed_says_how_to_sign_in() {
         let home = home(&[(".aws/config", CONFIG), (TOKEN, &sign_in(registered))]);
         let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
         let error = read(&store, &object).unwrap_err();
-        let told = format!(
+        let reported = format!(
             "no credentials from single sign-on (abc): {why}; sign in with `aws sso login --profile sso`"
         );
-        assert_eq!((error.kind(), error.message()), (ErrorKind::Denied, told.as_str()));
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Denied, reported.as_str()));
         assert!(!format!("{error:?}").contains("unter"), "{error:?}");
         assert_eq!(std::fs::read_to_string(home.path().join(TOKEN)).unwrap(), sign_in(registered));
     }
@@ -176,7 +176,7 @@ fn kept(home: &TempDir) -> PathBuf {
 }
 
 #[test]
-fn a_code_is_asked_for_once_and_its_credentials_are_kept_for_others() {
+fn a_code_is_requested_once_and_its_credentials_are_kept_for_others() {
     let server = RuleServer::start(guarded);
     let home = home(&[(".aws/config", CONFIG)]);
     let (context, times) = typing(known(&home, &server), "123456");
@@ -188,9 +188,9 @@ fn a_code_is_asked_for_once_and_its_credentials_are_kept_for_others() {
     // Another program, without a callback.
     let (store, object) = connect("s3://bucket/k#aws.profile=code", &known(&home, &server));
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
-    let last = server.asked().pop().unwrap();
+    let last = server.requested().pop().unwrap();
     assert!(last.contains("credential=asiacode/") && last.contains("code-token"), "{last}");
-    assert_eq!(server.asked().iter().filter(|head| head.contains("assumerole")).count(), 1);
+    assert_eq!(server.requested().iter().filter(|head| head.contains("assumerole")).count(), 1);
     let text = std::fs::read_to_string(kept(&home)).unwrap();
     assert!(text.contains("\"Expiration\":\"2100-01-01T00:00:00Z\""), "{text}");
 }
@@ -210,7 +210,7 @@ fn credentials_of_amazons_command_line_are_used_while_they_are_good() {
         std::fs::write(kept(&home), keys(until)).unwrap();
         let (store, object) = connect("s3://bucket/k#aws.profile=code", &known(&home, &server));
         assert_eq!(read(&store, &object).unwrap().unwrap(), "data", "{until}");
-        assert!(server.asked().pop().unwrap().contains("credential=asiakept/"), "{until}");
+        assert!(server.requested().pop().unwrap().contains("credential=asiakept/"), "{until}");
     }
     std::fs::write(kept(&home), keys("2020-01-01T00:00:00UTC")).unwrap();
     let (store, object) = connect("s3://bucket/k#aws.profile=code", &known(&home, &server));
@@ -222,9 +222,9 @@ fn credentials_of_amazons_command_line_are_used_while_they_are_good() {
 }
 
 #[test]
-fn codes_that_are_none_or_wrong_are_told_of() {
+fn missing_and_wrong_codes_are_reported() {
     let server = RuleServer::start(guarded);
-    for (code, told) in [
+    for (code, reported) in [
         ("", "role arn requires a code from dev/ice (mfa_serial): nobody types"),
         ("12345a", "role arn requires a code from dev/ice (mfa_serial): an MFA code has six digits"),
         ("654321", "no credentials from role arn: AccessDenied"),
@@ -233,8 +233,8 @@ fn codes_that_are_none_or_wrong_are_told_of() {
         let (context, times) = typing(known(&home, &server), code);
         let (store, object) = connect("s3://bucket/k#aws.profile=code", &context);
         let error = read(&store, &object).unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::Denied, told));
-        assert_eq!(read(&store, &object).unwrap_err().message(), told);
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Denied, reported));
+        assert_eq!(read(&store, &object).unwrap_err().message(), reported);
         assert_eq!(times.load(Ordering::Relaxed), 1);
         assert!(code.is_empty() || !format!("{error:?}").contains(code), "{error:?}");
         assert!(!kept(&home).exists());
@@ -242,7 +242,7 @@ fn codes_that_are_none_or_wrong_are_told_of() {
 }
 
 #[test]
-fn whoever_waits_while_a_code_is_typed_is_answered_by_it_too() {
+fn requests_that_wait_while_a_code_is_typed_use_it_too() {
     let server = RuleServer::start(guarded);
     let home = home(&[(".aws/config", CONFIG)]);
     let (context, times) = typing(known(&home, &server), "");

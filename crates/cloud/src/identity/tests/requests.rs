@@ -12,7 +12,7 @@ use std::sync::Mutex;
 /// A server that answers by a rule, and the requests it received.
 pub(super) struct RuleServer {
     pub(super) address: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    requested: Arc<Mutex<Vec<String>>>,
 }
 
 pub(super) type AnswerRule = fn(&str) -> String;
@@ -22,19 +22,19 @@ impl RuleServer {
     pub(super) fn start(rule: AnswerRule) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&asked);
+        let requested = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requested);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let seen = Arc::clone(&seen);
                 std::thread::spawn(move || serve(stream, rule, &seen));
             }
         });
-        Self { address, asked }
+        Self { address, requested }
     }
 
-    pub(super) fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    pub(super) fn requested(&self) -> Vec<String> {
+        self.requested.lock().unwrap().clone()
     }
 }
 
@@ -103,9 +103,9 @@ fn requests_are_signed_for_the_region_with_the_token() {
     let (store, object) = connect("s3://bucket/k#request_payer=requester", &context);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
     run(store.put(&object, Bytes::from_static(b"new"), ncirrus_store::PutCondition::None)).unwrap();
-    let asked = server.asked();
-    assert!(asked[0].starts_with("get /bucket/k "), "{}", asked[0]);
-    for head in &asked {
+    let requested = server.requested();
+    assert!(requested[0].starts_with("get /bucket/k "), "{}", requested[0]);
+    for head in &requested {
         assert!(
             head.contains("credential=akiaenvi/") && head.contains("/eu-west-1/s3/aws4_request"),
             "{head}"
@@ -116,7 +116,10 @@ fn requests_are_signed_for_the_region_with_the_token() {
         assert!(!head.contains("hunter2"));
     }
     let hash = "x-amz-content-sha256: 11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437";
-    assert!(asked.iter().any(|head| head.starts_with("put /bucket/k ") && head.contains(hash)), "{asked:?}");
+    assert!(
+        requested.iter().any(|head| head.starts_with("put /bucket/k ") && head.contains(hash)),
+        "{requested:?}"
+    );
 }
 
 /// Denies all signed requests.
@@ -134,11 +137,11 @@ fn a_read_that_is_denied_is_tried_without_a_name_once_and_remembered() {
     let context = context(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
     let (store, object) = connect("s3://bucket/k", &context);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "open");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requested().len(), 2);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "open");
     let (other, object) = connect("s3://bucket/k", &context);
     assert_eq!(read(&other, &object).unwrap().unwrap(), "open");
-    assert_eq!(server.asked().len(), 4);
+    assert_eq!(server.requested().len(), 4);
     assert_eq!(
         context.identities.notes(),
         ["s3://bucket is read anonymously: it is public, and access is denied to access key ***ENVI"]
@@ -146,11 +149,11 @@ fn a_read_that_is_denied_is_tried_without_a_name_once_and_remembered() {
     let denied =
         run(store.put(&object, Bytes::from_static(b"x"), ncirrus_store::PutCondition::None)).unwrap_err();
     assert_eq!(denied.kind(), ErrorKind::Denied);
-    assert!(server.asked().last().unwrap().contains("authorization:"));
+    assert!(server.requested().last().unwrap().contains("authorization:"));
 }
 
 #[test]
-fn a_profile_that_was_named_never_gives_way_to_nobody() {
+fn a_profile_that_was_named_never_gives_way_to_anonymous() {
     let server = RuleServer::start(public);
     let credentials = "[one]\naws_access_key_id = AKIAONE1\naws_secret_access_key = hunter2\n";
     let home = home(&[(".aws/credentials", credentials)]);
@@ -159,7 +162,7 @@ fn a_profile_that_was_named_never_gives_way_to_nobody() {
     let denied = read(&store, &object).unwrap_err();
     assert_eq!(denied.kind(), ErrorKind::Denied);
     assert!(!denied.to_string().contains("hunter2"));
-    assert!(server.asked().iter().all(|head| head.contains("authorization:")));
+    assert!(server.requested().iter().all(|head| head.contains("authorization:")));
     assert_eq!(context.identities.notes(), [""; 0]);
 }
 
@@ -173,18 +176,18 @@ fn a_profile_that_was_named_is_used_where_others_read_without_a_name() {
     assert_eq!(read(&store, &object).unwrap().unwrap(), "open");
     let (store, object) = connect("s3://bucket/k#aws.profile=one", &context);
     assert_eq!(read(&store, &object).unwrap_err().kind(), ErrorKind::Denied);
-    assert!(server.asked().last().unwrap().contains("credential=akiaone1/"));
+    assert!(server.requested().last().unwrap().contains("credential=akiaone1/"));
 }
 
 #[test]
-fn what_nobody_may_read_is_not_asked_for_twice_for_ever() {
+fn denied_objects_are_not_requested_again_and_again() {
     let server = RuleServer::start(|_| error("403 Forbidden", "", "AccessDenied"));
     let context = context(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
     let (store, object) = connect("s3://bucket/k", &context);
     for _ in 0..20 {
         assert_eq!(read(&store, &object).unwrap_err().kind(), ErrorKind::Denied);
     }
-    let unsigned = server.asked().iter().filter(|head| !head.contains("authorization:")).count();
+    let unsigned = server.requested().iter().filter(|head| !head.contains("authorization:")).count();
     assert_eq!(unsigned, 8);
 }
 
@@ -201,8 +204,8 @@ fn a_read_without_a_name_is_tried_once_where_the_server_fails_then() {
     let (store, object) = connect("s3://bucket/k", &context);
     let denied = read(&store, &object).unwrap_err();
     assert_eq!(denied.kind(), ErrorKind::Denied, "{denied}");
-    let unsigned = server.asked().iter().filter(|head| !head.contains("authorization:")).count();
-    assert_eq!((unsigned, server.asked().len()), (1, 2));
+    let unsigned = server.requested().iter().filter(|head| !head.contains("authorization:")).count();
+    assert_eq!((unsigned, server.requested().len()), (1, 2));
 }
 
 /// Is in a region that was not configured.
@@ -214,13 +217,13 @@ fn elsewhere(head: &str) -> String {
 }
 
 #[test]
-fn the_bucket_itself_says_where_it_lies_and_is_asked_once() {
+fn the_bucket_itself_reports_its_region_and_is_requested_once() {
     let server = RuleServer::start(elsewhere);
     let context = context(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
     let (store, object) = connect("s3://bucket/k", &context);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "there");
     assert_eq!(read(&store, &object).unwrap().unwrap(), "there");
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requested().len(), 3);
     let found = identity("s3://bucket/k", &context).unwrap().region.unwrap();
     assert_eq!((found.value.as_str(), found.why.as_str()), ("eu-south-1", "the bucket's own answer"));
 }
@@ -240,7 +243,7 @@ fn requests_that_are_under_way_together_are_all_made_again_where_the_bucket_lies
     let (one, other) =
         run(futures_util::future::join(store.get(&object, &Want::All), store.get(&object, &Want::All)));
     assert_eq!([one, other].map(|found| found.unwrap().unwrap().bytes), ["there", "there"]);
-    assert_eq!(server.asked().len(), 4);
+    assert_eq!(server.requested().len(), 4);
 }
 
 /// Returns credentials, and accepts only those.
@@ -281,14 +284,14 @@ fn roles_and_sign_ins_give_keys_that_are_kept() {
     let variables = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL_SSO"];
     let context = context(&home, &variables.map(|name| (name, server.address.as_str())));
     for (profile, key, token) in [("role", "asiarole", "role-token"), ("sso", "asiassox", "sso-token")] {
-        let before = server.asked().len();
+        let before = server.requested().len();
         for _ in 0..2 {
             let (store, object) = connect(&format!("s3://bucket/k#aws.profile={profile}"), &context);
             assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
         }
-        let asked = server.asked();
-        assert_eq!(asked.len(), before + 3);
-        let last = asked.last().unwrap();
+        let requested = server.requested();
+        assert_eq!(requested.len(), before + 3);
+        let last = requested.last().unwrap();
         assert!(last.contains(&format!("credential={key}/")) && last.contains(token), "{last}");
     }
 }
@@ -304,18 +307,18 @@ fn behind(head: &str) -> String {
 }
 
 #[test]
-fn roles_are_asked_for_by_the_clock_of_the_service() {
+fn roles_are_requested_by_the_clock_of_the_service() {
     let server = RuleServer::start(behind);
     let home = home(&[(".aws/config", CONFIG)]);
     let variables = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS"];
     let context = context(&home, &variables.map(|name| (name, server.address.as_str())));
     let (store, object) = connect("s3://bucket/k#aws.profile=role", &context);
     assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requested().len(), 3);
 }
 
 #[test]
-fn a_service_that_accepts_no_time_is_told_of() {
+fn a_service_that_accepts_no_time_is_reported() {
     let never: fn(&str) -> String =
         |_| error("403 Forbidden", "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\n", "RequestTimeTooSkewed");
     let server = RuleServer::start(never);
@@ -327,7 +330,7 @@ fn a_service_that_accepts_no_time_is_told_of() {
         error.message().contains("role arn") && error.message().contains("RequestTimeTooSkewed"),
         "{error}"
     );
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requested().len(), 2);
 }
 
 #[test]
@@ -346,7 +349,7 @@ fn a_sign_in_that_is_over_says_how_to_sign_in() {
 
 #[cfg(unix)]
 #[test]
-fn programs_give_keys_and_are_asked_again_when_these_are_over() {
+fn programs_give_keys_and_run_again_when_these_expire() {
     const EXPIRED: &str = "<Error><Code>ExpiredToken</Code><Message>no</Message></Error>";
     fn picky(head: &str) -> String {
         if head.contains("credential=akiakey1/") {
@@ -372,7 +375,7 @@ fn programs_give_keys_and_are_asked_again_when_these_are_over() {
         let context = CloudContext { identities: CredentialRegistry::default(), ..context.clone() };
         let (store, object) = connect("s3://bucket/k#aws.profile=p", &context);
         run(store.get(&object, &want)).unwrap().unwrap();
-        let last = server.asked().pop().unwrap();
+        let last = server.requested().pop().unwrap();
         assert!(last.contains("credential=akiakey2/"), "{want:?}: {last}");
         assert_eq!(last.starts_with("head "), want != Want::All);
     }
@@ -391,12 +394,12 @@ fn a_bucket_that_is_not_there_may_have_been_meant_as_an_alias() {
 }
 
 #[test]
-fn keys_that_do_not_fit_and_keys_that_nobody_has_are_told_apart() {
+fn keys_that_do_not_fit_and_unknown_keys_are_distinguished() {
     let rules: [AnswerRule; 2] = [
         |_| error("403 Forbidden", "", "SignatureDoesNotMatch"),
         |_| error("403 Forbidden", "", "InvalidAccessKeyId"),
     ];
-    let told = rules.map(|rule| {
+    let reported = rules.map(|rule| {
         let server = RuleServer::start(rule);
         let context = context(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
         let (store, object) = connect("s3://bucket/k", &context);
@@ -406,7 +409,7 @@ fn keys_that_do_not_fit_and_keys_that_nobody_has_are_told_apart() {
         assert!(!all.contains("hunter2") && !all.contains("AKIAENVI"), "{all}");
         error.message().to_owned()
     });
-    assert_ne!(told[0], told[1]);
+    assert_ne!(reported[0], reported[1]);
 }
 
 #[test]
@@ -421,7 +424,7 @@ fn web_servers_get_the_login_the_cookies_and_the_name_that_the_configuration_say
     let url = Url::parse(&format!("{}/d/x.nc", server.address)).unwrap();
     let (store, root) = HttpStore::connect(&url, &context.network).unwrap();
     run(store.get(&root, &Want::All)).unwrap().unwrap();
-    let head = server.asked().pop().unwrap();
+    let head = server.requested().pop().unwrap();
     for part in ["authorization: bearer tok3n", "cookie: name=value", "user-agent: me/1"] {
         assert!(head.contains(part), "{part} in {head}");
     }
@@ -429,13 +432,13 @@ fn web_servers_get_the_login_the_cookies_and_the_name_that_the_configuration_say
 }
 
 #[test]
-fn the_proxy_of_the_configuration_is_asked() {
+fn the_proxy_of_the_configuration_is_requested() {
     let server = RuleServer::start(|_| object("page"));
     let context = context(&home(&[]), &[("NCIRRUS_PROXY", &server.address)]);
     let url = Url::parse("http://nowhere.invalid/d/x.nc").unwrap();
     let (store, root) = HttpStore::connect(&url, &context.network).unwrap();
     run(store.get(&root, &Want::All)).unwrap().unwrap();
-    assert!(server.asked().iter().all(|head| head.starts_with("get http://nowhere.invalid/d/x.nc ")));
+    assert!(server.requested().iter().all(|head| head.starts_with("get http://nowhere.invalid/d/x.nc ")));
 }
 
 #[test]

@@ -75,9 +75,9 @@ fn answer(path: &str, body: &str, keys: &mut Vec<String>) -> (&'static str, Stri
     let url: reqwest::Url = format!("http://host{path}").parse().unwrap();
     let value = |name: &str| url.query_pairs().find(|pair| pair.0 == name).map(|pair| pair.1.into_owned());
     if value("delete").is_some() {
-        let order = XmlElement::parse(body).unwrap();
+        let order = xml::parse(body).unwrap();
         let gone: Vec<_> =
-            order.each("Object").filter_map(|object| object.text("Key").map(str::to_owned)).collect();
+            order.each("Object").filter_map(|object| object.text_of("Key").map(str::to_owned)).collect();
         keys.retain(|key| !gone.contains(key));
         return ("200 OK", "<DeleteResult><Deleted><Key>a</Key></Deleted></DeleteResult>".to_owned());
     }
@@ -145,17 +145,17 @@ fn names(store: &CloudStore, prefix: &str) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn keys_that_cannot_be_named_are_left_out_of_listings_and_told() {
+fn keys_that_cannot_be_named_are_left_out_of_listings_and_reported() {
     let server = ListingServer::start(&KEYS);
     let store = server.store();
     let expected = [(".zgroup", false), ("b", true), ("sub", true), ("x<&>\"y\"", false)];
     assert_eq!(names(&store, "a"), expected.map(|(name, is_prefix)| (name.to_owned(), is_prefix)));
     assert_eq!(names(&store, "a/sub"), []);
-    let told = StoreExt::warnings(&store);
+    let reported = StoreExt::warnings(&store);
     let starts =
         ["keys below \"a/../\"", "keys below \"a/./\"", "keys below \"a//\"", "key \"a/bell\\u{7}\""];
-    assert_eq!(told.len(), starts.len(), "{told:?}");
-    assert!(starts.iter().all(|start| told.iter().any(|line| line.starts_with(start))), "{told:?}");
+    assert_eq!(reported.len(), starts.len(), "{reported:?}");
+    assert!(starts.iter().all(|start| reported.iter().any(|line| line.starts_with(start))), "{reported:?}");
     let top = [("a", true), ("ab", false), ("b", false)];
     assert_eq!(names(&store, ""), top.map(|(name, is_prefix)| (name.to_owned(), is_prefix)));
     assert!(StoreExt::warnings(&store).iter().any(|line| line.starts_with("keys below \"/\"")));

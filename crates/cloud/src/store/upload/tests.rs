@@ -53,14 +53,14 @@ fn a_server_without_parts_gets_objects_whole() {
 #[derive(Debug, Default)]
 struct CountingUpload {
     now: Arc<AtomicUsize>,
-    most: Arc<AtomicUsize>,
+    max: Arc<AtomicUsize>,
 }
 
 #[async_trait::async_trait]
 impl MultipartUpload for CountingUpload {
     fn put_part(&mut self, _: PutPayload) -> UploadPart {
         let now = Arc::clone(&self.now);
-        self.most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.max.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         async move {
             tokio::task::yield_now().await;
             now.fetch_sub(1, Ordering::Relaxed);
@@ -85,5 +85,5 @@ fn no_more_parts_are_under_way_than_the_server_wants(#[case] at_once: usize) {
     let mut upload = CountingUpload::default();
     let mut bodies = vec![Bytes::from_static(b"x"); 9].into_iter();
     run(send_parts(&mut upload, || Ok(bodies.next().unwrap_or_default()), at_once)).unwrap();
-    assert_eq!(upload.most.load(Ordering::Relaxed), at_once);
+    assert_eq!(upload.max.load(Ordering::Relaxed), at_once);
 }

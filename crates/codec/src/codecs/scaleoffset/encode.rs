@@ -4,7 +4,7 @@ use super::{BitWriter, HEAD, PackedNumber, ScaleOffset, ScratchBuffer, mask, wid
 /// The parts of an encoded chunk.
 struct PackedChunk {
     bits: u32,
-    least: u64,
+    min: u64,
 }
 
 /// Encodes a chunk of whole elements.
@@ -23,7 +23,7 @@ fn encode_words<const N: usize>(codec: &ScaleOffset, input: &[u8], out: &mut Scr
         PackedNumber::Integer { bits, signed } => integers::<N>(codec, input, bits, signed),
         PackedNumber::Float { digits } => floats::<N>(codec, input, digits),
     };
-    let packed = packed.filter(|packed| packed.bits <= all).unwrap_or(PackedChunk { bits: all, least: 0 });
+    let packed = packed.filter(|packed| packed.bits <= all).unwrap_or(PackedChunk { bits: all, min: 0 });
     let bits = usize::try_from(packed.bits).unwrap_or(64);
     // One byte more than the bits need, as in the library.
     let body = if packed.bits == all { input.len() } else { (input.len() / N).saturating_mul(bits) / 8 + 1 };
@@ -32,7 +32,7 @@ fn encode_words<const N: usize>(codec: &ScaleOffset, input: &[u8], out: &mut Scr
     head.fill(0);
     head[..4].copy_from_slice(&packed.bits.to_le_bytes());
     head[4] = 8;
-    head[5..13].copy_from_slice(&packed.least.to_le_bytes());
+    head[5..13].copy_from_slice(&packed.min.to_le_bytes());
     if packed.bits == all {
         body.copy_from_slice(input);
         codec.turn(body);
@@ -42,18 +42,18 @@ fn encode_words<const N: usize>(codec: &ScaleOffset, input: &[u8], out: &mut Scr
     let mut writer = BitWriter::new(body);
     match (codec.number, codec.fill) {
         (PackedNumber::Integer { .. }, None) => numbers::<N>(codec, input)
-            .for_each(|value| writer.put(value.wrapping_sub(packed.least), packed.bits)),
+            .for_each(|value| writer.put(value.wrapping_sub(packed.min), packed.bits)),
         (PackedNumber::Integer { .. }, Some(fill)) => numbers::<N>(codec, input).for_each(|value| {
-            let code = if value == fill { u64::MAX } else { value.wrapping_sub(packed.least) };
+            let code = if value == fill { u64::MAX } else { value.wrapping_sub(packed.min) };
             writer.put(code, packed.bits);
         }),
         (PackedNumber::Float { digits }, _) => {
             let scale = DecimalScale::new(codec, digits);
-            let least = scale.of(codec.float(packed.least));
+            let min = scale.of(codec.float(packed.min));
             for value in numbers::<N>(codec, input) {
                 let code = match codec.fill {
                     Some(fill) if scale.is_fill(codec, value, fill) => u64::MAX,
-                    _ => rounded(scale.of(codec.float(value)) - least),
+                    _ => rounded(scale.of(codec.float(value)) - min),
                 };
                 writer.put(code, packed.bits);
             }
@@ -85,13 +85,13 @@ fn integers<const N: usize>(
     // With the highest bit flipped, signed numbers sort like unsigned ones.
     let turn = if signed { all ^ (all >> 1) } else { 0 };
     let valid = numbers::<N>(codec, input).filter(|value| codec.fill != Some(*value));
-    let (least, most) = valid.fold((u64::MAX, 0), |(least, most), value| {
+    let (min, max) = valid.fold((u64::MAX, 0), |(min, max), value| {
         let value = value ^ turn;
-        (value.min(least), value.max(most))
+        (value.min(min), value.max(max))
     });
-    let (least, most) = if least > most { (turn, turn) } else { (least, most) };
-    let needed = bits_for(most - least, codec.fill.is_some())?;
-    Some(PackedChunk { bits: if bits > 0 { bits } else { needed }, least: least ^ turn })
+    let (min, max) = if min > max { (turn, turn) } else { (min, max) };
+    let needed = bits_for(max - min, codec.fill.is_some())?;
+    Some(PackedChunk { bits: if bits > 0 { bits } else { needed }, min: min ^ turn })
 }
 
 /// `None` if the rounded differences are too large or some numbers are not finite.
@@ -101,16 +101,15 @@ fn floats<const N: usize>(codec: &ScaleOffset, input: &[u8], digits: i32) -> Opt
         .filter(|value| codec.fill.is_none_or(|fill| !scale.is_fill(codec, *value, fill)));
     let valid = valid.map(|value| codec.float(value));
     let ends = (f64::INFINITY, f64::NEG_INFINITY, true);
-    let (least, most, finite) = valid.fold(ends, |(least, most, finite), value| {
-        (value.min(least), value.max(most), finite & value.is_finite())
-    });
-    let (least, most) = if least > most { (0.0, 0.0) } else { (least, most) };
-    let span = scale.of(most) - scale.of(least);
+    let (min, max, finite) = valid
+        .fold(ends, |(min, max, finite), value| (value.min(min), value.max(max), finite & value.is_finite()));
+    let (min, max) = if min > max { (0.0, 0.0) } else { (min, max) };
+    let span = scale.of(max) - scale.of(min);
     let limit = if N == 4 { 2f64.powi(31) } else { 2f64.powi(63) };
     if !finite || span.is_nan() || span > limit {
         return None;
     }
-    Some(PackedChunk { bits: bits_for(rounded(span), codec.fill.is_some())?, least: codec.bits(least) })
+    Some(PackedChunk { bits: bits_for(rounded(span), codec.fill.is_some())?, min: codec.bits(min) })
 }
 
 /// Bits for differences up to `span`, and a code for the fill value.

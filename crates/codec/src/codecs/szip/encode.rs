@@ -4,7 +4,7 @@ use crate::bits::BitWriter;
 
 impl Szip {
     /// Maximum number of encoded bytes of a chunk of `len` bytes, including its length field.
-    pub(super) fn most_encoded(&self, len: usize) -> usize {
+    pub(super) fn max_encoded(&self, len: usize) -> usize {
         let samples = len / self.samples.bytes;
         let padded = samples.div_ceil(self.scanline).saturating_mul(self.padded_scanline());
         // An uncompressed block takes a few more bits than its samples.
@@ -42,11 +42,11 @@ fn load(sample: &[u8], big_endian: bool) -> u32 {
 
 /// Every sample except the first becomes the code that the decoder reverses.
 fn to_differences(line: &mut [u32], bits: u32) {
-    let most = u32::MAX >> (32 - bits);
+    let max = u32::MAX >> (32 - bits);
     let mut last = line.first().copied().unwrap_or(0);
     for sample in line.iter_mut().skip(1) {
         let this = *sample;
-        let room = last.min(most - last);
+        let room = last.min(max - last);
         let distance = this.abs_diff(last);
         *sample = match (distance <= room, this >= last) {
             (true, true) => 2 * distance,
@@ -106,8 +106,8 @@ fn zeros(codec: &Szip, reference: Option<u32>, run: usize, ends: bool, bits: &mu
 fn encode_block(codec: &Szip, reference: Option<u32>, block: &[u32], bits: &mut BitWriter) {
     let id_bits = option_bits(codec);
     let coded = block.get(usize::from(reference.is_some())..).unwrap_or_default();
-    let most = (1 << id_bits) - 3;
-    let (k, cost) = best_split(coded, most.min(codec.samples.bits));
+    let max = (1 << id_bits) - 3;
+    let (k, cost) = best_split(coded, max.min(codec.samples.bits));
     if cost >= coded.len() as u64 * u64::from(codec.samples.bits) {
         bits.put((1 << id_bits) - 1, id_bits);
         block.iter().for_each(|sample| bits.put(u64::from(*sample), codec.samples.bits));
@@ -121,8 +121,8 @@ fn encode_block(codec: &Szip, reference: Option<u32>, block: &[u32], bits: &mut 
     coded.iter().for_each(|sample| bits.put(u64::from(*sample), k));
 }
 
-/// The number of low bits, up to `most`, for which a block takes the fewest bits, and that number of bits.
-fn best_split(samples: &[u32], most: u32) -> (u32, u64) {
+/// The number of low bits, up to `max`, for which a block takes the fewest bits, and that number of bits.
+fn best_split(samples: &[u32], max: u32) -> (u32, u64) {
     // Samples have at most 24 bits, and blocks at most 32 samples.
     let cost = |k: u32| {
         let high: u32 = samples.iter().map(|sample| sample >> k).sum();
@@ -131,7 +131,7 @@ fn best_split(samples: &[u32], most: u32) -> (u32, u64) {
     // The cost has one minimum, near the logarithm of the mean.
     let sum = samples.iter().sum::<u32>();
     let mean = sum.checked_div(u32::try_from(samples.len()).unwrap_or(1)).unwrap_or(0);
-    let near = mean.checked_ilog2().unwrap_or(0).min(most);
-    let costs = (near.saturating_sub(1)..=(near + 1).min(most)).map(|k| (k, cost(k)));
+    let near = mean.checked_ilog2().unwrap_or(0).min(max);
+    let costs = (near.saturating_sub(1)..=(near + 1).min(max)).map(|k| (k, cost(k)));
     costs.min_by_key(|(_, cost)| *cost).unwrap_or((0, u64::MAX))
 }

@@ -37,14 +37,14 @@ impl<'a> ZfpBits<'a> {
         bit
     }
 
-    /// The number of zeros before a one, which is consumed too; after `most` zeros nothing more is consumed.
+    /// The number of zeros before a one, which is consumed too; after `max` zeros nothing more is consumed.
     #[inline]
-    pub(super) fn zeros(&mut self, most: u32) -> u32 {
+    pub(super) fn zeros(&mut self, max: u32) -> u32 {
         let mut count = 0;
-        while count < most {
+        while count < max {
             self.need(1);
             let zeros = self.window.trailing_zeros();
-            let part = (most - count).min(self.count);
+            let part = (max - count).min(self.count);
             if zeros < part {
                 self.drop(zeros + 1);
                 return count + zeros;

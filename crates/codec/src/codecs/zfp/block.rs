@@ -28,16 +28,16 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
 
     /// Decodes the next block.
     pub(super) fn block(&mut self, out: &mut [S]) {
-        let least = self.coding.least_bits;
+        let min = self.coding.min_bits;
         let used = if S::EXPONENT_BITS == 0 { self.integers(out) } else { self.floats(out) };
-        self.bits.skip(least.saturating_sub(used));
+        self.bits.skip(min.saturating_sub(used));
     }
 
     fn integers(&mut self, out: &mut [S]) -> u32 {
         let used = if self.coding.is_reversible() {
             self.reversible_words(0)
         } else {
-            self.words(self.coding.most_planes, 0)
+            self.words(self.coding.max_planes, 0)
         };
         for (out, word) in out.iter_mut().zip(&self.words) {
             *out = S::scaled(*word, 0);
@@ -73,7 +73,7 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
     }
 
     fn words(&mut self, planes: u32, head: u32) -> u32 {
-        let used = head + self.codes(planes, self.coding.most_bits.saturating_sub(head));
+        let used = head + self.codes(planes, self.coding.max_bits.saturating_sub(head));
         self.put_in_order();
         inverse(&mut self.words, self.rank);
         used
@@ -84,7 +84,7 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
         let width = S::Word::BITS.trailing_zeros();
         let planes = u32::try_from(self.bits.take(width)).unwrap_or(0) + 1;
         let head = head + width;
-        let used = head + self.codes(planes, self.coding.most_bits.saturating_sub(head));
+        let used = head + self.codes(planes, self.coding.max_bits.saturating_sub(head));
         self.put_in_order();
         reversible_inverse(&mut self.words, self.rank);
         used
@@ -100,10 +100,10 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
 
     /// Decodes the digits of all coefficients, plane by plane from the highest, within a budget of bits; returns how
     /// many were used.
-    fn codes(&mut self, planes: u32, most_bits: u32) -> u32 {
+    fn codes(&mut self, planes: u32, max_bits: u32) -> u32 {
         let mut bits = self.bits.clone();
         self.codes = [0; SIZE];
-        let (mut left, mut known) = (most_bits, 0u32);
+        let (mut left, mut known) = (max_bits, 0u32);
         for plane in (S::Word::BITS.saturating_sub(planes)..S::Word::BITS).rev() {
             if left == 0 {
                 break;
@@ -117,7 +117,7 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
         }
         turn(&mut self.codes);
         self.bits = bits;
-        most_bits - left
+        max_bits - left
     }
 }
 
@@ -160,9 +160,9 @@ fn next_one<const SIZE: usize>(bits: &mut ZfpBits, known: &mut u32, left: &mut u
     if !bits.bit() {
         return None;
     }
-    let most = (rest - 1).min(*left);
-    let zeros = bits.zeros(most);
-    *left -= if zeros < most { zeros + 1 } else { most };
+    let max = (rest - 1).min(*left);
+    let zeros = bits.zeros(max);
+    *left -= if zeros < max { zeros + 1 } else { max };
     let place = *known + zeros;
     *known = place + 1;
     Some(place)

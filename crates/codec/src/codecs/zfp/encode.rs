@@ -73,12 +73,12 @@ impl<S: ZfpScalar, const SIZE: usize> BlockEncoder<'_, S, SIZE> {
         let used = match (S::EXPONENT_BITS, self.coding.is_reversible()) {
             (0, reversible) => {
                 self.words.iter_mut().zip(block).for_each(|(word, value)| *word = value.unscaled(0));
-                if reversible { self.reversible_words(0) } else { self.words(self.coding.most_planes, 0) }
+                if reversible { self.reversible_words(0) } else { self.words(self.coding.max_planes, 0) }
             }
             (_, true) => self.reversible_floats(block),
             (_, false) => self.floats(block)?,
         };
-        self.bits.put_zeros(self.coding.least_bits.saturating_sub(used));
+        self.bits.put_zeros(self.coding.min_bits.saturating_sub(used));
         Some(())
     }
 
@@ -125,7 +125,7 @@ impl<S: ZfpScalar, const SIZE: usize> BlockEncoder<'_, S, SIZE> {
     fn words(&mut self, planes: u32, head: u32) -> u32 {
         forward(&mut self.words, self.rank);
         self.take_in_order();
-        head + self.codes(planes, self.coding.most_bits.saturating_sub(head))
+        head + self.codes(planes, self.coding.max_bits.saturating_sub(head))
     }
 
     fn reversible_words(&mut self, head: u32) -> u32 {
@@ -136,7 +136,7 @@ impl<S: ZfpScalar, const SIZE: usize> BlockEncoder<'_, S, SIZE> {
         let width = S::Word::BITS.trailing_zeros();
         self.bits.put(u64::from(planes - 1), width);
         let head = head + width;
-        head + self.codes(planes, self.coding.most_bits.saturating_sub(head))
+        head + self.codes(planes, self.coding.max_bits.saturating_sub(head))
     }
 
     fn take_in_order(&mut self) {
@@ -146,14 +146,16 @@ impl<S: ZfpScalar, const SIZE: usize> BlockEncoder<'_, S, SIZE> {
     }
 
     /// Encodes bit planes within a budget of bits; returns how many were used.
-    fn codes(&mut self, planes: u32, most_bits: u32) -> u32 {
+    fn codes(&mut self, planes: u32, max_bits: u32) -> u32 {
         let size = u32::try_from(SIZE).unwrap_or(256);
         turn(&mut self.codes);
-        let (mut left, mut known) = (most_bits, 0u32);
+        let (mut left, mut known) = (max_bits, 0u32);
         for plane in (S::Word::BITS.saturating_sub(planes)..S::Word::BITS).rev() {
             if left == 0 {
                 break;
             }
+            // Digits of the first `known` numbers, which are significant already, are put as they are. For the
+            // others, a bit says whether one of them becomes significant, and zeros lead to it.
             let digits = plane_of(&self.codes, plane);
             let verbatim = known.min(left);
             left -= verbatim;
@@ -165,18 +167,18 @@ impl<S: ZfpScalar, const SIZE: usize> BlockEncoder<'_, S, SIZE> {
                 let next = next_one(&digits, known);
                 self.bits.put(u64::from(next.is_some()), 1);
                 let Some(next) = next else { break };
-                let most = (size - 1 - known).min(left);
-                let zeros = (next - known).min(most);
+                let max = (size - 1 - known).min(left);
+                let zeros = (next - known).min(max);
                 self.bits.put_zeros(zeros);
                 left -= zeros;
-                if zeros < most {
+                if zeros < max {
                     self.bits.put(1, 1);
                     left -= 1;
                 }
                 known += zeros + 1;
             }
         }
-        most_bits - left
+        max_bits - left
     }
 }
 
@@ -186,7 +188,7 @@ fn bias<S: ZfpScalar>() -> i32 {
 
 /// The smallest power of two above all numbers, as an exponent; `None` if one is not finite.
 fn exponent<S: ZfpScalar>(block: &[S]) -> Option<i32> {
-    block.iter().try_fold(-bias::<S>(), |most, value| Some(value.exponent()?.max(most)))
+    block.iter().try_fold(-bias::<S>(), |max, value| Some(value.exponent()?.max(max)))
 }
 
 /// The first one bit in a plane from a position on.

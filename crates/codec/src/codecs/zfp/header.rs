@@ -25,10 +25,10 @@ pub(super) struct CodingLimits {
     /// The mode as the header states it; 4095 if all limits follow.
     pub(super) mode: u64,
     /// Minimum and maximum number of bits of a block.
-    pub(super) least_bits: u32,
-    pub(super) most_bits: u32,
+    pub(super) min_bits: u32,
+    pub(super) max_bits: u32,
     /// Maximum number of bit planes of a block.
-    pub(super) most_planes: u32,
+    pub(super) max_planes: u32,
     /// The lowest bit plane of floats, as an exponent of two.
     pub(super) least_exponent: i32,
 }
@@ -46,9 +46,9 @@ impl CodingLimits {
     /// No limits.
     pub(super) const ALL: Self = Self {
         mode: 0,
-        least_bits: 1,
-        most_bits: MAX_BITS,
-        most_planes: MAX_PLANES,
+        min_bits: 1,
+        max_bits: MAX_BITS,
+        max_planes: MAX_PLANES,
         least_exponent: LEAST_EXPONENT,
     };
 
@@ -57,17 +57,17 @@ impl CodingLimits {
         let small = |bits: u64| u32::try_from(bits).unwrap_or(0);
         let mode = bits.take(12);
         let coding = match mode {
-            0..2048 => Self { least_bits: small(mode) + 1, most_bits: small(mode) + 1, ..Self::ALL },
-            2048..2176 => Self { most_planes: small(mode) + 1 - 2048, ..Self::ALL },
+            0..2048 => Self { min_bits: small(mode) + 1, max_bits: small(mode) + 1, ..Self::ALL },
+            2048..2176 => Self { max_planes: small(mode) + 1 - 2048, ..Self::ALL },
             2176 => Self { least_exponent: LEAST_EXPONENT - 1, ..Self::ALL },
             2177..4095 => {
                 Self { least_exponent: i32::try_from(mode).ok()? + LEAST_EXPONENT - 2177, ..Self::ALL }
             }
             _ => Self {
                 mode: 0,
-                least_bits: small(bits.take(15)) + 1,
-                most_bits: small(bits.take(15)) + 1,
-                most_planes: small(bits.take(7)) + 1,
+                min_bits: small(bits.take(15)) + 1,
+                max_bits: small(bits.take(15)) + 1,
+                max_planes: small(bits.take(7)) + 1,
                 least_exponent: i32::try_from(bits.take(15)).ok()? - 16495,
             },
         };
@@ -77,14 +77,14 @@ impl CodingLimits {
     /// The same limits in the form that headers have: the short one if possible.
     pub(super) fn named(self) -> Self {
         let all = Self::ALL;
-        let any_bits = self.least_bits == all.least_bits && self.most_bits == all.most_bits;
+        let any_bits = self.min_bits == all.min_bits && self.max_bits == all.max_bits;
         let any_exponent = self.least_exponent == all.least_exponent;
-        let mode = if any_bits && self.most_planes == all.most_planes {
+        let mode = if any_bits && self.max_planes == all.max_planes {
             u64::try_from(2177 + self.least_exponent - LEAST_EXPONENT).ok().filter(|mode| *mode < 4095)
         } else if any_bits && any_exponent {
-            Some(2047 + u64::from(self.most_planes))
-        } else if any_exponent && self.least_bits == self.most_bits && self.most_planes == all.most_planes {
-            Some(u64::from(self.most_bits) - 1).filter(|mode| *mode < 2048)
+            Some(2047 + u64::from(self.max_planes))
+        } else if any_exponent && self.min_bits == self.max_bits && self.max_planes == all.max_planes {
+            Some(u64::from(self.max_bits) - 1).filter(|mode| *mode < 2048)
         } else {
             None
         };
@@ -94,9 +94,9 @@ impl CodingLimits {
     fn write(self, bits: &mut BitWriter) {
         bits.put(self.mode, 12);
         if self.mode == 4095 {
-            bits.put(u64::from(self.least_bits) - 1, 15);
-            bits.put(u64::from(self.most_bits) - 1, 15);
-            bits.put(u64::from(self.most_planes) - 1, 7);
+            bits.put(u64::from(self.min_bits) - 1, 15);
+            bits.put(u64::from(self.max_bits) - 1, 15);
+            bits.put(u64::from(self.max_planes) - 1, 7);
             bits.put(u64::from((self.least_exponent + 16495).unsigned_abs()), 15);
         }
     }
@@ -105,7 +105,7 @@ impl CodingLimits {
     pub(super) fn planes(self, exponent: i32, rank: usize) -> u32 {
         let margin = 2 * (i64::try_from(rank).unwrap_or(4) + 1);
         let planes = i64::from(exponent) - i64::from(self.least_exponent) + margin;
-        u32::try_from(planes.max(0)).unwrap_or(u32::MAX).min(self.most_planes)
+        u32::try_from(planes.max(0)).unwrap_or(u32::MAX).min(self.max_planes)
     }
 
     /// Whether blocks are preserved exactly.
@@ -133,7 +133,7 @@ impl ZfpHeader {
         let shape = shape?;
         let coding = CodingLimits::read(bits)?;
         shape.iter().try_fold(kind.size(), |len, axis| len.checked_mul(*axis))?;
-        (!bits.is_over() && coding.least_bits <= coding.most_bits).then_some(Self { kind, shape, coding })
+        (!bits.is_over() && coding.min_bits <= coding.max_bits).then_some(Self { kind, shape, coding })
     }
 
     /// Writes a whole header; `None` if it cannot represent the shape. What follows begins with the next bit.

@@ -32,8 +32,8 @@ impl ZfpMode {
             [1, ..] => double().map(Self::Rate),
             [2, _, planes, ..] => Some(Self::Precision(*planes)),
             [3, ..] => double().map(Self::Accuracy),
-            [4, _, least, most, planes, exponent, ..] => {
-                Some(Self::Expert([*least, *most, *planes], exponent.cast_signed()))
+            [4, _, min, max, planes, exponent, ..] => {
+                Some(Self::Expert([*min, *max, *planes], exponent.cast_signed()))
             }
             [5, ..] => Some(Self::Reversible),
             _ => None,
@@ -51,8 +51,8 @@ impl ZfpMode {
             Self::Rate(rate) => double(1, rate),
             Self::Precision(planes) => vec![2, 0, planes],
             Self::Accuracy(error) => double(3, error),
-            Self::Expert([least, most, planes], exponent) => {
-                vec![4, 0, least, most, planes, exponent.cast_unsigned()]
+            Self::Expert([min, max, planes], exponent) => {
+                vec![4, 0, min, max, planes, exponent.cast_unsigned()]
             }
             Self::Reversible => vec![5],
         }
@@ -108,21 +108,21 @@ impl ZfpMode {
 
     /// The mode that a header describes.
     pub(super) fn of(header: &ZfpHeader) -> Self {
-        let CodingLimits { least_bits, most_bits, most_planes, least_exponent, .. } = header.coding;
+        let CodingLimits { min_bits, max_bits, max_planes, least_exponent, .. } = header.coding;
         let all = CodingLimits::ALL;
         let numbers = f64::from(4u32.pow(u32::try_from(header.shape.len()).unwrap_or(1)));
-        let any_bits = least_bits <= all.least_bits && most_bits >= all.most_bits;
-        let any_planes = most_planes >= all.most_planes;
+        let any_bits = min_bits <= all.min_bits && max_bits >= all.max_bits;
+        let any_planes = max_planes >= all.max_planes;
         if header.coding.is_reversible() {
             Self::Reversible
-        } else if least_bits == most_bits && any_planes && least_exponent == all.least_exponent {
-            Self::Rate(f64::from(most_bits) / numbers)
+        } else if min_bits == max_bits && any_planes && least_exponent == all.least_exponent {
+            Self::Rate(f64::from(max_bits) / numbers)
         } else if any_bits && least_exponent == all.least_exponent {
-            Self::Precision(most_planes)
+            Self::Precision(max_planes)
         } else if any_bits && any_planes {
             Self::Accuracy(f64::from(least_exponent).exp2())
         } else {
-            Self::Expert([least_bits, most_bits, most_planes], least_exponent)
+            Self::Expert([min_bits, max_bits, max_planes], least_exponent)
         }
     }
 
@@ -131,33 +131,35 @@ impl ZfpMode {
         let bad = |what: &str| CodecError::malformed(NAME, format!("{what} in {self:?}"));
         let coding = match self {
             Self::Rate(rate) => {
+                // As `zfp_stream_set_rate` rounds: a block has 4 numbers along each axis.
                 let numbers = 4f64.powi(i32::try_from(rank).unwrap_or(4));
                 let bits = (numbers * rate + 0.5).floor().max(f64::from(kind.least_rate_bits()));
                 let bits = (1..=super::header::MAX_BITS).find(|count| f64::from(*count) >= bits);
                 let bits = bits.filter(|_| rate > 0.0).ok_or_else(|| bad("an impossible rate"))?;
-                CodingLimits { least_bits: bits, most_bits: bits, ..CodingLimits::ALL }
+                CodingLimits { min_bits: bits, max_bits: bits, ..CodingLimits::ALL }
             }
-            Self::Precision(planes @ 1..=64) => CodingLimits { most_planes: planes, ..CodingLimits::ALL },
+            Self::Precision(planes @ 1..=64) => CodingLimits { max_planes: planes, ..CodingLimits::ALL },
             Self::Precision(_) => return Err(bad("a number of bit planes outside 1 to 64")),
             Self::Accuracy(error) if error >= 0.0 && error.is_finite() => {
                 CodingLimits { least_exponent: exponent_of(error), ..CodingLimits::ALL }
             }
             Self::Accuracy(_) => return Err(bad("an impossible tolerance")),
+            // zfp marks this mode by an exponent below the smallest one.
             Self::Reversible => {
                 CodingLimits { least_exponent: CodingLimits::ALL.least_exponent - 1, ..CodingLimits::ALL }
             }
-            Self::Expert([least, most, planes], exponent) => {
-                let sound = (1..=most).contains(&least)
-                    && most <= super::header::MAX_BITS
+            Self::Expert([min, max, planes], exponent) => {
+                let sound = (1..=max).contains(&min)
+                    && max <= super::header::MAX_BITS
                     && (1..=64).contains(&planes)
                     && (-1075..=1023).contains(&exponent);
                 if !sound {
                     return Err(bad("impossible block limits"));
                 }
                 CodingLimits {
-                    least_bits: least,
-                    most_bits: most,
-                    most_planes: planes,
+                    min_bits: min,
+                    max_bits: max,
+                    max_planes: planes,
                     least_exponent: exponent,
                     ..CodingLimits::ALL
                 }
@@ -169,8 +171,8 @@ impl ZfpMode {
 
 /// The exponent of the largest power of two that is not larger.
 fn exponent_of(error: f64) -> i32 {
-    let least = super::header::LEAST_EXPONENT;
-    (least..=1023).rev().find(|exponent| f64::from(*exponent).exp2() <= error).unwrap_or(least)
+    let min = super::header::LEAST_EXPONENT;
+    (min..=1023).rev().find(|exponent| f64::from(*exponent).exp2() <= error).unwrap_or(min)
 }
 
 /// The members for the parameters of HDF5, which are a header or what users give.
@@ -227,7 +229,7 @@ pub(super) fn axes(shape: &[u64]) -> Result<Vec<usize>, CodecError> {
 
 /// The ZFP type of a chunk's numbers.
 pub(super) fn kind_of(element: &DecodedElement) -> Result<ZfpKind, CodecError> {
-    let number = element.number.ok_or_else(super::untold)?;
+    let number = element.number.ok_or_else(super::unknown_type)?;
     match (number.kind, number.size) {
         _ if number.big_endian => Err(CodecError::unsupported(NAME, "big-endian numbers")),
         // HDF5's filter treats unsigned numbers as signed.

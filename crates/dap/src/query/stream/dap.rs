@@ -52,6 +52,7 @@ impl DapStream {
         let Some(([flags, high, middle, low], rest)) = held.split_first_chunk::<4>() else {
             return AnswerStart::Incomplete;
         };
+        // A chunk begins with a byte of flags and its length in 24 bits (docs/spec/dap.md 6.2).
         let len = u32::from_be_bytes([0, *high, *middle, *low]) as usize;
         let Some(document) = rest.get(..len) else { return AnswerStart::Incomplete };
         if classify(held) != AnswerKind::Chunks || flags & (ERROR | LAST) != 0 {
@@ -185,7 +186,7 @@ fn only_array(dmr: &Dmr, shown: &ShownVariable, wanted: &QueryBox) -> Option<(St
     let is_it = groups.iter().copied().chain([found.name.as_str()]).eq(path.iter().map(String::as_str));
     let DmrKind::Atomic(atomic) = &found.kind else { return None };
     let lengths = found.dims.iter().map(|axis| axis.size);
-    let is_asked = is_it && lengths.eq(wanted.axes.iter().map(|axis| axis.count));
-    let size = atomic.byte_len().filter(|_| is_asked && shown.has_bits_of(*atomic))?;
+    let is_as_requested = is_it && lengths.eq(wanted.axes.iter().map(|axis| axis.count));
+    let size = atomic.byte_len().filter(|_| is_as_requested && shown.has_bits_of(*atomic))?;
     Some((shown_path(groups.iter().copied(), [&*found.name]), size))
 }

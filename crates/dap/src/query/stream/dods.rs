@@ -96,6 +96,6 @@ fn only_array(dds: &Dds, shown: &ShownVariable, wanted: &QueryBox) -> Option<(Dd
     }
     let DdsKind::Atomic(ty) = found.kind else { return None };
     let lengths = found.dims.iter().map(|dim| dim.size);
-    let is_asked = !found.dims.is_empty() && lengths.eq(wanted.axes.iter().map(|axis| axis.count));
-    (is_asked && shown.has_bits_of(ty.atomic())).then(|| (ty, wanted.count()))
+    let is_as_requested = !found.dims.is_empty() && lengths.eq(wanted.axes.iter().map(|axis| axis.count));
+    (is_as_requested && shown.has_bits_of(ty.atomic())).then(|| (ty, wanted.count()))
 }

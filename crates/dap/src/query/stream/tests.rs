@@ -200,7 +200,7 @@ fn errors_are_found_where_servers_write_them() {
 }
 
 #[test]
-fn a_wrong_checksum_is_told_and_may_be_accepted() {
+fn a_wrong_checksum_is_reported_and_may_be_accepted() {
     let (declared, mut data) = dap_of("Float32", 4);
     let checksum = crc32fast::hash(&data);
     data[5] ^= 1;

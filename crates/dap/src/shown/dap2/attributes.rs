@@ -30,8 +30,8 @@ pub(super) struct OwnAttributes {
 }
 
 impl SharedAttributes {
-    /// The attributes of a DAS; those of variables that the projections of the address leave out (`unprojected` has all) are
-    /// nobody's.
+    /// The attributes of a DAS; those of variables that the projections of the address leave out (`unprojected` has all) belong
+    /// to no variable.
     pub(super) fn new(
         das: &Das,
         (dds, unprojected): (&Dds, Option<&Dds>),

@@ -7,7 +7,7 @@
 mod tests;
 
 use ncirrus_layout::{Error, ErrorKind, Result};
-use ncirrus_store::{Scheme, Url, percent_encoded};
+use ncirrus_store::{Scheme, Url, percent_decoded, percent_encoded};
 
 /// Where a fragment of that name may be, in the order in which it is looked for. `base` is the address of the
 /// master dataset; `may_be_local` says whether a remote dataset may name local files.
@@ -125,26 +125,6 @@ fn each(names: [String; 2], address: impl Fn(&str) -> Result<Url>) -> Result<Vec
 
 /// Text with percent signs decoded; invalid sequences and those that do not yield text stay as they are.
 fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let code =
-            bytes.get(at + 1..at + 3).filter(|code| *byte == b'%' && code.iter().all(u8::is_ascii_hexdigit));
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                at += 3;
-            }
-            None => {
-                plain.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    match String::from_utf8(plain) {
-        Ok(plain) if !plain.contains('\0') => plain,
-        _ => text.to_owned(),
-    }
+    let plain = percent_decoded(text);
+    if plain.contains('\0') { text.to_owned() } else { plain }
 }

@@ -75,7 +75,7 @@ impl MosaicRead<'_> {
             empty.is_ok_and(|values| convert::matches(self.reading.model, self.reading.bound.ty, &values))
         };
         if source.recipe.is_some() || source.texts.is_some() || ty.is_some_and(is_same) {
-            source.dataset.bound(source.variable, &self.reading.context.nesting).await.map(|_| ())
+            source.dataset.bound(source.variable, &self.reading.context.read_depth).await.map(|_| ())
         } else {
             Err(Error::malformed("values of another type"))
         }

@@ -64,7 +64,7 @@ impl MosaicRead<'_> {
         let (selection, _) = fit.selection(&part.piece)?;
         source
             .dataset
-            .plan_deep(source.variable, &selection, self.reading.context.nesting.of_fragment()?)
+            .plan_deep(source.variable, &selection, self.reading.context.read_depth.of_fragment()?)
             .await
     }
 }

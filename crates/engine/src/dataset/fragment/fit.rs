@@ -108,6 +108,7 @@ impl TileFit {
         }
         let mut strides = vec![0; piece.axes.len()];
         let mut stride = 1u64;
+        // The characters of a string are an axis of the tile without one in the fragment: the innermost.
         if let (Some((FragmentTexts::Spread, _)), Some(last)) = (self.texts, strides.last_mut()) {
             *last = 1;
             stride = piece.axes.last().map_or(1, PieceAxis::count);

@@ -84,12 +84,12 @@ impl Dataset {
     pub(crate) async fn fragment_at(
         &self,
         places: &FragmentPlaces,
-        nesting: &ReadDepth,
+        read_depth: &ReadDepth,
     ) -> Result<Option<(Self, usize)>> {
         let FragmentPlaces::At(urls) = places else { return Ok(Some((self.clone(), 0))) };
         let mut failure = None;
         for (number, url) in urls {
-            match self.beside(url, nesting).await {
+            match self.beside(url, read_depth).await {
                 Ok(dataset) => return Ok(Some((dataset, *number))),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => _ = failure.get_or_insert_with(|| error.at_object(url)),
@@ -99,7 +99,7 @@ impl Dataset {
     }
 
     /// The dataset at an address, opened as this one was.
-    async fn beside(&self, url: &Url, nesting: &ReadDepth) -> Result<Self> {
+    async fn beside(&self, url: &Url, read_depth: &ReadDepth) -> Result<Self> {
         let kept = self.session().open_datasets();
         let kept =
             kept.ok_or_else(|| Error::internal("a fragment outlives the dataset that it is part of"))?;
@@ -111,9 +111,10 @@ impl Dataset {
             }
             kept.forget(url, options, hosts);
         }
-        let dataset = match self.open_beside(url, options, nesting).await {
+        let dataset = match self.open_beside(url, options, read_depth).await {
             Err(error) => {
-                let open = |address: Url| async move { self.open_beside(&address, options, nesting).await };
+                let open =
+                    |address: Url| async move { self.open_beside(&address, options, read_depth).await };
                 self.session().open_computed(url, error, open).await?
             }
             opened => opened?,
@@ -122,7 +123,7 @@ impl Dataset {
         Ok(dataset)
     }
 
-    async fn open_beside(&self, url: &Url, options: &OpenOptions, nesting: &ReadDepth) -> Result<Self> {
+    async fn open_beside(&self, url: &Url, options: &OpenOptions, read_depth: &ReadDepth) -> Result<Self> {
         let shared = &self.session().shared;
         let mut stores = shared.stores.clone();
         stores.options.hosts = self.hosts();
@@ -133,7 +134,7 @@ impl Dataset {
             shared.network.run(async move { ncirrus_store::open_url(&url, &stores).await })?.await?
         };
         let named = options.clone().name(opened.name.clone());
-        self.session().of_others().open_fragment(opened, self.drivers(), &named, nesting).await
+        self.session().of_others().open_fragment(opened, self.drivers(), &named, read_depth).await
     }
 
     /// Which hosts may be reached for what this dataset names.

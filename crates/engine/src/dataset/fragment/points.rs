@@ -54,6 +54,7 @@ impl MosaicRead<'_> {
             return Ok(());
         }
         let read = self.read_source_points(&source, &mut wanted).await.map_err(|error: Error| {
+            // The next read opens the changed dataset again.
             if error.kind() == ErrorKind::Changed {
                 self.dataset.forget_fragment(&places);
             }
@@ -64,9 +65,9 @@ impl MosaicRead<'_> {
 
     async fn read_source_points(&self, source: &FragmentSource, wanted: &mut SourcePoints) -> Result<Values> {
         let selection = wanted.selection()?;
-        let nesting = self.reading.context.nesting.of_fragment()?;
+        let read_depth = self.reading.context.read_depth.of_fragment()?;
         let picked = Picked::Points(&selection);
-        let read = source.dataset.read_deep(source.variable, picked, self.reading.missing, nesting);
+        let read = source.dataset.read_deep(source.variable, picked, self.reading.missing, read_depth);
         let (values, report) = read.await?;
         self.reading.take_report(report);
         self.finished(values, source)

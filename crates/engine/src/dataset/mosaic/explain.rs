@@ -24,6 +24,7 @@ impl MosaicRead<'_> {
                 let Some(inside) = piece.within(&tile.region) else { continue };
                 plan.tiles += 1;
                 looked_at += 1;
+                // All tiles are counted, but only the first ones are looked into: each may need requests.
                 if looked_at > COUNTED {
                     continue;
                 }
@@ -91,8 +92,8 @@ impl MosaicRead<'_> {
         };
         let mut plans = Vec::with_capacity(selections.len());
         for selection in &selections {
-            let nesting = self.reading.context.nesting.clone();
-            let plan = leaf.dataset.plan_deep(leaf.variable, selection, nesting).await;
+            let read_depth = self.reading.context.read_depth.clone();
+            let plan = leaf.dataset.plan_deep(leaf.variable, selection, read_depth).await;
             plans.push(plan.map_err(|error| leaf.located(error))?);
         }
         Ok((leaf, plans))

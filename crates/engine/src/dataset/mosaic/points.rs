@@ -161,6 +161,7 @@ impl MosaicRead<'_> {
         values: &Mutex<PointValues>,
     ) -> Result<()> {
         let unread = self.read_fragment_points(batch.fragments, points, values).await?;
+        // Texts that are made of several stored elements cannot be read point by point.
         if !unread.is_empty() {
             let read = self.read_by_lists(&points.pick(&unread)).await?;
             values.guard().put(&unread, &read)?;
@@ -219,10 +220,10 @@ impl MosaicRead<'_> {
         mut wanted: SourcePoints,
     ) -> Result<(Vec<usize>, Values)> {
         let selection = wanted.selection()?;
-        let nesting = self.reading.context.nesting.clone();
+        let read_depth = self.reading.context.read_depth.clone();
         let picked = Picked::Points(&selection);
         let (values, report) =
-            leaf.dataset.read_deep(leaf.variable, picked, self.reading.missing, nesting).await?;
+            leaf.dataset.read_deep(leaf.variable, picked, self.reading.missing, read_depth).await?;
         self.reading.take_report(report);
         Ok((wanted.points, self.conform(values)?))
     }

@@ -47,14 +47,17 @@ impl MosaicRead<'_> {
     pub(super) async fn leaf(&self, reference: &VariableRef) -> Result<Option<MosaicLeaf>> {
         // Names refer to the dataset as it is stored, without what an overlay adds.
         let dataset = self.dataset.beneath().unwrap_or(self.dataset);
-        let opened = match dataset.referred(reference.dataset.as_ref(), &self.reading.context.nesting).await {
+        let opened = match dataset
+            .referred(reference.dataset.as_ref(), &self.reading.context.read_depth)
+            .await
+        {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.at_object(reference.dataset.as_ref().unwrap_or(dataset.root()))),
             Ok(opened) => opened,
         };
         let Some(variable) = opened.model().variable_at(&reference.path) else { return Ok(None) };
         let leaf = MosaicLeaf { dataset: opened, variable };
-        let bound = leaf.dataset.bound(variable, &self.reading.context.nesting).await;
+        let bound = leaf.dataset.bound(variable, &self.reading.context.read_depth).await;
         bound.map_err(|error| leaf.located(error))?;
         Ok(Some(leaf))
     }
@@ -98,9 +101,9 @@ impl MosaicRead<'_> {
     }
 
     async fn read_leaf(&self, leaf: &MosaicLeaf, selection: &Selection) -> Result<Values> {
-        let (nesting, picked) = (self.reading.context.nesting.clone(), Picked::Selection(selection));
+        let (read_depth, picked) = (self.reading.context.read_depth.clone(), Picked::Selection(selection));
         let (values, report) =
-            leaf.dataset.read_deep(leaf.variable, picked, self.reading.missing, nesting).await?;
+            leaf.dataset.read_deep(leaf.variable, picked, self.reading.missing, read_depth).await?;
         self.reading.take_report(report);
         Ok(values)
     }
@@ -131,15 +134,17 @@ impl MosaicRead<'_> {
         let to = to.filter(|_| value.atomic().is_some_and(Atomic::is_numeric));
         let to = to.ok_or_else(|| Error::malformed("a value of another type"))?;
         let (cast, outside) = convert::cast_to_nearest(&value, to)?;
-        match outside.is_empty() {
-            true => Ok(cast),
-            false if self.dataset.options().lenient => Ok(self.reading.bound.source.fill.clone()),
-            false => Err(Error::malformed(format!(
+        if outside.is_empty() {
+            Ok(cast)
+        } else if self.dataset.options().lenient {
+            Ok(self.reading.bound.source.fill.clone())
+        } else {
+            Err(Error::malformed(format!(
                 "the value {} from element {:?} on cannot be represented in type {}",
                 value.number(0).unwrap_or(f64::NAN),
                 tile.start,
                 to.name()
-            ))),
+            )))
         }
     }
 }

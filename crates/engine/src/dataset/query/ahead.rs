@@ -21,17 +21,17 @@ pub(super) enum FetchedAhead {
 
 impl QueryRead<'_> {
     /// What is fetched ahead of a box that is read now, or that would be.
-    pub(super) fn ahead(&self, asked: &QueryBox, noting: Noting) -> FetchedAhead {
+    pub(super) fn ahead(&self, requested: &QueryBox, noting: Noting) -> FetchedAhead {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
-        let is_kept = cache.find(opening, asked).is_some();
+        let is_kept = cache.find(opening, requested).is_some();
         // A column that is kept may have come in another answer than those that are read with it.
         if self.is_near() || self.delivered.is_some() || (is_kept && self.sequence().is_none()) {
             return FetchedAhead::Nothing;
         }
-        let is_next = cache.is_next(opening, asked, noting);
-        let most = TOGETHER_BYTES.min(cache.most_at_once());
-        let window = |boxes: &[QueryBox]| self.window(boxes, (most, cache.most_at_once()));
-        let announced = self.not_at_hand(cache.expected(opening, asked, window, noting));
+        let is_next = cache.is_next(opening, requested, noting);
+        let max = TOGETHER_BYTES.min(cache.max_at_once());
+        let window = |boxes: &[QueryBox]| self.window(boxes, (max, cache.max_at_once()));
+        let announced = self.not_at_hand(cache.expected(opening, requested, window, noting));
         let may_batch = !cache.refuses_batches(opening);
         if announced.len() > 1 && may_batch {
             return FetchedAhead::Announced(announced);
@@ -49,7 +49,7 @@ impl QueryRead<'_> {
             return FetchedAhead::Companions(companions);
         }
         let whole = self.whole();
-        if is_next && whole != *asked && self.are_kept(std::slice::from_ref(&whole)) {
+        if is_next && whole != *requested && self.are_kept(std::slice::from_ref(&whole)) {
             FetchedAhead::Whole(whole)
         } else {
             FetchedAhead::Nothing
@@ -58,9 +58,9 @@ impl QueryRead<'_> {
 
     /// Whether boxes that are fetched ahead are kept until they are read.
     fn are_kept(&self, boxes: &[QueryBox]) -> bool {
-        let bytes = boxes.iter().map(|asked| self.bytes_of(asked)).fold(0, u64::saturating_add);
-        bytes <= self.reading.context.shared.boxes.most_at_once()
-            && boxes.iter().all(|asked| self.kept_len(asked).is_some())
+        let bytes = boxes.iter().map(|requested| self.bytes_of(requested)).fold(0, u64::saturating_add);
+        bytes <= self.reading.context.shared.boxes.max_at_once()
+            && boxes.iter().all(|requested| self.kept_len(requested).is_some())
     }
 
     /// How many announced boxes are fetched now: as many answers as are in flight at once.
@@ -68,15 +68,17 @@ impl QueryRead<'_> {
         let (mut count, mut bytes) = (0, 0_u64);
         for _ in 0..UNDER_WAY {
             let rest = boxes.get(count..).unwrap_or_default();
-            let group = rest.get(..group_len(rest, each, |asked| self.bytes_of(asked))).unwrap_or_default();
-            bytes = group.iter().fold(bytes, |sum, asked| sum.saturating_add(self.bytes_of(asked)));
+            let group =
+                rest.get(..group_len(rest, each, |requested| self.bytes_of(requested))).unwrap_or_default();
+            bytes = group.iter().fold(bytes, |sum, requested| sum.saturating_add(self.bytes_of(requested)));
             if group.is_empty() || (count > 0 && bytes > all) {
                 break;
             }
             count += group.len();
         }
         // The columns of a sequence come in one answer.
-        let sequence = |at: usize| boxes.get(at).and_then(|asked| self.source.sequence(asked.variable));
+        let sequence =
+            |at: usize| boxes.get(at).and_then(|requested| self.source.sequence(requested.variable));
         while count > 0 && sequence(count).is_some() && sequence(count) == sequence(count - 1) {
             count += 1;
         }
@@ -98,18 +100,18 @@ impl QueryRead<'_> {
     }
 
     /// Bytes of a box in an answer, as far as they are known.
-    pub(super) fn bytes_of(&self, asked: &QueryBox) -> u64 {
-        let element = self.source.element_len(asked.variable).unwrap_or(ELEMENT);
-        asked.count().saturating_mul(element)
+    pub(super) fn bytes_of(&self, requested: &QueryBox) -> u64 {
+        let element = self.source.element_len(requested.variable).unwrap_or(ELEMENT);
+        requested.count().saturating_mul(element)
     }
 }
 
 /// How many of these boxes travel in one answer: at least one, and no more bytes than that.
-pub(super) fn group_len(boxes: &[QueryBox], most: u64, bytes_of: impl Fn(&QueryBox) -> u64) -> usize {
+pub(super) fn group_len(boxes: &[QueryBox], max: u64, bytes_of: impl Fn(&QueryBox) -> u64) -> usize {
     let mut bytes = 0_u64;
-    let fits = |asked: &&QueryBox| {
-        bytes = bytes.saturating_add(bytes_of(asked));
-        bytes <= most
+    let fits = |requested: &&QueryBox| {
+        bytes = bytes.saturating_add(bytes_of(requested));
+        bytes <= max
     };
     boxes.iter().take_while(fits).count().max(usize::from(!boxes.is_empty()))
 }

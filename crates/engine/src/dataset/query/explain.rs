@@ -27,9 +27,10 @@ impl QueryRead<'_> {
                 fetched.extend(boxes);
             }
         }
-        let has = |asked: &QueryBox| fetched.iter().any(|held| crate::resources::holds_box(held, asked));
-        for asked in boxes.iter().filter(|asked| !has(asked)) {
-            self.plan_box(asked, &mut plan)?;
+        let has =
+            |requested: &QueryBox| fetched.iter().any(|held| crate::resources::holds_box(held, requested));
+        for requested in boxes.iter().filter(|requested| !has(requested)) {
+            self.plan_box(requested, &mut plan)?;
         }
         Ok(finished(plan))
     }
@@ -37,9 +38,9 @@ impl QueryRead<'_> {
     /// The parts of a selection, unless they are too many to be counted one by one.
     fn countable_parts(&self, selection: &Selection) -> Result<Vec<QueryPart>> {
         let bytes = selection.element_count().unwrap_or(u64::MAX).saturating_mul(self.element_len());
-        let least = bytes / BOX_BYTES;
-        if least > MAX_PARTS {
-            let message = format!("a plan of at least {least} requests, more than the limit of {MAX_PARTS}");
+        let min = bytes / BOX_BYTES;
+        if min > MAX_PARTS {
+            let message = format!("a plan of at least {min} requests, more than the limit of {MAX_PARTS}");
             return Err(Error::limit(message));
         }
         Ok(self.parts(selection))
@@ -60,10 +61,10 @@ impl QueryRead<'_> {
     }
 
     /// Adds the request for a box, unless it is kept.
-    fn plan_box(&self, asked: &QueryBox, plan: &mut ReadPlan) -> Result<()> {
-        if self.cached(asked)?.is_none() {
+    fn plan_box(&self, requested: &QueryBox, plan: &mut ReadPlan) -> Result<()> {
+        if self.cached(requested)?.is_none() {
             self.source
-                .plan(std::slice::from_ref(asked))?
+                .plan(std::slice::from_ref(requested))?
                 .into_iter()
                 .for_each(|query| add_query(plan, query));
         }
@@ -83,9 +84,9 @@ pub(super) fn plan_together(reads: &[(QueryRead<'_>, &Selection)]) -> Result<Rea
     let boxes = first.not_at_hand(boxes);
     let mut delivered = HashSet::new();
     if boxes.len() > 1 && !first.refuses_batches() {
-        for (query, asked) in first.grouped(&boxes) {
+        for (query, requested) in first.grouped(&boxes) {
             add_query(&mut plan, query);
-            delivered.extend(asked);
+            delivered.extend(requested);
         }
     }
     plan.result_bytes = Some(0);
@@ -97,12 +98,12 @@ pub(super) fn plan_together(reads: &[(QueryRead<'_>, &Selection)]) -> Result<Rea
             (own.layout, result_bytes.and_then(|(one, own)| one.checked_add(own)));
         plan.needed_bytes = plan.needed_bytes.saturating_add(own.needed_bytes);
         // What was delivered once is asked for again if it is read twice, unless it is a column.
-        let mut is_delivered = |asked: &QueryBox| match read.sequence() {
-            Some(_) => delivered.contains(asked),
-            None => delivered.remove(asked),
+        let mut is_delivered = |requested: &QueryBox| match read.sequence() {
+            Some(_) => delivered.contains(requested),
+            None => delivered.remove(requested),
         };
-        for asked in read.boxes_of(&parts).iter().filter(|asked| !is_delivered(asked)) {
-            read.plan_box(asked, &mut plan)?;
+        for requested in read.boxes_of(&parts).iter().filter(|requested| !is_delivered(requested)) {
+            read.plan_box(requested, &mut plan)?;
         }
     }
     Ok(finished(plan))

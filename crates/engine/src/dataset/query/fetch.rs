@@ -23,7 +23,7 @@ impl QueryRead<'_> {
         result: &'a SharedResult<'_, '_>,
     ) -> BoxFuture<'a, Result<()>> {
         async move {
-            if let Some(values) = self.at_hand(&part.asked)? {
+            if let Some(values) = self.at_hand(&part.requested)? {
                 return part.put(&mut result.guard(), values);
             }
             let fetched = match self.fetch_box(&part, result).await {
@@ -33,7 +33,7 @@ impl QueryRead<'_> {
                 fetched => fetched,
             };
             let Err(error) = fetched else { return Ok(()) };
-            let bytes = part.asked.count().saturating_mul(self.element_len());
+            let bytes = part.requested.count().saturating_mul(self.element_len());
             let halves = part.piece.halves().filter(|_| bytes > LEAST_BYTES);
             let Some((first, second)) = halves.filter(|_| self.source.is_too_large(&error)) else {
                 return Err(error);
@@ -50,14 +50,14 @@ impl QueryRead<'_> {
     /// Fetches more than is read, where that saves requests: variables that are usually read together, and the whole of
     /// one that is read box after box. What fails is asked for again by itself, which tells the error, and not together
     /// again.
-    pub(super) async fn read_ahead(&self, asked: &QueryBox) {
+    pub(super) async fn read_ahead(&self, requested: &QueryBox) {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
-        match self.ahead(asked, Noting::Read) {
+        match self.ahead(requested, Noting::Read) {
             FetchedAhead::Nothing => {}
             FetchedAhead::Announced(boxes) => {
-                let keep = |asked: Vec<QueryBox>, values: Result<Vec<Values>>| {
+                let keep = |requested: Vec<QueryBox>, values: Result<Vec<Values>>| {
                     // An error is that of the box that is read.
-                    values.into_iter().for_each(|values| self.keep_all(&asked, &values));
+                    values.into_iter().for_each(|values| self.keep_all(&requested, &values));
                 };
                 self.fetch_many(boxes, keep).await;
             }
@@ -80,105 +80,110 @@ impl QueryRead<'_> {
 
     /// Fetches whole variables and keeps them.
     async fn fetch_all(&self, boxes: &[QueryBox]) -> Result<()> {
-        for (query, asked) in self.planned(boxes)? {
-            self.keep_all(&asked, &self.fetch_together(&query, &asked).await?);
+        for (query, requested) in self.planned(boxes)? {
+            self.keep_all(&requested, &self.fetch_together(&query, &requested).await?);
         }
         Ok(())
     }
 
     /// The values of all boxes of a query, in one answer, which is held whole.
-    pub(super) async fn fetch_together(&self, query: &Query, asked: &[QueryBox]) -> Result<Vec<Values>> {
+    pub(super) async fn fetch_together(&self, query: &Query, requested: &[QueryBox]) -> Result<Vec<Values>> {
         let answer = self.fetch(query).await?;
-        let decoded = self.source.decode(asked, &answer.bytes, &self.reading.context.shared.limits);
+        let decoded = self.source.decode(requested, &answer.bytes, &self.reading.context.shared.limits);
         let values = decoded.map_err(|error| error.at_object(&query.object))?;
-        let is_each = values.len() == asked.len()
-            && values.iter().zip(asked).all(|(values, asked)| values.len() as u64 == asked.count());
+        let is_each = values.len() == requested.len()
+            && values
+                .iter()
+                .zip(requested)
+                .all(|(values, requested)| values.len() as u64 == requested.count());
         if is_each { Ok(values) } else { Err(other_box().at_object(&query.object)) }
     }
 
-    pub(super) fn keep(&self, asked: &QueryBox, values: &Values) {
-        self.keep_all(std::slice::from_ref(asked), std::slice::from_ref(values));
+    pub(super) fn keep(&self, requested: &QueryBox, values: &Values) {
+        self.keep_all(std::slice::from_ref(requested), std::slice::from_ref(values));
     }
 
     /// Keeps boxes that came in one answer.
-    pub(super) fn keep_all(&self, asked: &[QueryBox], values: &[Values]) {
-        let kept = asked.iter().zip(values).filter_map(|(asked, values)| {
-            Some((asked.clone(), Arc::new(values.clone()), self.kept_len(asked)?))
+    pub(super) fn keep_all(&self, requested: &[QueryBox], values: &[Values]) {
+        let kept = requested.iter().zip(values).filter_map(|(requested, values)| {
+            Some((requested.clone(), Arc::new(values.clone()), self.kept_len(requested)?))
         });
         self.reading.context.shared.boxes.keep(self.reading.opening, kept);
     }
 
     /// The bytes of a box, if it is kept.
-    pub(super) fn kept_len(&self, asked: &QueryBox) -> Option<usize> {
-        let bytes = self.bytes_of(asked);
+    pub(super) fn kept_len(&self, requested: &QueryBox) -> Option<usize> {
+        let bytes = self.bytes_of(requested);
         // No part of a column can be asked for.
-        let is_small = bytes <= AHEAD_BYTES || self.source.sequence(asked.variable).is_some();
+        let is_small = bytes <= AHEAD_BYTES || self.source.sequence(requested.variable).is_some();
         let bytes = usize::try_from(bytes).ok().filter(|_| is_small && !self.is_near())?;
-        self.reading.context.shared.boxes.takes(asked, bytes).then_some(bytes)
+        self.reading.context.shared.boxes.takes(requested, bytes).then_some(bytes)
     }
 
     /// The values of a box that need no request: it came with others, or the cache has it.
-    pub(super) fn at_hand(&self, asked: &QueryBox) -> Result<Option<Values>> {
-        let is_column = self.source.sequence(asked.variable).is_some();
-        match self.delivered.and_then(|delivered| delivered.take(asked, is_column)) {
+    pub(super) fn at_hand(&self, requested: &QueryBox) -> Result<Option<Values>> {
+        let is_column = self.source.sequence(requested.variable).is_some();
+        match self.delivered.and_then(|delivered| delivered.take(requested, is_column)) {
             Some(values) => values.map(Some),
-            None => self.cached(asked),
+            None => self.cached(requested),
         }
     }
 
     /// The values of a box that the cache has, perhaps as part of another one.
-    pub(super) fn cached(&self, asked: &QueryBox) -> Result<Option<Values>> {
-        let Some((held, values)) = self.reading.context.shared.boxes.find(self.reading.opening, asked) else {
+    pub(super) fn cached(&self, requested: &QueryBox) -> Result<Option<Values>> {
+        let Some((held, values)) = self.reading.context.shared.boxes.find(self.reading.opening, requested)
+        else {
             return Ok(None);
         };
-        if held == *asked {
+        if held == *requested {
             return Ok(Some(Values::clone(&values)));
         }
-        inside(&held, asked, &values).map(Some)
+        inside(&held, requested, &values).map(Some)
     }
 
     /// Fetches a box and puts its values: while they arrive, and straight to where they belong, unless the box is kept.
     async fn fetch_box(&self, part: &QueryPart, result: &SharedResult<'_, '_>) -> Result<()> {
-        let asked = &part.asked;
-        let queries = self.source.plan(std::slice::from_ref(asked))?;
+        let requested = &part.requested;
+        let queries = self.source.plan(std::slice::from_ref(requested))?;
         let [query] = queries.as_slice() else {
             return Err(Error::internal(format!("{} queries for one box", queries.len())));
         };
-        let is_kept = self.kept_len(asked).is_some() && self.reading.bound.source.fill.as_bytes().is_some();
+        let is_kept =
+            self.kept_len(requested).is_some() && self.reading.bound.source.fill.as_bytes().is_some();
         let values = if is_kept {
-            let count = usize::try_from(asked.count()).unwrap_or(usize::MAX);
+            let count = usize::try_from(requested.count()).unwrap_or(usize::MAX);
             let mut values = convert::zeros(self.reading.model, self.reading.bound.ty, count)?;
             let element = values.as_bytes().map_or(0, |bytes| bytes.len() / count.max(1));
             let bytes = values.as_bytes_mut().unwrap_or_default();
             let held =
-                self.receive(asked, query, &mut |first, new| put_in(bytes, element, first, new)).await?;
+                self.receive(requested, query, &mut |first, new| put_in(bytes, element, first, new)).await?;
             Some(held.unwrap_or(values))
         } else {
             let walk = part.walk(&result.guard())?;
             let put = &mut |first, new: &[u8]| result.guard().put_elements(&walk, first, new);
-            self.receive(asked, query, put).await?
+            self.receive(requested, query, put).await?
         };
         let Some(values) = values else { return Ok(()) };
-        if values.len() as u64 != asked.count() {
+        if values.len() as u64 != requested.count() {
             return Err(other_box().at_object(&query.object));
         }
-        self.keep(asked, &values);
+        self.keep(requested, &values);
         part.put(&mut result.guard(), values)
     }
 
     /// Decodes an answer while it arrives; the values, if they could only be decoded together.
     pub(super) async fn receive(
         &self,
-        asked: &QueryBox,
+        requested: &QueryBox,
         query: &Query,
         put: &mut PutElements<'_>,
     ) -> Result<Option<Values>> {
         let limits = &self.reading.context.shared.limits;
-        let mut decoder = self.source.decoder(asked, limits);
+        let mut decoder = self.source.decoder(requested, limits);
         let mut answer = self.answer(query)?;
         let decoded = loop {
             match answer.next().await.map_err(|error| error.at_object(&query.object))? {
-                Some(AnswerPart::Begin) => decoder = self.source.decoder(asked, limits),
+                Some(AnswerPart::Begin) => decoder = self.source.decoder(requested, limits),
                 Some(AnswerPart::Bytes(bytes)) => {
                     if let Err(error) = decoder.piece(&bytes, put) {
                         break Err(error);
@@ -218,13 +223,13 @@ impl QueryRead<'_> {
 }
 
 /// The values of a box that another one holds.
-pub(super) fn inside(held: &QueryBox, asked: &QueryBox, values: &Values) -> Result<Values> {
+pub(super) fn inside(held: &QueryBox, requested: &QueryBox, values: &Values) -> Result<Values> {
     let counts: Vec<u64> = held.axes.iter().map(|axis| axis.count).collect();
     let strides = ncirrus_layout::grid::row_major(&counts, 1)?;
     let mut places = vec![0_u64];
-    for ((held, asked), stride) in held.axes.iter().zip(&asked.axes).zip(strides) {
-        let offset = |at: u64| (asked.start - held.start + at * asked.stride) * stride;
-        let along = |place: u64| (0..asked.count).map(move |at| place + offset(at));
+    for ((held, requested), stride) in held.axes.iter().zip(&requested.axes).zip(strides) {
+        let offset = |at: u64| (requested.start - held.start + at * requested.stride) * stride;
+        let along = |place: u64| (0..requested.count).map(move |at| place + offset(at));
         places = places.into_iter().flat_map(along).collect();
     }
     let places: Vec<usize> = places.into_iter().filter_map(|place| usize::try_from(place).ok()).collect();

@@ -8,7 +8,7 @@ use ncirrus_model::Values;
 #[derive(Debug, Clone)]
 pub(super) struct QueryPart {
     pub(super) piece: SelectionPiece,
-    pub(super) asked: QueryBox,
+    pub(super) requested: QueryBox,
 }
 
 impl QueryPart {
@@ -24,11 +24,13 @@ impl QueryPart {
 
     /// Elements of the box from one of the part to the next, along each axis.
     fn strides(&self) -> Result<Vec<u64>> {
-        let counts: Vec<u64> = self.asked.axes.iter().map(|axis| axis.count).collect();
+        let counts: Vec<u64> = self.requested.axes.iter().map(|axis| axis.count).collect();
         let mut strides = ncirrus_layout::grid::row_major(&counts, 1)?;
-        for ((stride, asked), wanted) in strides.iter_mut().zip(&self.asked.axes).zip(&self.piece.axes) {
+        for ((stride, requested), wanted) in
+            strides.iter_mut().zip(&self.requested.axes).zip(&self.piece.axes)
+        {
             let own = axis_of(wanted).map_or(1, |axis| axis.stride);
-            *stride = stride.saturating_mul(own.checked_div(asked.stride).unwrap_or(1).max(1));
+            *stride = stride.saturating_mul(own.checked_div(requested.stride).unwrap_or(1).max(1));
         }
         Ok(strides)
     }

@@ -27,7 +27,7 @@ impl QueryRead<'_> {
     /// The boxes that are asked for, so that there are these parts.
     pub(super) fn boxes_of(&self, parts: &[QueryPart]) -> Vec<QueryBox> {
         match (self.sequence(), parts) {
-            (None, parts) => parts.iter().map(|part| part.asked.clone()).collect(),
+            (None, parts) => parts.iter().map(|part| part.requested.clone()).collect(),
             (Some(_), []) => Vec::new(),
             (Some(_), _) => vec![self.whole()],
         }
@@ -52,11 +52,13 @@ impl QueryRead<'_> {
             },
         };
         if let [only] = parts.as_slice()
-            && only.asked == *whole
+            && only.requested == *whole
         {
             return only.put(&mut result.guard(), values);
         }
-        parts.iter().try_for_each(|part| part.put(&mut result.guard(), inside(whole, &part.asked, &values)?))
+        parts
+            .iter()
+            .try_for_each(|part| part.put(&mut result.guard(), inside(whole, &part.requested, &values)?))
     }
 
     async fn fetch_rows(&self, whole: &QueryBox) -> Result<Values> {
@@ -74,9 +76,9 @@ impl QueryRead<'_> {
     }
 
     /// Keeps the columns among boxes that came in one answer.
-    pub(super) fn keep_columns(&self, asked: &[QueryBox], values: &[Values]) {
-        if asked.iter().all(|asked| self.source.sequence(asked.variable).is_some()) {
-            self.keep_all(asked, values);
+    pub(super) fn keep_columns(&self, requested: &[QueryBox], values: &[Values]) {
+        if requested.iter().all(|requested| self.source.sequence(requested.variable).is_some()) {
+            self.keep_all(requested, values);
         }
     }
 
@@ -84,19 +86,19 @@ impl QueryRead<'_> {
     /// one answer. Each column is there once.
     pub(super) fn not_at_hand(&self, mut boxes: Vec<QueryBox>) -> Vec<QueryBox> {
         let mut columns: Vec<(usize, Vec<QueryBox>)> = Vec::new();
-        for asked in &boxes {
-            let Some(sequence) = self.source.sequence(asked.variable) else { continue };
+        for requested in &boxes {
+            let Some(sequence) = self.source.sequence(requested.variable) else { continue };
             match columns.iter_mut().find(|(other, _)| *other == sequence) {
-                Some((_, columns)) => columns.push(asked.clone()),
-                None => columns.push((sequence, vec![asked.clone()])),
+                Some((_, columns)) => columns.push(requested.clone()),
+                None => columns.push((sequence, vec![requested.clone()])),
             }
         }
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
         columns.retain(|(_, columns)| cache.came_together(opening, columns));
         let mut known: HashSet<QueryBox> = HashSet::new();
-        boxes.retain(|asked| match self.source.sequence(asked.variable) {
+        boxes.retain(|requested| match self.source.sequence(requested.variable) {
             Some(sequence) => {
-                let is_new = known.insert(asked.clone());
+                let is_new = known.insert(requested.clone());
                 is_new && columns.iter().all(|(other, _)| *other != sequence)
             }
             None => true,

@@ -23,16 +23,18 @@ const SMALL_BYTES: u64 = 1 << 20;
 
 impl DeliveredBoxes {
     /// The values of a box, or why there are none; a column stays, since several reads may have parts of it.
-    pub(super) fn take(&self, asked: &QueryBox, is_column: bool) -> Option<Result<Values>> {
+    pub(super) fn take(&self, requested: &QueryBox, is_column: bool) -> Option<Result<Values>> {
         let mut boxes = self.0.guard();
-        if is_column { boxes.get(asked).cloned() } else { boxes.remove(asked) }
+        if is_column { boxes.get(requested).cloned() } else { boxes.remove(requested) }
     }
 
-    fn put(&self, asked: Vec<QueryBox>, values: Result<Vec<Values>>) {
+    fn put(&self, requested: Vec<QueryBox>, values: Result<Vec<Values>>) {
         let mut boxes = self.0.guard();
         match values {
-            Ok(values) => boxes.extend(asked.into_iter().zip(values.into_iter().map(Ok))),
-            Err(error) => boxes.extend(asked.into_iter().map(|asked| (asked, Err(error.clone())))),
+            Ok(values) => boxes.extend(requested.into_iter().zip(values.into_iter().map(Ok))),
+            Err(error) => {
+                boxes.extend(requested.into_iter().map(|requested| (requested, Err(error.clone()))));
+            }
         }
     }
 }
@@ -69,7 +71,8 @@ impl Dataset {
             let StorageLayout::Query(source, number) = &bound.layout else { return };
             if let Ok(reading) = self.reading_alone(*variable, &bound, selection) {
                 let read = QueryRead::new(&reading, (source, *number));
-                let is_kept = |asked: &QueryBox| read.sequence().is_none() || read.kept_len(asked).is_some();
+                let is_kept =
+                    |requested: &QueryBox| read.sequence().is_none() || read.kept_len(requested).is_some();
                 boxes.extend(read.small_boxes(selection).into_iter().filter(is_kept));
             }
         }
@@ -139,6 +142,7 @@ impl Dataset {
         let Some((first, _)) = reads.first() else { return };
         let mut boxes: Vec<QueryBox> = Vec::new();
         for (read, selection) in &reads {
+            // One request reaches one server: boxes of another source are left to the reads themselves.
             if Arc::ptr_eq(read.source.0, first.source.0) {
                 boxes.extend(QueryRead::new(&read.reading, read.source).small_boxes(selection));
             }
@@ -146,11 +150,11 @@ impl Dataset {
         let first = QueryRead::new(&first.reading, first.source);
         let boxes = first.not_at_hand(boxes);
         if boxes.len() > 1 {
-            let deliver = |asked: Vec<QueryBox>, values: Result<Vec<Values>>| {
+            let deliver = |requested: Vec<QueryBox>, values: Result<Vec<Values>>| {
                 if let Ok(values) = &values {
-                    first.keep_columns(&asked, values);
+                    first.keep_columns(&requested, values);
                 }
-                delivered.put(asked, values);
+                delivered.put(requested, values);
             };
             first.fetch_many(boxes, deliver).await;
         }
@@ -175,12 +179,13 @@ impl QueryRead<'_> {
     /// The small boxes of a selection that would be requested, and any column of a sequence. Parts of a box that has to be
     /// cut are not small, so that a variable of any length is announced in no time.
     pub(super) fn small_boxes(&self, selection: &Selection) -> Vec<QueryBox> {
-        let is_small = |asked: &QueryBox| asked.count().saturating_mul(self.element_len()) <= SMALL_BYTES;
-        let is_new = |asked: &QueryBox| matches!(self.cached(asked), Ok(None));
+        let is_small =
+            |requested: &QueryBox| requested.count().saturating_mul(self.element_len()) <= SMALL_BYTES;
+        let is_new = |requested: &QueryBox| matches!(self.cached(requested), Ok(None));
         let is_column = self.sequence().is_some();
         let parts: Vec<_> = self.pieces(selection).into_iter().filter_map(|piece| self.part(piece)).collect();
-        let asked = self.boxes_of(&parts).into_iter();
-        asked.filter(|asked| is_column || (is_small(asked) && is_new(asked))).collect()
+        let requested = self.boxes_of(&parts).into_iter();
+        requested.filter(|requested| is_column || (is_small(requested) && is_new(requested))).collect()
     }
 
     /// Fetches boxes of several variables, as many in an answer as it should hold. A server that refuses one such request
@@ -193,15 +198,15 @@ impl QueryRead<'_> {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
         let queries = self.grouped(&boxes);
         let deliver = &deliver;
-        let fetch = |(query, asked): (Query, Vec<QueryBox>)| {
+        let fetch = |(query, requested): (Query, Vec<QueryBox>)| {
             Ok(async move {
                 if cache.refuses_batches(opening) {
                     return;
                 }
-                match self.fetch_together(&query, &asked).await {
-                    Ok(values) => deliver(asked, Ok(values)),
+                match self.fetch_together(&query, &requested).await {
+                    Ok(values) => deliver(requested, Ok(values)),
                     // The members of that request would tell the same.
-                    Err(error) if error.kind() == ErrorKind::Changed => deliver(asked, Err(error)),
+                    Err(error) if error.kind() == ErrorKind::Changed => deliver(requested, Err(error)),
                     Err(_) => cache.note_batch_refused(opening),
                 }
             })
@@ -212,14 +217,14 @@ impl QueryRead<'_> {
 
     /// The requests of several boxes each. Columns of a sequence are not divided among them.
     pub(super) fn grouped(&self, boxes: &[QueryBox]) -> Vec<(Query, Vec<QueryBox>)> {
-        let is_column = |asked: &&QueryBox| self.source.sequence(asked.variable).is_some();
+        let is_column = |requested: &&QueryBox| self.source.sequence(requested.variable).is_some();
         let (columns, others): (Vec<_>, Vec<_>) = boxes.iter().partition(is_column);
         let cloned = |boxes: Vec<&QueryBox>| boxes.into_iter().cloned().collect::<Vec<_>>();
         let (columns, others) = (cloned(columns), cloned(others));
         let mut grouped = Vec::new();
         let mut rest = others.as_slice();
         while !rest.is_empty() {
-            let count = group_len(rest, TOGETHER_BYTES, |asked| self.bytes_of(asked));
+            let count = group_len(rest, TOGETHER_BYTES, |requested| self.bytes_of(requested));
             let (group, after) = rest.split_at(count.min(rest.len()));
             rest = after;
             grouped.extend(self.planned(group).unwrap_or_default());
@@ -227,15 +232,15 @@ impl QueryRead<'_> {
         if !columns.is_empty() {
             grouped.extend(self.planned(&columns).unwrap_or_default());
         }
-        grouped.retain(|(_, asked)| asked.len() > 1);
+        grouped.retain(|(_, requested)| requested.len() > 1);
         grouped
     }
 
     /// The requests for boxes, each with those that its answer holds.
     pub(super) fn planned(&self, boxes: &[QueryBox]) -> Result<Vec<(Query, Vec<QueryBox>)>> {
         let with_boxes = |query: Query| {
-            let asked = query.boxes.iter().filter_map(|at| boxes.get(*at)).cloned().collect();
-            (query, asked)
+            let requested = query.boxes.iter().filter_map(|at| boxes.get(*at)).cloned().collect();
+            (query, requested)
         };
         Ok(self.source.plan(boxes)?.into_iter().map(with_boxes).collect())
     }

@@ -8,8 +8,8 @@ fn found(text: &str) -> FoundInstead {
 }
 
 #[test]
-fn pages_are_told_by_their_titles() {
-    for (text, told, may_be_folder) in [
+fn pages_are_recognized_by_their_titles() {
+    for (text, reported, may_be_folder) in [
         ("<html><body>x", "an HTML page, not data", false),
         (
             "\u{feff} \n<!DOCTYPE HTML>\n<title>A\n  \"b\"</title>",
@@ -29,7 +29,7 @@ fn pages_are_told_by_their_titles() {
     ] {
         let found = found(text);
         let error = found.describe("one");
-        assert!(error.message().starts_with(told), "{text}: {error}");
+        assert!(error.message().starts_with(reported), "{text}: {error}");
         assert_eq!(found.may_be_folder(), may_be_folder, "{text}");
     }
 }

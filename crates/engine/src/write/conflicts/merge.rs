@@ -28,6 +28,7 @@ pub(in crate::write) fn merge(
                 return Err(Error::internal("staged cells of several lengths"));
             }
             let is_changed = |at: usize| !base.slice(at..at + 1).is_identical(&ours.slice(at..at + 1));
+            // Values of variable length are taken from both states, one after the other: theirs first, then ours.
             let indices: Vec<usize> =
                 (0..count).map(|at| if is_changed(at) { count + at } else { at }).collect();
             theirs.extend_from(ours, 0..count);

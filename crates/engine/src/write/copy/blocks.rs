@@ -40,7 +40,7 @@ pub(super) struct CopyCut {
     /// Number of chunks of the source, counted once for every block that touches them.
     pub(super) touched: u64,
     /// Maximum number of blocks that touch the same chunk.
-    pub(super) most: u64,
+    pub(super) max: u64,
     /// Bytes of a block.
     pub(super) block_bytes: u64,
 }
@@ -117,7 +117,7 @@ impl CopyTask {
             blocks,
             chunks: product(&mut axes().map(|(axis, _)| axis.chunks())),
             touched: product(&mut axes().map(|(axis, len)| axis.touched(len))),
-            most: product(&mut axes().map(|(axis, len)| axis.most(len))),
+            max: product(&mut axes().map(|(axis, len)| axis.max(len))),
             block_bytes: self.bytes(elements),
             block,
         }
@@ -230,7 +230,7 @@ impl TaskAxis {
     }
 
     /// Maximum number of blocks of that length that touch the same chunk.
-    fn most(self, block: u64) -> u64 {
+    fn max(self, block: u64) -> u64 {
         let blocks = |chunk: u64| {
             let first = chunk.saturating_mul(self.chunk).saturating_sub(self.offset);
             let end =

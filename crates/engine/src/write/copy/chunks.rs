@@ -218,7 +218,7 @@ async fn fetch_remotely(copy: &VariableCopy<'_>, places: &[&Location]) -> Result
     let begin = |request, share| Ok(arrive(&context, request, share));
     let mut take = |arrived: Result<ArrivedChunks>| {
         let (request, blob, _share) = arrived?;
-        for (range, at) in &request.askers {
+        for (range, at) in &request.requesters {
             let body = body_of(&request.object, blob.as_ref(), range.as_ref())?;
             limits.chunk_len(body.as_ref().map_or(0, Bytes::len) as u64, "a chunk")?;
             let slot = bodies.get_mut(*at);
@@ -291,8 +291,8 @@ pub(super) fn requests(copy: &VariableCopy<'_>, places: &[&Location]) -> Vec<Mer
         (Some(_), _) => (0, 0),
         (None, facts) => (facts.merge_gap, facts.range_cap),
     };
-    let asked = places.iter().enumerate().filter_map(|(at, place)| request(copy, at, place));
-    merge(asked.collect(), gap, cap)
+    let requested = places.iter().enumerate().filter_map(|(at, place)| request(copy, at, place));
+    merge(requested.collect(), gap, cap)
 }
 
 /// The request for a location, with its index.

@@ -33,7 +33,7 @@ impl VariableCopy<'_> {
     pub(super) async fn read_around_damage(
         &self,
         region: &Region,
-        tell: ReportSkipped<'_>,
+        report_skipped: ReportSkipped<'_>,
     ) -> Result<Vec<(Region, Values)>> {
         match self.read_block(region).await {
             Ok(values) => return Ok(vec![(region.clone(), values)]),
@@ -48,7 +48,7 @@ impl VariableCopy<'_> {
                 Ok(values) => read.push((part, values)),
                 Err(error) if is_damage(&error) => match units.halves(&part) {
                     Some([first, second]) => rest.extend([second, first]),
-                    None => read.push(self.filled(part, &source, &units, error, tell)?),
+                    None => read.push(self.filled(part, &source, &units, error, report_skipped)?),
                 },
                 Err(error) => return Err(error),
             }
@@ -60,9 +60,9 @@ impl VariableCopy<'_> {
     pub(super) async fn read_whole_around_damage(
         &self,
         region: &Region,
-        tell: ReportSkipped<'_>,
+        report_skipped: ReportSkipped<'_>,
     ) -> Result<Values> {
-        let parts = self.read_around_damage(region, tell).await?;
+        let parts = self.read_around_damage(region, report_skipped).await?;
         let count = region.element_count().and_then(|count| usize::try_from(count).ok());
         let count = count.ok_or_else(|| Error::limit("more elements than memory holds"))?;
         let mut whole = self.source.source(self.from).await?.fill.repeat(count);
@@ -77,6 +77,8 @@ impl VariableCopy<'_> {
             for_each_run(&shape, &start, &lens, |run| {
                 to.extend((0..run.len).map(|k| run.outer + k * run.step));
                 from.extend(run.inner..run.inner + run.len);
+                // The lists of indices take several times the memory of the values: they are used and emptied in
+                // between.
                 if to.len() >= ASSIGNED && done.is_ok() {
                     done = convert::assign(&mut whole, &to, &values, &from);
                     to.clear();
@@ -95,14 +97,14 @@ impl VariableCopy<'_> {
         source: &Source,
         units: &DecodeUnits,
         error: Error,
-        tell: ReportSkipped<'_>,
+        report_skipped: ReportSkipped<'_>,
     ) -> Result<(Region, Values)> {
         let count = region.element_count().and_then(|count| usize::try_from(count).ok());
         let count = count.ok_or_else(|| Error::limit("more elements than memory holds"))?;
         let chunk = error.place().chunk.clone().or_else(|| units.chunk_of(&region));
         let path = self.source.model().variable_path(self.from);
         let values = source.fill.repeat(count);
-        tell(SkippedPart { path, chunk, region: region.clone(), error });
+        report_skipped(SkippedPart { path, chunk, region: region.clone(), error });
         Ok((region, values))
     }
 

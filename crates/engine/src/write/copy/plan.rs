@@ -43,7 +43,7 @@ pub struct CopyPlan {
     /// Chunks that are decoded, counted once for every pass that needs them.
     pub decoded: u64,
     /// Maximum number of times that a chunk is decoded.
-    pub decoded_most: u64,
+    pub max_decoded: u64,
     /// Chunks that are encoded and stored, besides those that are copied unchanged.
     pub written: u64,
     /// Maximum size of the scratch file in bytes; 0 if none is needed.
@@ -89,7 +89,7 @@ impl VariableCopy<'_> {
                 let lens = cut.block.iter().zip(&self.shape);
                 plan.block = lens.map(|(block, len)| *block.min(len)).collect();
                 plan.chunks = self.chunk_count().await?;
-                plan.decoded_most = cut.most;
+                plan.max_decoded = cut.max;
                 for region in ArrayBoxes::new(&self.shape, &cut.block) {
                     // Locating chunks costs time, and index nodes are read for it: a plan counts the first ones.
                     if plan.counted == BLOCKS || plan.decoded + plan.missing >= COUNTED {
@@ -110,7 +110,7 @@ impl VariableCopy<'_> {
         plan.memory = how.slab_bytes.saturating_mul(2);
         plan.block = how.slab.iter().zip(&self.shape).map(|(slab, len)| *slab.min(len)).collect();
         plan.chunks = self.chunk_count().await?;
-        plan.decoded_most = how.outer.most;
+        plan.max_decoded = how.outer.max;
         (plan.scratch, plan.scratch_folder) = (how.file_bytes, how.folder.display().to_string());
         for whole in ArrayBoxes::new(&self.shape, &how.outer.block) {
             for slab in how.slabs(&whole) {
@@ -151,12 +151,14 @@ impl VariableCopy<'_> {
         let lens = self.shape.iter().zip(&passing.chunk);
         plan.chunks = lens.map(|(len, chunk)| len.div_ceil(*chunk)).fold(1, u64::saturating_mul);
         plan.passes = plan.chunks.div_ceil(passing.window as u64);
+        // One window is fetched while the one before it is put.
         plan.in_flight = plan.passes.min(2);
         plan.block.clone_from(&passing.chunk);
         let cost = passing.target.cell_cost(&vec![0; passing.chunk.len()]) as u64;
         plan.memory = cost.saturating_mul(plan.chunks.min(passing.window as u64 * plan.in_flight));
         for part in route.parts(&self.shape) {
             let CopyPart::Chunks(cells) = part else { continue };
+            // The rest is estimated from the parts that were counted.
             if plan.passed + plan.decoded + plan.missing >= COUNTED {
                 break;
             }
@@ -176,7 +178,7 @@ impl VariableCopy<'_> {
             }
             plan.pass(self, &passed);
         }
-        plan.decoded_most = plan.decoded.min(1);
+        plan.max_decoded = plan.decoded.min(1);
         Ok(())
     }
 }
@@ -203,7 +205,7 @@ impl CopyPlan {
             total.bytes = total.bytes.zip(plan.bytes).and_then(|(one, other)| one.checked_add(other));
             total.in_flight = total.in_flight.max(plan.in_flight);
             total.memory = total.memory.max(plan.memory);
-            total.decoded_most = total.decoded_most.max(plan.decoded_most);
+            total.max_decoded = total.max_decoded.max(plan.max_decoded);
             total.scratch = total.scratch.max(plan.scratch);
             if plan.scratch > 0 {
                 total.scratch_folder.clone_from(&plan.scratch_folder);
@@ -272,9 +274,9 @@ impl fmt::Display for CopyPlan {
             writeln!(f, "  missing     {} chunks were never written", self.missing)?;
         }
         if self.decoded > 0 {
-            let (decoded, chunks, most) =
-                (self.decoded, self.chunks - self.passed.min(self.chunks), self.decoded_most);
-            writeln!(f, "  decodes     {decoded} for {chunks} chunks, each at most {most} times")?;
+            let (decoded, chunks, max) =
+                (self.decoded, self.chunks - self.passed.min(self.chunks), self.max_decoded);
+            writeln!(f, "  decodes     {decoded} for {chunks} chunks, each at most {max} times")?;
         }
         writeln!(f, "  writes      {} chunks encoded", self.written)
     }

@@ -12,9 +12,9 @@ const CUTS: usize = 1 << 16;
 const BOXES: usize = 4;
 
 impl VariableCopy<'_> {
-    /// The grid of tiles and their chunks, each of at most `most` elements; `None` if they form none, or it cannot be
+    /// The grid of tiles and their chunks, each of at most `max` elements; `None` if they form none, or it cannot be
     /// determined. Faulty tiles show when values are read.
-    pub(super) async fn tile_grid(&self, most: u64) -> Option<ChunkGrid> {
+    pub(super) async fn tile_grid(&self, max: u64) -> Option<ChunkGrid> {
         let shape = self.source.model().shape(self.from);
         let tiles = self.source.tiles(self.from, &Region::all(&shape)).await.ok()?;
         let cuts = |axis: usize| -> Option<BTreeSet<u64>> {
@@ -36,7 +36,7 @@ impl VariableCopy<'_> {
         }
         let largest = axes.iter().map(longest).fold(1, u64::saturating_mul);
         let axes = axes.into_iter().map(|ends| ends.into_iter().collect::<Arc<[u64]>>());
-        (largest <= most).then(|| ChunkGrid::Rectilinear(axes.collect()))
+        (largest <= max).then(|| ChunkGrid::Rectilinear(axes.collect()))
     }
 
     /// The chunk shape of the first tile that is read from a variable with its axes in order; the others are assumed to
@@ -44,17 +44,17 @@ impl VariableCopy<'_> {
     async fn chunk_of_tiles(&self, tiles: &[Tile]) -> Option<Vec<u64>> {
         let is_filled = |tile: &&Tile| !matches!(tile.source, TileSource::Constant(_) | TileSource::Missing);
         let tile = tiles.iter().find(is_filled)?;
-        let nesting = ReadDepth::default();
+        let read_depth = ReadDepth::default();
         let (dataset, variable, region) = match &tile.source {
             TileSource::Fragment(fragment) if fragment.axes.is_none() => {
                 let places = self.source.places(fragment).ok()?;
-                let (dataset, _) = self.source.fragment_at(&places, &nesting).await.ok()??;
+                let (dataset, _) = self.source.fragment_at(&places, &read_depth).await.ok()??;
                 let (dataset, variable) = dataset.fragment_variable(&fragment.variables)?;
                 let region = Region::all(&dataset.model().shape(variable));
                 (dataset, variable, region)
             }
             TileSource::Variable { variable, region } => {
-                let dataset = self.source.referred(variable.dataset.as_ref(), &nesting).await.ok()?;
+                let dataset = self.source.referred(variable.dataset.as_ref(), &read_depth).await.ok()?;
                 let found = dataset.model().variable_at(&variable.path)?;
                 (dataset, found, region.clone())
             }

@@ -55,6 +55,7 @@ impl ChunkEncoder {
             };
             let located = |error: Error| target.located(error, cell);
             let raw = target.decode_references(cell, (raw, mask), limits).map_err(located)?;
+            // Formats may store edge chunks cut at the end of the array; the cache holds whole ones.
             let shape = target.stored_shape(cell, array)?;
             let count = shape.iter().product();
             let values =

@@ -115,7 +115,7 @@ fn chunks_of_the_same_kind_pass_through() {
 #[test]
 fn where_memory_allows_no_chunk_is_decoded_twice() {
     let plan = copied_as_planned(1 << 14, &[5, 4]);
-    assert_eq!((plan.passed, plan.decoded, plan.decoded_most), (0, 14 * 17, 1));
+    assert_eq!((plan.passed, plan.decoded, plan.max_decoded), (0, 14 * 17, 1));
     assert_eq!((plan.written, plan.in_flight), (8 * 13, 2));
 }
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 /// Runs a test that would hang if the code were wrong.
 fn in_time<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
-    let (tell, told) = mpsc::channel();
-    thread::spawn(move || tell.send(test()));
-    told.recv_timeout(Duration::from_secs(60)).expect("the call returns")
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(test()));
+    receiver.recv_timeout(Duration::from_secs(60)).expect("the call returns")
 }
 
 fn add_dimension(place: &WritePlace, writer: &DatasetWriter, name: &str) -> Result<()> {

@@ -112,7 +112,7 @@ fn what_the_format_refuses_is_taken_back() {
 }
 
 #[test]
-fn a_commit_after_refused_definitions_tells_them_again() {
+fn a_commit_after_refused_definitions_reports_them_again() {
     let place = place(false);
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[4], false);

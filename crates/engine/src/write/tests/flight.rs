@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 #[derive(Debug)]
 struct GatedStore {
     inner: MemoryStore,
-    gate: Semaphore,
+    permits: Semaphore,
     /// Number of puts that have begun, that wait, and that were carried out.
     begun: AtomicUsize,
     waiting: AtomicUsize,
@@ -24,7 +24,7 @@ impl GatedStore {
     fn new(inner: &MemoryStore) -> Arc<Self> {
         Arc::new(Self {
             inner: inner.clone(),
-            gate: Semaphore::new(0),
+            permits: Semaphore::new(0),
             begun: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             put: AtomicUsize::new(0),
@@ -33,7 +33,7 @@ impl GatedStore {
     }
 
     fn open(&self) {
-        self.gate.add_permits(1 << 20);
+        self.permits.add_permits(1 << 20);
     }
 
     /// Waits until `count` puts wait at the gate.
@@ -73,7 +73,7 @@ impl Store for GatedStore {
             }
             self.begun.fetch_add(1, Ordering::SeqCst);
             self.waiting.fetch_add(1, Ordering::SeqCst);
-            let passed = self.gate.acquire().await;
+            let passed = self.permits.acquire().await;
             self.waiting.fetch_sub(1, Ordering::SeqCst);
             passed.map_err(|error| Error::internal("a closed gate").because(error))?.forget();
             if self.broken.load(Ordering::SeqCst) {
@@ -183,7 +183,7 @@ fn no_more_bytes_are_under_way_than_the_memory_allows() {
 }
 
 #[test]
-fn what_is_on_its_way_is_read_when_it_has_landed() {
+fn puts_in_flight_are_read_when_they_have_ended() {
     let SentChunks { store, place, writer, var, selection, values } = sent(2);
     std::thread::scope(|scope| {
         let read = scope.spawn(|| place.run(writer.read(var, &selection)));
@@ -249,19 +249,19 @@ fn nothing_appears_when_the_chunks_under_a_commit_fail() {
 fn the_last_phase_is_not_begun_when_the_request_before_it_fails() {
     let SentChunks { store, place, writer, .. } = sent(2);
     store.open();
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&asked);
+    let requested = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&requested);
     let request = Box::pin(async move {
         counted.fetch_add(1, Ordering::SeqCst);
         Err(Error::new(ErrorKind::Conflict, "somebody else's"))
     });
     let error = place.run(writer.sync_checked(request)).unwrap_err();
-    assert_eq!((error.message(), asked.load(Ordering::SeqCst)), ("somebody else's", 1));
+    assert_eq!((error.message(), requested.load(Ordering::SeqCst)), ("somebody else's", 1));
     assert!(place.try_open().is_err());
 }
 
 #[test]
-fn a_chunk_that_did_not_arrive_is_told_once_as_it_is_and_nothing_is_committed() {
+fn a_chunk_that_did_not_arrive_is_reported_once_as_it_is_and_nothing_is_committed() {
     let SentChunks { store, place, writer, var, selection, values } = sent(20);
     store.broken.store(true, Ordering::SeqCst);
     store.open();

@@ -39,8 +39,8 @@ impl NaiveArray {
 
 fn axis(len: u64) -> impl Strategy<Value = AxisSelection> {
     let slice = (0..len, 1..4u64, 0..len).prop_map(move |(start, stride, count)| {
-        let most = (len - 1 - start) / stride + 1;
-        AxisSelection::Slice { start, count: 1 + count % most, stride }
+        let max = (len - 1 - start) / stride + 1;
+        AxisSelection::Slice { start, count: 1 + count % max, stride }
     });
     let list = prop::collection::vec(0..len, 0..4).prop_map(AxisSelection::Indices);
     prop_oneof![4 => Just(AxisSelection::Slice { start: 0, count: len, stride: 1 }), 6 => slice, 1 => list]

@@ -69,16 +69,16 @@ fn copied(
     let all = Selection::all(&shape);
     let plan = to.run(plan_copy((source, *var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
     assert!(plan.scratch > 0, "{plan}");
-    let told = std::sync::atomic::AtomicU64::new(0);
-    let tell = |elements: u64| _ = told.fetch_add(elements, std::sync::atomic::Ordering::Relaxed);
+    let reported = std::sync::atomic::AtomicU64::new(0);
+    let report = |elements: u64| _ = reported.fetch_add(elements, std::sync::atomic::Ordering::Relaxed);
     let (before, stored) = (from.session.statistics(), to.session.statistics().chunks_stored);
     let done = to
-        .run(copy_selection((source, *var), &all, (&writer, copy), ValueTreatment::default(), &tell))
+        .run(copy_selection((source, *var), &all, (&writer, copy), ValueTreatment::default(), &report))
         .unwrap();
     let after = from.session.statistics();
     let elements = shape.iter().product();
-    assert_eq!((done.elements, told.into_inner()), (elements, elements));
-    assert_eq!((plan.decoded, plan.decoded_most), (plan.chunks, 1), "{plan}");
+    assert_eq!((done.elements, reported.into_inner()), (elements, elements));
+    assert_eq!((plan.decoded, plan.max_decoded), (plan.chunks, 1), "{plan}");
     assert_eq!(after.chunks_decoded - before.chunks_decoded, plan.chunks, "{plan}");
     let cells = shape.iter().zip(chunks).map(|(len, chunk)| len.div_ceil(*chunk)).product::<u64>();
     assert_eq!(plan.written, cells);
@@ -115,7 +115,7 @@ fn where_memory_is_enough_there_is_no_scratch_file() {
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
     let all = Selection::all(&[40, 12, 30]);
     let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
-    assert_eq!((plan.scratch, plan.decoded_most, plan.no_scratch), (0, 1, None), "{plan}");
+    assert_eq!((plan.scratch, plan.max_decoded, plan.no_scratch), (0, 1, None), "{plan}");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn without_room_for_a_file_chunks_are_decoded_more_than_once_and_the_plan_says_w
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
     let all = Selection::all(&[40, 12, 30]);
     let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), ValueTreatment::default())).unwrap();
-    assert!(plan.scratch == 0 && plan.decoded_most > 1, "{plan}");
+    assert!(plan.scratch == 0 && plan.max_decoded > 1, "{plan}");
     assert!(
         plan.to_string().contains("no scratch  the folder of the setting scratch has no space left"),
         "{plan}"
@@ -221,9 +221,15 @@ fn a_damaged_chunk_is_skipped_once_where_that_is_wanted() {
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
     let skipped = Mutex::new(Vec::new());
     let all = Selection::all(&shape);
-    let tell = |one: SkippedPart| skipped.lock().unwrap().push(one.chunk);
-    let copying =
-        copy_around_damage((&source, var), &all, (&writer, copy), ValueTreatment::default(), &|_| (), &tell);
+    let report = |one: SkippedPart| skipped.lock().unwrap().push(one.chunk);
+    let copying = copy_around_damage(
+        (&source, var),
+        &all,
+        (&writer, copy),
+        ValueTreatment::default(),
+        &|_| (),
+        &report,
+    );
     to.run(copying).unwrap();
     assert_eq!(skipped.into_inner().unwrap(), [Some(vec![33, 0, 0])]);
     let Values::Int(read) = to.run(writer.read(copy, &all)).unwrap() else { panic!() };

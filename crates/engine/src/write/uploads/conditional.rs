@@ -153,6 +153,7 @@ impl DatasetWriter {
         cells.push(&key.cell);
         let work = [PlacerWork { var: key.var, cells }];
         let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
+        // Encoded chunks cannot be compared by elements: all three states are decoded first.
         let puts = self.session.shared.workers.with(|worker| {
             let mut elements = |stored: &StoredChunk| {
                 let buffers = (&mut worker.encoded, &mut worker.scratch);

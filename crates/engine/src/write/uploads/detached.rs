@@ -57,11 +57,11 @@ impl DetachedPuts {
     ) -> Result<()> {
         let ticket = InFlightPut::new(&self.0, held.key.var, puts.iter().map(bytes_of).sum());
         // It must not hold the session: the session's last reference cannot be dropped on a thread of its own network.
-        let (store, turns) = (Arc::clone(output.store()), output.turns());
+        let (store, permits) = (Arc::clone(output.store()), output.permits());
         output.network()?.spawn(async move {
-            ticket.carry_out(store.as_ref(), &turns, puts).await;
+            ticket.carry_out(store.as_ref(), &permits, puts).await;
             drop(held);
-            ticket.land();
+            ticket.finish();
         });
         Ok(())
     }
@@ -118,9 +118,9 @@ impl InFlightPut {
 
     /// Carries out puts, each when it has one of the store's request permits. A failure is recorded before the permit
     /// is released, so that no further put begins.
-    async fn carry_out(&self, store: &dyn Store, turns: &Semaphore, puts: Vec<StorePut>) {
+    async fn carry_out(&self, store: &dyn Store, permits: &Semaphore, puts: Vec<StorePut>) {
         for put in puts {
-            let _turn = turns.acquire().await;
+            let _permit = permits.acquire().await;
             if self.state.ended.load(Ordering::Acquire) {
                 return;
             }
@@ -130,7 +130,7 @@ impl InFlightPut {
         }
     }
 
-    fn land(mut self) {
+    fn finish(mut self) {
         self.is_done = true;
     }
 }

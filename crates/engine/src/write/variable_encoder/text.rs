@@ -222,6 +222,7 @@ fn stored_of(value: &Value, depth: u32) -> Option<StoredType> {
     let number = |name: &str| value.get(name).and_then(Value::as_u64);
     let size = |name: &str| number(name).and_then(|size| u8::try_from(size).ok());
     let order = || order_of(value.get("order"));
+    // The member that is present names the kind of type.
     if let Some(size) = size("integer") {
         let signed = value.get("signed")?.as_bool()?;
         return Some(StoredType::Integer { size, signed, order: order()? });

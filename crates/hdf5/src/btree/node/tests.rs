@@ -10,8 +10,8 @@ fn node(records: usize, depth: u16) -> NodeRef {
 #[test]
 fn nodes_of_names_of_links_hold_what_the_library_puts_into_them() {
     let shape = TreeShape::new(512, 11, 2, SIZES).expect("a shape");
-    let most: Vec<u64> = shape.levels.iter().map(|level| level.most).collect();
-    assert_eq!((most, shape.count_width), (vec![45, 24, 22], 1));
+    let max: Vec<u64> = shape.levels.iter().map(|level| level.max).collect();
+    assert_eq!((max, shape.count_width), (vec![45, 24, 22], 1));
     let widths: Vec<usize> = (0..3).map(|depth| shape.pointer_len(depth)).collect();
     assert_eq!(widths, [9, 9, 11], "the number of all records only where it is more than that of the node");
     assert_eq!(shape.node_len(node(45, 0)).expect("a leaf"), 10 + 45 * 11);

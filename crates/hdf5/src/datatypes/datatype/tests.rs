@@ -90,7 +90,7 @@ fn bits_may_be_fewer_than_bytes_have() {
 }
 
 #[test]
-fn two_bits_tell_the_order_of_floats_since_version_3() {
+fn two_bits_state_the_order_of_floats_since_version_3() {
     let order = |version: u8, flags: u8| {
         let mut bytes = f4();
         (bytes[0], bytes[1]) = (version << 4 | 1, 0x20 | flags);

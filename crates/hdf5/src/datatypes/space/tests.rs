@@ -20,7 +20,7 @@ fn version_1_has_no_type_byte_and_no_null() {
 }
 
 #[test]
-fn version_2_tells_scalar_simple_and_null() {
+fn version_2_distinguishes_scalar_simple_and_null() {
     assert_eq!(dataspace(&[2, 0, 0, 0], WIDE).unwrap(), Dataspace::Scalar);
     assert_eq!(dataspace(&[2, 0, 0, 1], WIDE).unwrap(), Dataspace::Scalar);
     assert_eq!(dataspace(&[2, 0, 0, 2], WIDE).unwrap(), Dataspace::Null);

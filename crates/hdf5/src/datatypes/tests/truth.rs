@@ -54,10 +54,10 @@ fn types_shapes_and_attributes_are_those_that_another_reader_finds() {
     println!("{:?}", report.counts);
     let TruthReport { differences, counts } = report;
     assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
-    for (what, least) in
+    for (what, min) in
         [("type", 9000), ("shape", 9000), ("raw", 3000), ("le", 2500), ("strs", 600), ("canon", 390)]
     {
-        assert!(counts.get(what).is_some_and(|count| *count >= least), "too few: {what} in {counts:?}");
+        assert!(counts.get(what).is_some_and(|count| *count >= min), "too few: {what} in {counts:?}");
     }
 }
 

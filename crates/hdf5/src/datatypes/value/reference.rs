@@ -43,6 +43,8 @@ pub(super) fn texts(
     let ValueDecoder { view, file, .. } = *decoder;
     let targets = raw.chunks_exact(len).map(|element| ReferenceTarget::parse(element, kind, file.sizes));
     let targets = targets.collect::<Result<Vec<_>>>()?;
+    // Only references to parts need the global heap: its objects are fetched together, in the order of the
+    // references.
     let wanted = targets.iter().filter_map(|target| match target {
         ReferenceTarget::Part { collection, index, .. } => Some((*collection, *index)),
         ReferenceTarget::Null | ReferenceTarget::Object(_) => None,

@@ -130,6 +130,8 @@ fn node(view: &dyn View, file: &Hdf5File, addr: FileAddress, level: Option<u8>) 
         }
         let (offsets, lengths) = (usize::from(file.sizes.offsets), usize::from(file.sizes.lengths));
         let entries_len = u64::from(used) * (offsets + lengths) as u64;
+        // Nodes have room for more entries than they use; only the used ones are read (docs/spec/hdf5-netcdf4.md
+        // C.1).
         let bytes = file.parse_all(view, addr, (8 + 2 * offsets) as u64 + entries_len)?;
         let mut cursor = ByteCursor::new(&bytes, "a tree of links");
         cursor.skip(8 + 2 * offsets)?;

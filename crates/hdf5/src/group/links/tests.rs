@@ -80,7 +80,7 @@ fn every_kind_of_link_has_its_target() {
 }
 
 #[test]
-fn a_link_that_cannot_be_read_is_told_of_and_the_others_are_there() {
+fn a_link_that_cannot_be_read_is_reported_and_the_others_are_there() {
     let bodies = [
         link(0, None, b"nowhere", &[0xff; 8]),
         link(7, None, b"of no type", &sized(b"")),
@@ -197,7 +197,7 @@ fn short_group(is_tree: bool, second: char) -> Result<Arc<GroupLinks>, Error> {
 }
 
 #[test]
-fn a_link_that_its_node_does_not_count_is_told_of() {
+fn a_link_that_its_node_does_not_count_is_reported() {
     let links = short_group(false, 'b').expect("a group");
     assert_eq!(names(&links), ["a", "d"]);
     assert_eq!(links.losses.len(), 1, "{:?}", links.losses);

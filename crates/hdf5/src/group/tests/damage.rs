@@ -18,7 +18,7 @@ fn file(name: &str) -> Option<Bytes> {
 #[case::shared("gen/c_sohm_earliest.h5", 53)]
 #[case::dense("gen/attr_dense_v108.h5", 29)]
 #[case::narrow("gen/c_sizes_8_4.h5", 37)]
-fn files_that_are_cut_off_tell_so(#[case] name: &str, #[case] stride: usize) {
+fn files_that_are_cut_off_are_reported(#[case] name: &str, #[case] stride: usize) {
     let Some(whole) = file(name) else { return };
     for len in (0..whole.len()).step_by(stride) {
         match done(describe(&view(whole.slice(..len)))) {
@@ -37,7 +37,7 @@ fn a_changed_byte_is_an_error_or_means_nothing(#[case] name: &str, #[case] strid
     let Some(whole) = file(name) else { return };
     let expected = done(describe(&view(whole.clone()))).expect("a tree");
     let mut random = RandomSource(1);
-    let (mut same, mut told) = (0, 0);
+    let (mut same, mut reported) = (0, 0);
     for at in (0..whole.len()).step_by(stride) {
         let mut bytes = whole.to_vec();
         bytes[at] ^= 1 << random.below(8);
@@ -49,12 +49,12 @@ fn a_changed_byte_is_an_error_or_means_nothing(#[case] name: &str, #[case] strid
                 };
                 let other = text.lines().find(|line| !known(line));
                 assert!(other.is_none(), "{name}, byte {at}: {other:?}");
-                told += 1;
+                reported += 1;
             }
-            Err(_) => told += 1,
+            Err(_) => reported += 1,
         }
     }
-    assert!(same > 0 && told > 0, "{same} {told}");
+    assert!(same > 0 && reported > 0, "{same} {reported}");
 }
 
 /// Without checksums a change may go unseen, but does no harm.

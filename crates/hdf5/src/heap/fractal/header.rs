@@ -50,9 +50,10 @@ fn parse(bytes: &[u8], file: &Hdf5File, addr: FileAddress, filters_len: u64) -> 
     if cursor.u32()? != lookup3(summed) {
         return Err(Error::malformed("the checksum of the header of a fractal heap is wrong"));
     }
-    if rows > table.most_rows() {
+    if rows > table.max_rows() {
         return Err(Error::malformed(format!("a fractal heap with {rows} rows of blocks")));
     }
+    // Without rows, the root is a direct block (docs/spec/hdf5-netcdf4.md C.3).
     let root = root.map(|addr| match rows {
         0 => RootBlock::Direct(DirectRef { addr, offset: 0, len: first, filtered }),
         rows => RootBlock::Indirect { addr, rows },

@@ -54,7 +54,7 @@ impl DoublingTable {
     }
 
     /// Maximum number of rows of an indirect block.
-    pub(super) fn most_rows(self) -> u16 {
+    pub(super) fn max_rows(self) -> u16 {
         u16::try_from(u64::from(self.bits).saturating_sub(self.row_bits()) + 1).unwrap_or(u16::MAX)
     }
 

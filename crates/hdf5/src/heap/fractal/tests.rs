@@ -219,7 +219,7 @@ fn a_heap_header_must_be_sound() {
 }
 
 #[test]
-fn filters_that_nobody_has_are_told_of_for_each_object() {
+fn unknown_filters_are_reported_for_each_object() {
     let (mut file, _) = small(SAYS);
     let heap = file.put(&header(HeapSays { root: 48, filters_len: 10, ..SAYS }));
     let found = objects(file, heap, &[managed(30, 1)]).expect("a heap");

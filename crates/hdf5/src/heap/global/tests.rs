@@ -69,7 +69,7 @@ fn headers_are_padded_to_eight_bytes_with_narrow_lengths() {
 }
 
 #[test]
-fn collections_are_asked_for_together_and_once() {
+fn collections_are_requested_together_and_once() {
     let mut file = FileBuilder::new();
     let mut wanted = Vec::new();
     file.put(&[0; 1 << 15]);

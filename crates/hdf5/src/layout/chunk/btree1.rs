@@ -114,9 +114,9 @@ fn node(view: &dyn View, chunks: &ChunkLookup, at: &NodeRef) -> Step<Arc<ChunkNo
 /// Size of a node: all have the same capacity.
 fn node_len(chunks: &ChunkLookup) -> u64 {
     let offsets = u64::from(chunks.file.sizes.offsets);
-    let most = 2 * u64::from(chunks.file.ranks.chunk);
+    let max = 2 * u64::from(chunks.file.ranks.chunk);
     let key = 16 + 8 * chunks.shape.len() as u64;
-    8 + 2 * offsets + (most + 1) * key + most * offsets
+    8 + 2 * offsets + (max + 1) * key + max * offsets
 }
 
 fn parse(bytes: &[u8], chunks: &ChunkLookup) -> Result<ChunkNode> {

@@ -38,6 +38,7 @@ pub(super) fn descend<N: PartialEq, T>(
                     (NodeSeek::Absent, _) => {}
                     (NodeSeek::Found(stored), _) => _ = found.get_mut(index).map(|slot| *slot = Some(stored)),
                     (NodeSeek::Below(child), Some((last, range)))
+                        // Chunks are sorted, so those below the same child follow one another: it is loaded once.
                         if *last == child && range.end == position =>
                     {
                         range.end += 1;

@@ -54,7 +54,7 @@ fn header(view: &dyn View, chunks: &ChunkLookup, addr: FileAddress) -> Step<Fixe
     let page_bits = cursor.u8()?;
     let count = cursor.len(sizes)?;
     let all = (0..chunks.shape.len()).try_fold(1u64, |all, axis| {
-        let along = chunks.most_along(axis)?;
+        let along = chunks.max_along(axis)?;
         all.checked_mul(along).ok_or_else(|| Error::malformed("more than 2^64 chunks"))
     })?;
     if count != all {

@@ -59,6 +59,7 @@ pub(super) fn tiles(
             continue;
         }
         let mut left = vec![part.clone()];
+        // Last mapping first: what it covers is no longer left for those before it.
         for at in places.touched(&part).into_iter().rev().filter(|at| weight(*at, &part) > 0) {
             if let (Some(one), false) = (given.get(at), left.is_empty()) {
                 one.cover((&mut left, &mut tiles), limits)?;

@@ -22,10 +22,12 @@ pub(super) fn extent(
         }
     }
     for (axis, len) in grown.into_iter().enumerate() {
-        let (Some(dim), Some(most), Some(len)) = (dims.get_mut(axis), max.get(axis), len) else { continue };
+        let (Some(dim), Some(max_len), Some(len)) = (dims.get_mut(axis), max.get(axis), len) else {
+            continue;
+        };
         let fixed = mappings.iter().filter(|mapping| mapping.target.unlimited().is_none());
-        let least = fixed.filter_map(|mapping| mapping.target.end_along(axis)).max().unwrap_or(0);
-        *dim = len.max(least).min(most.unwrap_or(u64::MAX));
+        let fixed_end = fixed.filter_map(|mapping| mapping.target.end_along(axis)).max().unwrap_or(0);
+        *dim = len.max(fixed_end).min(max_len.unwrap_or(u64::MAX));
     }
     Ok(Dataspace::Simple { dims, max })
 }

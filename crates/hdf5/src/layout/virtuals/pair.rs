@@ -91,6 +91,7 @@ fn boxes(
             Some(other) => common(&runs, other, limits)?,
             None => runs.iter().map(|run| (*run, None)).collect(),
         };
+        // The product of the axes' runs grows fast: it is limited before it is built.
         limits.count((found.len() as u64).saturating_mul(common.len() as u64), "a virtual dataset")?;
         let mut next = Vec::with_capacity(found.len() * common.len());
         for (target, source) in &found {

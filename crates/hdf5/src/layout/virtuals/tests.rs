@@ -97,7 +97,7 @@ fn points_come_in_the_order_of_their_list() {
 }
 
 #[test]
-fn only_the_part_in_the_region_is_asked_for() {
+fn only_the_part_in_the_region_is_requested() {
     let mappings = [
         mapping(".", "d", &boxed([0, 0], [2, 3]), &boxed([0, 0], [2, 3])),
         mapping("damaged", "d", &boxed([0, 0], [2, 3]), &boxed([3, 0], [5, 3])),
@@ -135,10 +135,10 @@ fn stepped(start: [u64; 2], stride: u64, count: [u64; 2]) -> Vec<u8> {
 }
 
 /// The parts of a region that are requested separately.
-fn parts(tiles: &dyn TileIndex, region: Region, most: u64) -> Vec<Region> {
+fn parts(tiles: &dyn TileIndex, region: Region, max: u64) -> Vec<Region> {
     let (mut parts, mut rest) = (Vec::new(), vec![region]);
     while let Some(part) = rest.pop() {
-        match tiles.halves(&part, most) {
+        match tiles.halves(&part, max) {
             Some([first, second]) => rest.extend([second, first]),
             None => parts.push(part),
         }
@@ -155,7 +155,7 @@ proptest! {
     #[test]
     fn what_was_mapped_last_counts_however_mappings_overlap(
         mappings in prop::collection::vec((0..30u64, 1..5u64, 1..4u64, 0..3u64, 1..3u64), 0..40),
-        most in 1..20u64,
+        max in 1..20u64,
     ) {
         let bytes = |&(row, stride, rows, column, columns): &(u64, u64, u64, u64, u64)| {
             let target = stepped([row, column], stride, [rows, columns]);
@@ -171,7 +171,7 @@ proptest! {
         let tiles = index(&view).unwrap();
         let mut found = vec![None; 160];
         let mut seen = vec![0; 160];
-        for part in parts(tiles.as_ref(), region([0, 0], [40, 4]), most) {
+        for part in parts(tiles.as_ref(), region([0, 0], [40, 4]), max) {
             for tile in done(tiles.tiles(&view, &part)).unwrap() {
                 let from: Vec<_> = match &tile.source {
                     TileSource::Variable { region, .. } => elements(region).map(Some).collect(),
@@ -209,7 +209,7 @@ fn of_very_many_mappings_only_those_in_the_region_are_looked_at() {
 }
 
 #[test]
-fn mappings_in_turns_are_asked_for_some_rows_at_a_time() {
+fn interleaved_mappings_are_requested_some_rows_at_a_time() {
     let turns: Vec<_> = (0..50)
         .map(|at| mapping(".", "d", &stepped([0, 0], 0, [1, 4]), &stepped([at, 0], 50, [2000, 4])))
         .collect();

@@ -119,11 +119,11 @@ impl MessageFormat {
         Ok(Bytes::copy_from_slice(messages))
     }
 
-    /// The messages of a chunk, at most `most`; a rest too short for a message is a gap.
-    pub(super) fn messages(self, chunk: &Bytes, most: Option<usize>) -> Result<Vec<HeaderMessage>, Error> {
+    /// The messages of a chunk, at most `max`; a rest too short for a message is a gap.
+    pub(super) fn messages(self, chunk: &Bytes, max: Option<usize>) -> Result<Vec<HeaderMessage>, Error> {
         let mut cursor = ByteCursor::new(chunk, "a message of an object header");
         let mut messages = Vec::with_capacity(USUAL.min(chunk.len() / self.prefix_len()));
-        while cursor.left() >= self.prefix_len() && most.is_none_or(|most| messages.len() < most) {
+        while cursor.left() >= self.prefix_len() && max.is_none_or(|max| messages.len() < max) {
             messages.push(self.message(chunk, &mut cursor)?);
         }
         Ok(messages)

@@ -48,6 +48,7 @@ pub(crate) fn pieces(view: &dyn View, file: &Hdf5File, addr: FileAddress) -> Ste
         let messages = format.messages(&body, left)?;
         left = left.map(|left| left.saturating_sub(messages.len()));
         for message in messages.iter().filter(|message| message.kind == kind::CONTINUATION) {
+            // Continuations are read in the order in which they occur, breadth first (docs/spec/hdf5-netcdf4.md B.1).
             ahead.extend(continues(file, message)?);
         }
         found.list.push(MessageRun { addr, head, room: body.len(), messages });

@@ -66,7 +66,11 @@ fn old_messages_have_multiples_of_8_bytes() {
 #[case::an_attribute_as_old_time(0x0e, &[1; 16], false)]
 #[case::old_fill(0x04, &[4, 0, 0, 0, 1, 2, 3, 4], true)]
 #[case::an_attribute_as_old_fill(0x04, &[1, 0, 8, 0, 8, 0, 8, 0], false)]
-fn messages_that_are_not_what_they_say_are_told(#[case] kind: u8, #[case] body: &[u8], #[case] sound: bool) {
+fn messages_that_are_not_what_they_say_are_reported(
+    #[case] kind: u8,
+    #[case] body: &[u8],
+    #[case] sound: bool,
+) {
     let mut file = FileBuilder::new();
     let addr = file.header(&[message(kind, 0, body)]);
     assert_eq!(read(file, addr).expect("a header").losses.is_empty(), sound);

@@ -18,7 +18,7 @@ pub(super) fn byte_len(grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 
     let form = NodeForm::new(grid, sizes, RANK);
     let (mut nodes, mut level) = (0u64, chunks);
     loop {
-        level = level.div_ceil(form.most as u64).max(1);
+        level = level.div_ceil(form.max as u64).max(1);
         nodes = nodes.saturating_add(level);
         if level == 1 {
             return nodes.saturating_mul(form.node_len().next_multiple_of(8));

@@ -77,8 +77,8 @@ pub(super) fn byte_len(grid: &IndexGrid, chunks: u64, sizes: FieldSizes) -> u64 
     let Ok(mut form) = form else { return 0 };
     let (mut nodes, mut records) = (0u64, chunks);
     for depth in 0..u16::MAX {
-        let Ok(most) = form.most(depth) else { return 0 };
-        let row = records.saturating_add(1).div_ceil(most as u64 + 1);
+        let Ok(max) = form.max(depth) else { return 0 };
+        let row = records.saturating_add(1).div_ceil(max as u64 + 1);
         nodes = nodes.saturating_add(row);
         if row == 1 {
             break;

@@ -81,6 +81,7 @@ pub(super) fn update(
         return Ok(UpdatedIndex { change, layout: None });
     }
     let prefix = ChecksummedBlock::read(view, file, data, array.paged_prefix_len(), front)?;
+    // A page whose bit is not set holds no valid bytes: it is written as a whole (docs/spec/hdf5-netcdf4.md E.6).
     let written = pages.iter().filter(|(page, _)| prefix.bit(prefix_len(file.sizes), **page));
     let old = join(written, |(page, _)| {
         let len = array.len_of(*page) * array.each;
@@ -93,7 +94,7 @@ pub(super) fn update(
 impl FixedArray {
     fn new(header: FileAddress, grid: &IndexGrid, page_bits: u8, sizes: FieldSizes) -> Result<Self> {
         let array =
-            Self { header, count: grid.most_chunks()?, page_bits, each: grid.element_len(sizes)?, sizes };
+            Self { header, count: grid.max_chunks()?, page_bits, each: grid.element_len(sizes)?, sizes };
         // All sums below are less than this.
         array.block_len().map(|_| array)
     }
@@ -141,8 +142,8 @@ impl FixedArray {
 
     /// Number of elements of that page, or of the block without pages.
     fn len_of(&self, page: u64) -> u64 {
-        let most = self.page_len().unwrap_or(self.count);
-        self.count.saturating_sub(page.saturating_mul(most)).min(most)
+        let max = self.page_len().unwrap_or(self.count);
+        self.count.saturating_sub(page.saturating_mul(max)).min(max)
     }
 
     fn page_count(&self) -> u64 {
@@ -171,12 +172,12 @@ impl FixedArray {
     }
 
     fn pages<'a>(&self, grid: &IndexGrid, chunks: &'a ChunkMap) -> Result<ChunksByPage<'a>> {
-        let most = self.page_len().unwrap_or(u64::MAX);
+        let max = self.page_len().unwrap_or(u64::MAX);
         let mut pages = ChunksByPage::new();
         for (cell, stored) in chunks {
             let number = grid.number(cell, None)?;
-            let index = usize::try_from(number % most).map_err(|_| Error::limit("too many chunks"))?;
-            pages.entry(number / most).or_default().push((index, stored));
+            let index = usize::try_from(number % max).map_err(|_| Error::limit("too many chunks"))?;
+            pages.entry(number / max).or_default().push((index, stored));
         }
         Ok(pages)
     }

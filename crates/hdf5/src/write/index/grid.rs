@@ -32,14 +32,14 @@ impl IndexGrid {
     }
 
     /// Number of possible chunks.
-    pub(super) fn most_chunks(&self) -> Result<u64> {
+    pub(super) fn max_chunks(&self) -> Result<u64> {
         (0..self.rank()).try_fold(1u64, |all, axis| {
-            all.checked_mul(self.most_along(axis)?).ok_or_else(|| Error::limit("more than 2^64 chunks"))
+            all.checked_mul(self.max_along(axis)?).ok_or_else(|| Error::limit("more than 2^64 chunks"))
         })
     }
 
     /// Number of possible chunks along an axis.
-    fn most_along(&self, axis: usize) -> Result<u64> {
+    fn max_along(&self, axis: usize) -> Result<u64> {
         match (self.max.get(axis), self.chunk.get(axis)) {
             (Some(Some(max)), Some(chunk @ 1..)) => Ok(max.div_ceil(*chunk)),
             _ => Err(Error::invalid(format!("a chunk index that cannot grow along axis {axis}"))),
@@ -61,11 +61,11 @@ impl IndexGrid {
         let rest = (0..self.rank()).filter(|axis| Some(*axis) != first);
         first.into_iter().chain(rest).try_fold(0u64, |number, axis| {
             let at = cell.get(axis).copied().unwrap_or(0);
-            let most = if first == Some(axis) { u64::MAX } else { self.most_along(axis)? };
-            if at >= most {
+            let max = if first == Some(axis) { u64::MAX } else { self.max_along(axis)? };
+            if at >= max {
                 return Err(Error::invalid("a chunk beyond all that there can be").at_chunk(cell));
             }
-            let next = number.checked_mul(if first == Some(axis) { 1 } else { most });
+            let next = number.checked_mul(if first == Some(axis) { 1 } else { max });
             next.and_then(|next| next.checked_add(at)).ok_or_else(|| Error::limit("more than 2^64 chunks"))
         })
     }

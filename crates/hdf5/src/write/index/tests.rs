@@ -84,8 +84,8 @@ fn what_is_built_is_read(
         world.build(chunks.clone()).expect("an index");
         let found: Vec<_> = world.read(&ChunkMap::new()).into_iter().flatten().collect();
         assert_eq!(found, chunks.values().copied().collect::<Vec<_>>(), "{numbers:?}");
-        let most = byte_len(kind, &grid, 120, SIZES);
-        assert!(world.space.end() - 96 <= most, "{} bytes, {most} foreseen", world.space.end() - 96);
+        let max = byte_len(kind, &grid, 120, SIZES);
+        assert!(world.space.end() - 96 <= max, "{} bytes, {max} foreseen", world.space.end() - 96);
         assert!(world.bytes.len() as u64 + 8 > world.space.end(), "the file ends before its structures");
     }
 }

@@ -54,8 +54,8 @@ fn indexed(
     const SINGLE_FILTERED: u8 = 2;
     let is_filtered = matches!(index, IndexKind::Single { filtered: Some(_) });
     let flags = u8::from(edges_unfiltered) | if is_filtered { SINGLE_FILTERED } else { 0 };
-    let most = dims.iter().copied().max().unwrap_or(1).max(1);
-    let width = most.ilog2() as usize / 8 + 1;
+    let max = dims.iter().copied().max().unwrap_or(1).max(1);
+    let width = max.ilog2() as usize / 8 + 1;
     out.u8(version).u8(2).u8(flags).uint(dims.len() as u64, 1).uint(width as u64, 1);
     dims.iter().for_each(|len| _ = out.uint(*len, width));
     match index {

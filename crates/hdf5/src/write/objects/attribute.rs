@@ -7,7 +7,7 @@ use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Attribute, Endianness, Values};
 use ncirrus_netcdf_view::AttributeSpace;
 
-/// Refuses names that nobody would see in the file.
+/// Refuses names that would be hidden in the file.
 pub(crate) fn check_name(attribute: &Attribute) -> Result<()> {
     if AttributeSpace::Hdf5.is_reserved(&attribute.name) {
         return Err(Error::unsupported(format!(

@@ -31,7 +31,7 @@ pub(crate) struct FileCreation {
     root: ObjectId,
     choices: Hdf5Writer,
     model: Model,
-    tracks: HashMap<VarId, VariableWrites>,
+    pending_writes: HashMap<VarId, VariableWrites>,
     /// The stored data of the variables; those without an entry have none.
     held: HashMap<VarId, HeldElements>,
     /// Where data go; `None` before the first data.
@@ -49,7 +49,7 @@ impl FileCreation {
             root,
             choices,
             model: Model::new(),
-            tracks: HashMap::new(),
+            pending_writes: HashMap::new(),
             held: HashMap::new(),
             space: None,
             front: 0,
@@ -63,11 +63,11 @@ impl FileCreation {
         if self.choices.classic_model {
             strict::check(model)?;
         }
-        let tracks = model.variables().into_iter().map(|var| Ok((var, self.writes(model, var)?)));
-        let tracks = tracks.collect::<Result<HashMap<_, _>>>()?;
-        self.images(model, &tracks).check()?;
-        self.held.retain(|var, _| tracks.contains_key(var));
-        (self.tracks, self.model) = (tracks, model.clone());
+        let pending_writes = model.variables().into_iter().map(|var| Ok((var, self.writes(model, var)?)));
+        let pending_writes = pending_writes.collect::<Result<HashMap<_, _>>>()?;
+        self.images(model, &pending_writes).check()?;
+        self.held.retain(|var, _| pending_writes.contains_key(var));
+        (self.pending_writes, self.model) = (pending_writes, model.clone());
         Ok(())
     }
 
@@ -79,16 +79,16 @@ impl FileCreation {
         }
         let new = added.reshaped(model).into_iter().map(|var| Ok((var, self.writes(model, var)?)));
         let Ok(new) = new.collect::<Result<Vec<_>>>() else { return false };
-        let former = new.into_iter().map(|(var, track)| (var, self.tracks.insert(var, track)));
+        let former = new.into_iter().map(|(var, track)| (var, self.pending_writes.insert(var, track)));
         let former: Vec<_> = former.collect();
-        if added.check(&self.images(model, &self.tracks), changes).unwrap_or(false) {
+        if added.check(&self.images(model, &self.pending_writes), changes).unwrap_or(false) {
             self.model.follow(model, changes);
             return true;
         }
         for (var, track) in former {
             match track {
-                Some(track) => _ = self.tracks.insert(var, track),
-                None => _ = self.tracks.remove(&var),
+                Some(track) => _ = self.pending_writes.insert(var, track),
+                None => _ = self.pending_writes.remove(&var),
             }
         }
         false
@@ -96,25 +96,31 @@ impl FileCreation {
 
     /// How a variable is written. With data it keeps its form, whatever would be chosen now.
     fn writes(&self, model: &Model, var: VarId) -> Result<VariableWrites> {
-        let form = match self.tracks.get(&var).filter(|_| self.held.contains_key(&var)) {
+        let form = match self.pending_writes.get(&var).filter(|_| self.held.contains_key(&var)) {
             Some(track) => track.form.clone(),
             None => StorageForm::new(model, var, &self.choices)?,
         };
         Ok(VariableWrites { form, path: model.variable_path(var), shape: model.shape(var) })
     }
 
-    fn images<'a>(&'a self, model: &'a Model, tracks: &'a HashMap<VarId, VariableWrites>) -> ImageSource<'a> {
+    fn images<'a>(
+        &'a self,
+        model: &'a Model,
+        pending_writes: &'a HashMap<VarId, VariableWrites>,
+    ) -> ImageSource<'a> {
         ImageSource {
             model,
-            tracks,
+            pending_writes,
             held: &self.held,
             newer: self.choices.structures == FileStructures::V110,
             strict: self.choices.classic_model,
         }
     }
 
-    fn track(&self, var: VarId) -> Result<&VariableWrites> {
-        self.tracks.get(&var).ok_or_else(|| Error::not_found("the variable is not defined in the file"))
+    fn pending(&self, var: VarId) -> Result<&VariableWrites> {
+        self.pending_writes
+            .get(&var)
+            .ok_or_else(|| Error::not_found("the variable is not defined in the file"))
     }
 
     /// Reserves space at the front when the first data come.
@@ -122,7 +128,7 @@ impl FileCreation {
         if self.space.is_none() {
             let front = match self.choices.reserve {
                 Some(reserve) => reserve,
-                None => self.images(&self.model, &self.tracks).reserve()?,
+                None => self.images(&self.model, &self.pending_writes).reserve()?,
             };
             self.front = front.max(SUPERBLOCK).next_multiple_of(self.choices.align.max(8));
             self.space = Some(SpaceAllocator::new(self.front));
@@ -139,10 +145,10 @@ impl FileCreation {
         self.open_space()?;
         let align = self.choices.align;
         let missing = || Error::not_found("the variable is not defined in the file");
-        let (Some(track), Some(space)) = (self.tracks.get(&var), &mut self.space) else {
+        let (Some(pending), Some(space)) = (self.pending_writes.get(&var), &mut self.space) else {
             return Err(missing());
         };
-        let held = self.held.entry(var).or_insert_with(|| HeldElements::nothing(track.form.arranged));
+        let held = self.held.entry(var).or_insert_with(|| HeldElements::nothing(pending.form.arranged));
         // Each allocation ends where the next one begins, because streams only send what has no gaps.
         let room = |len: u64| len.checked_next_multiple_of(align).unwrap_or(len);
         let (addr, end) = match held {
@@ -151,11 +157,11 @@ impl FileCreation {
                 return Ok(Vec::new());
             }
             HeldElements::Run { addr, cells } => {
-                let range = run_of(&track.form, &track.shape, cell)?;
-                let total = track
+                let range = run_of(&pending.form, &pending.shape, cell)?;
+                let total = pending
                     .shape
                     .iter()
-                    .try_fold(track.form.datatype.byte_len, |total, len| total.checked_mul(*len))
+                    .try_fold(pending.form.datatype.byte_len, |total, len| total.checked_mul(*len))
                     .ok_or_else(|| Error::limit("the variable has more than 2^64 bytes"))?;
                 let start = addr.get_or_insert_with(|| space.take(room(total), align)).0;
                 cells.insert(cell.to_vec());
@@ -185,13 +191,13 @@ impl FileCreation {
     /// All metadata: at the front if they fit, otherwise behind everything.
     fn image(&mut self, model: &Model) -> Result<MetadataImage> {
         self.open_space()?;
-        let image = self.images(model, &self.tracks).build(FileAddress(SUPERBLOCK))?;
+        let image = self.images(model, &self.pending_writes).build(FileAddress(SUPERBLOCK))?;
         if image.end() <= self.front {
             return Ok(image);
         }
         let Some(space) = &mut self.space else { return Err(Error::internal("no room is kept")) };
         let addr = space.take(image.bytes.len() as u64, 8);
-        self.images(model, &self.tracks).build(addr)
+        self.images(model, &self.pending_writes).build(addr)
     }
 
     fn phases(&mut self, model: &Model) -> Result<Vec<PutPhase>> {
@@ -212,24 +218,24 @@ impl FileCreation {
             Some(HeldElements::Run { addr, .. }) => addr,
             _ => None,
         };
-        let tracks = std::mem::take(&mut self.tracks);
+        let pending_writes = std::mem::take(&mut self.pending_writes);
         Some(MadeFile {
             root: self.root.clone(),
             choices: self.choices.clone(),
             model: std::mem::take(&mut self.model),
             addrs,
-            forms: tracks.into_iter().map(|(var, track)| (var, track.form, run(&var))).collect(),
+            forms: pending_writes.into_iter().map(|(var, pending)| (var, pending.form, run(&var))).collect(),
             space,
         })
     }
 
     fn at(&self, var: VarId, error: Error) -> Error {
-        let path = self.tracks.get(&var).map(|track| track.path.clone()).unwrap_or_default();
+        let path = self.pending_writes.get(&var).map(|pending| pending.path.clone()).unwrap_or_default();
         error.at_path(path).by("hdf5")
     }
 
     fn find(&self, var: VarId, cell: &[u64]) -> Result<ChunkRef> {
-        let track = self.track(var)?;
+        let pending = self.pending(var)?;
         let bytes = |addr: FileAddress, len: u64| {
             Location::Bytes(self.root.clone(), addr.0..addr.0.saturating_add(len))
         };
@@ -237,7 +243,7 @@ impl FileCreation {
         let location = match held {
             HeldElements::Compact(Some(body)) => Location::Inline(body.clone()),
             HeldElements::Run { addr: Some(addr), cells } if cells.contains(cell) => {
-                let range = run_of(&track.form, &track.shape, cell)?;
+                let range = run_of(&pending.form, &pending.shape, cell)?;
                 bytes(FileAddress(addr.0.saturating_add(range.start)), range.end - range.start)
             }
             HeldElements::Chunks(chunks) => match chunks.get(cell) {
@@ -273,7 +279,7 @@ impl Placer for FileCreation {
     }
 
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
-        Ok(Arc::clone(&self.track(var)?.form.encoding))
+        Ok(Arc::clone(&self.pending(var)?.form.encoding))
     }
 
     fn needs_fill(&self, var: VarId) -> bool {
@@ -281,7 +287,7 @@ impl Placer for FileCreation {
     }
 
     fn resolver(&self, var: VarId) -> Option<Arc<dyn Resolver>> {
-        let datatype = Arc::new(self.tracks.get(&var)?.form.datatype.clone());
+        let datatype = Arc::new(self.pending_writes.get(&var)?.form.datatype.clone());
         let size = self.space.as_ref().map_or(0, SpaceAllocator::end);
         let file = Arc::new(Hdf5File {
             object: self.root.clone(),
@@ -312,10 +318,10 @@ impl Placer for FileCreation {
 
     fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<StorePut>)> {
         self.open_space()?;
-        let (Some(track), Some(space)) = (self.tracks.get(&var), &mut self.space) else {
+        let (Some(pending), Some(space)) = (self.pending_writes.get(&var), &mut self.space) else {
             return Err(Error::not_found("the variable is not defined in the file"));
         };
-        let stored = encode_values(&track.form.datatype, values, 0..values.len(), &mut self.heap, space);
+        let stored = encode_values(&pending.form.datatype, values, 0..values.len(), &mut self.heap, space);
         let stored = stored.map_err(|error| self.at(var, error))?;
         let patches = self.heap.take();
         Ok((stored.into(), patches.into_iter().map(|patch| self.put_at(patch.addr, patch.body)).collect()))

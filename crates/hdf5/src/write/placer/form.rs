@@ -65,6 +65,7 @@ impl StorageForm {
             ChunkArrangement::Chunked => chunk_shape(model, var, datatype.byte_len, choices.chunks)?,
         };
         let bytes = cells.iter().try_fold(datatype.byte_len, |bytes, len| bytes.checked_mul(*len));
+        // Indexes hold the size of a chunk in 32 bits (docs/spec/hdf5-netcdf4.md E.5).
         if arranged == ChunkArrangement::Chunked && bytes.is_none_or(|bytes| bytes > MAX_CHUNK) {
             return Err(Error::limit(format!("a chunk of shape {cells:?} has 4 GiB or more")));
         }

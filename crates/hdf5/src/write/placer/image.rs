@@ -49,7 +49,7 @@ impl MetadataImage {
 /// The inputs of the metadata.
 pub(crate) struct ImageSource<'a> {
     pub(crate) model: &'a Model,
-    pub(crate) tracks: &'a HashMap<VarId, VariableWrites>,
+    pub(crate) pending_writes: &'a HashMap<VarId, VariableWrites>,
     /// The stored data; variables without an entry have none.
     pub(crate) held: &'a HashMap<VarId, HeldElements>,
     /// For HDF5 1.10 and newer.
@@ -81,8 +81,8 @@ impl ImageSource<'_> {
     pub(super) fn reserve(&self) -> Result<u64> {
         let drafts = self.drafts(&HashMap::new(), &HashMap::new(), 0)?;
         let headers: u64 = drafts.headers.iter().map(|(object, header)| len_of(*object, header)).sum();
-        let indexes = self.chunked().map(|(var, track)| {
-            let grid = self.grid(var, track);
+        let indexes = self.chunked().map(|(var, pending)| {
+            let grid = self.grid(var, pending);
             let chunks = expected_chunks(&grid);
             let len = index::byte_len(index::choose(&grid, self.newer), &grid, chunks, SIZES);
             // For more chunks than a file can have, nothing is reserved.
@@ -107,9 +107,9 @@ impl ImageSource<'_> {
         let addrs: HashMap<FileObject, FileAddress> =
             lens.iter().map(|(object, header)| (*object, place(len_of(*object, header)))).collect();
         let mut built = HashMap::new();
-        for (var, track) in self.chunked() {
+        for (var, pending) in self.chunked() {
             if let Some(HeldElements::Chunks(chunks)) = self.held.get(&var) {
-                built.insert(var, self.index(var, track, chunks, &mut place)?);
+                built.insert(var, self.index(var, pending, chunks, &mut place)?);
             }
         }
         let drafts = self.drafts(&addrs, &built, end.next_multiple_of(8))?;
@@ -183,13 +183,14 @@ impl ImageSource<'_> {
         id: VarId,
         built: Option<&BuiltIndex>,
     ) -> Result<Vec<MessageDraft>> {
-        let track = self.tracks.get(&id).ok_or_else(|| Error::internal("a variable without a form"))?;
+        let pending =
+            self.pending_writes.get(&id).ok_or_else(|| Error::internal("a variable without a form"))?;
         let path = || self.model.variable_path(id);
         let variable = self.model.variable(id).ok_or_else(|| Error::not_found("no such variable"))?;
         let datatype = describer.type_of(variable.ty, variable.endianness)?;
         let mut one = || {
-            let fill = &track.form.encoding.fill;
-            encode_values(&track.form.datatype, fill, 0..1, describer.heap, describer.space)
+            let fill = &pending.form.encoding.fill;
+            encode_values(&pending.form.datatype, fill, 0..1, describer.heap, describer.space)
         };
         let fill = match variable.fill {
             Fill::None => FillMessage { value: None, never: true },
@@ -198,17 +199,18 @@ impl ImageSource<'_> {
                 never: false,
             },
         };
-        let arrangement = self.arrangement(id, track, built, fill.value.as_ref());
+        let arrangement = self.arrangement(id, pending, built, fill.value.as_ref());
         let arrangement = arrangement.map_err(|error| error.at_path(path()))?;
-        let nothing = HeldElements::nothing(track.form.arranged);
+        let nothing = HeldElements::nothing(pending.form.arranged);
         let held = self.held.get(&id).unwrap_or(&nothing);
         let reaches_end = |user: VarId| {
-            let user_held = self.held.get(&user).zip(self.tracks.get(&user));
-            user_held.is_some_and(|(held, track)| held.reaches_end(self.model, user, track.form.cell_shape()))
+            let user_held = self.held.get(&user).zip(self.pending_writes.get(&user));
+            user_held
+                .is_some_and(|(held, pending)| held.reaches_end(self.model, user, pending.form.cell_shape()))
         };
-        let shape = track.form.cell_shape();
+        let shape = pending.form.cell_shape();
         let records = held.records(self.model, id, shape, reaches_end);
-        let filters = &track.form.encoding.codecs;
+        let filters = &pending.form.encoding.codecs;
         let stowed = ElementStorage { datatype: &datatype, arrangement, filters, fill, records };
         describer.variable(id, &stowed).map_err(|error| error.at_path(path()))
     }
@@ -216,20 +218,20 @@ impl ImageSource<'_> {
     fn arrangement(
         &self,
         id: VarId,
-        track: &VariableWrites,
+        pending: &VariableWrites,
         built: Option<&BuiltIndex>,
         fill: Option<&Bytes>,
     ) -> Result<ElementLayout> {
         let shape = self.model.shape(id);
         // Chunks may lie anywhere in an array of any size; what stands in one piece has a length.
         let byte_len =
-            shape.iter().try_fold(track.form.datatype.byte_len, |len, axis| len.checked_mul(*axis));
-        let byte_len = match (byte_len, track.form.arranged) {
+            shape.iter().try_fold(pending.form.datatype.byte_len, |len, axis| len.checked_mul(*axis));
+        let byte_len = match (byte_len, pending.form.arranged) {
             (Some(len), _) => len,
             (None, ChunkArrangement::Chunked) => u64::MAX,
             _ => return Err(Error::limit(format!("elements of shape {shape:?} in one piece"))),
         };
-        Ok(match (self.held.get(&id), track.form.arranged) {
+        Ok(match (self.held.get(&id), pending.form.arranged) {
             (Some(HeldElements::Compact(Some(body))), _) => ElementLayout::Compact(body.clone()),
             (_, ChunkArrangement::Compact) => {
                 let len = usize::try_from(byte_len).unwrap_or(0);
@@ -239,10 +241,10 @@ impl ImageSource<'_> {
             (Some(HeldElements::Run { addr, .. }), _) => ElementLayout::Contiguous { addr: *addr, byte_len },
             (_, ChunkArrangement::Contiguous) => ElementLayout::Contiguous { addr: None, byte_len },
             (_, ChunkArrangement::Chunked) => {
-                let grid = self.grid(id, track);
+                let grid = self.grid(id, pending);
                 let index = built.map_or_else(|| self.kind(&grid), |built| built.kind);
                 ElementLayout::Chunked {
-                    shape: track.form.cell_shape().to_vec(),
+                    shape: pending.form.cell_shape().to_vec(),
                     index,
                     addr: built.and_then(|built| built.addr),
                     edges_unfiltered: false,
@@ -267,11 +269,11 @@ impl ImageSource<'_> {
     pub(crate) fn index(
         &self,
         var: VarId,
-        track: &VariableWrites,
+        pending: &VariableWrites,
         chunks: &BTreeMap<Vec<u64>, StoredChunk>,
         place: &mut dyn FnMut(u64) -> FileAddress,
     ) -> Result<BuiltIndex> {
-        let grid = self.grid(var, track);
+        let grid = self.grid(var, pending);
         if chunks.is_empty() {
             return Ok(BuiltIndex { patches: Vec::new(), addr: None, kind: self.kind(&grid) });
         }
@@ -281,19 +283,20 @@ impl ImageSource<'_> {
 
     /// Chunked variables in the order of the model.
     fn chunked(&self) -> impl Iterator<Item = (VarId, &VariableWrites)> {
-        let tracks = self.model.variables().into_iter().filter_map(|var| Some((var, self.tracks.get(&var)?)));
-        tracks.filter(|(_, track)| track.form.arranged == ChunkArrangement::Chunked)
+        let pending_writes =
+            self.model.variables().into_iter().filter_map(|var| Some((var, self.pending_writes.get(&var)?)));
+        pending_writes.filter(|(_, pending)| pending.form.arranged == ChunkArrangement::Chunked)
     }
 
-    fn grid(&self, var: VarId, track: &VariableWrites) -> IndexGrid {
+    fn grid(&self, var: VarId, pending: &VariableWrites) -> IndexGrid {
         let dims = self.model.shape(var);
         let growing = self.model.growing(var);
         IndexGrid {
-            chunk: track.form.cell_shape().to_vec(),
-            element: track.form.datatype.byte_len,
+            chunk: pending.form.cell_shape().to_vec(),
+            element: pending.form.datatype.byte_len,
             max: dims.iter().zip(growing).map(|(len, grows)| (!grows).then_some(*len)).collect(),
             dims,
-            filtered: !track.form.encoding.codecs.is_empty(),
+            filtered: !pending.form.encoding.codecs.is_empty(),
             version: if self.newer { NEW_LAYOUT } else { OLD_LAYOUT },
         }
     }

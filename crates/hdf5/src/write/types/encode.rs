@@ -29,6 +29,7 @@ fn encode(out: &mut ByteSink, datatype: &Datatype) {
             head(out, datatype, 9, [0, 0, 0]);
             encode(out, base);
         }
+        // The base type of a string is a byte; the character set is in the flags of the string itself.
         DatatypeClass::VlenText(padding) => {
             head(out, datatype, 9, [1 | padding_code(*padding) << 4, UTF_8, 0]);
             out.bytes(UNSIGNED_BYTE);
@@ -54,29 +55,29 @@ fn version(class: &DatatypeClass) -> u8 {
     newest(class, 1)
 }
 
-/// The oldest version that supports the class, or `least` if that is newer.
+/// The oldest version that supports the class, or `min` if that is newer.
 ///
 /// The version so far is passed down, not combined with the result: `version(base).max(3)` is miscompiled by rustc
 /// 1.95 (LLVM 22) from `-O2` on. It turns such a recursion into a loop, and concludes from the `max` that its result
 /// is never below 3, which it then applies to all classes; compounds got version 1 (`docs/correctness.md`;
 /// `tests/optimised` compiles both forms).
-fn newest(class: &DatatypeClass, least: u8) -> u8 {
+fn newest(class: &DatatypeClass, min: u8) -> u8 {
     match class {
-        DatatypeClass::Complex(_) => least.max(5),
-        DatatypeClass::Reference(ReferenceKind::Object | ReferenceKind::Region) => least,
-        DatatypeClass::Reference(_) => least.max(4),
+        DatatypeClass::Complex(_) => min.max(5),
+        DatatypeClass::Reference(ReferenceKind::Object | ReferenceKind::Region) => min,
+        DatatypeClass::Reference(_) => min.max(4),
         DatatypeClass::Compound(members) => {
-            members.iter().fold(least.max(3), |least, member| newest(&member.datatype.class, least))
+            members.iter().fold(min.max(3), |min, member| newest(&member.datatype.class, min))
         }
-        DatatypeClass::Array { base, .. } => newest(&base.class, least.max(3)),
-        DatatypeClass::Enum { .. } => least.max(3),
-        DatatypeClass::Float(FloatFormat { order: FloatOrder::Vax, .. }) => least.max(3),
-        DatatypeClass::Vlen(base) => newest(&base.class, least),
+        DatatypeClass::Array { base, .. } => newest(&base.class, min.max(3)),
+        DatatypeClass::Enum { .. } => min.max(3),
+        DatatypeClass::Float(FloatFormat { order: FloatOrder::Vax, .. }) => min.max(3),
+        DatatypeClass::Vlen(base) => newest(&base.class, min),
         DatatypeClass::Integer(_)
         | DatatypeClass::BitField(_)
         | DatatypeClass::Float(_)
-        | DatatypeClass::Time => least,
-        DatatypeClass::Text(_) | DatatypeClass::VlenText(_) | DatatypeClass::Opaque => least,
+        | DatatypeClass::Time => min,
+        DatatypeClass::Text(_) | DatatypeClass::VlenText(_) | DatatypeClass::Opaque => min,
     }
 }
 

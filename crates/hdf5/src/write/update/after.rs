@@ -27,14 +27,16 @@ impl FileUpdate {
     /// Continues with a newly created file.
     pub(crate) fn after(made: MadeFile) -> Self {
         let MadeFile { root, choices, model, addrs, forms, space } = made;
-        let (mut tracks, mut stands) = (HashMap::new(), HashMap::new());
+        let (mut pending_writes, mut existing_storage) = (HashMap::new(), HashMap::new());
         for (id, form, run) in forms {
             let (path, shape) = (model.variable_path(id), model.shape(id));
             if let Some(addr) = addrs.get(&FileObject::Variable(id)).copied() {
-                stands.insert(id, ExistingStorage { addr, run, implicit: false, shape: shape.clone() });
+                existing_storage
+                    .insert(id, ExistingStorage { addr, run, implicit: false, shape: shape.clone() });
             }
+            // Everything is in the file already; what is written from now on is held until the next commit.
             let held = HeldElements::nothing(form.arranged);
-            tracks.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
+            pending_writes.insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
         }
         let root_group = addrs.get(&FileObject::Group(model.root())).copied().unwrap_or(FileAddress(0));
         let paths = Arc::new(paths(&model, &addrs));
@@ -44,8 +46,8 @@ impl FileUpdate {
             choices,
             model,
             known,
-            tracks,
-            stands,
+            pending_writes,
+            existing_storage,
             refused: HashMap::new(),
             paths,
             base: 0,

@@ -85,6 +85,8 @@ impl<'a> HeaderAttributes<'a> {
             let body = AttributeInfoFields::without_heap(&info.body, sizes)?;
             header.set(number, body)?;
             for message in dense {
+                // Dense attributes are made compact: their order must fit the number of a message
+                // (docs/spec/hdf5-netcdf4.md J.1).
                 let order = message.order.ok_or_else(|| {
                     Error::unsupported("an attribute numbered beyond 65535").with_detail(Detail::BeyondHeader)
                 })?;
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn values_names_and_removals_are_told_apart() {
+    fn values_names_and_removals_are_distinguished() {
         let (old, new) = (list(&[("a", 1), ("b", 2), ("c", 3)]), list(&[("a", 9), ("c", 3), ("d", 4)]));
         let expected = [
             AttributeChange::Remove("b"),

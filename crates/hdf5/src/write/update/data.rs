@@ -82,11 +82,11 @@ pub(super) fn form(
 pub(super) fn locate(
     view: &dyn View,
     file: &Arc<Hdf5File>,
-    stand: &ExistingStorage,
+    existing: &ExistingStorage,
     form: &StorageForm,
     cells: &CellList,
 ) -> Step<Vec<ChunkRef>> {
-    let object = ObjectRef { file: Arc::clone(file), addr: stand.addr };
+    let object = ObjectRef { file: Arc::clone(file), addr: existing.addr };
     let dataset = dataset(view, &object)?;
     let inside: Vec<bool> = cells.iter().map(|cell| is_inside(form, &dataset.shape, cell)).collect();
     let mut known = CellList::new(cells.rank());

@@ -45,6 +45,7 @@ fn indexed(body: &[u8], kind: Option<IndexKind>, addr: FileAddress, sizes: Field
     let mut out = ByteSink::new();
     let before = cursor.taken();
     let lengths = usize::from(sizes.lengths) + 4;
+    // The bytes of an index's parameters (docs/spec/hdf5-netcdf4.md E.3).
     let parameters = match number {
         1 if flags & SINGLE_FILTERED != 0 => lengths,
         1 | 2 => 0,

@@ -59,8 +59,8 @@ pub(super) struct UpdatePlanner<'a> {
     pub(super) old: &'a Model,
     pub(super) new: &'a Model,
     pub(super) known: &'a KnownObjects,
-    pub(super) tracks: &'a HashMap<VarId, PendingWrites>,
-    pub(super) stands: &'a HashMap<VarId, ExistingStorage>,
+    pub(super) pending_writes: &'a HashMap<VarId, PendingWrites>,
+    pub(super) existing_storage: &'a HashMap<VarId, ExistingStorage>,
     /// Whether new chunk indexes are for HDF5 1.10 and newer.
     pub(super) newer: bool,
     pub(super) after: KnownObjects,

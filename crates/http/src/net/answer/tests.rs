@@ -12,7 +12,7 @@ fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
 }
 
 #[test]
-fn waits_are_asked_for_in_seconds_or_by_date() {
+fn waits_are_requested_in_seconds_or_by_date() {
     let wait = |text| retry_after(&headers(&[(RETRY_AFTER, text)]), now());
     assert_eq!(wait("7"), Some(Duration::from_secs(7)));
     assert_eq!(wait("Sat, 01 Jan 2000 00:00:30 GMT"), Some(Duration::from_secs(30)));
@@ -22,12 +22,12 @@ fn waits_are_asked_for_in_seconds_or_by_date() {
 
 #[test]
 fn clocks_are_compared() {
-    let told = |text| clocks_differ(&headers(&[(DATE, text)]), now(), 0).map(told_of_clock);
-    assert_eq!(told("Sat, 01 Jan 2000 00:04:00 GMT"), None);
+    let reported = |text| clocks_differ(&headers(&[(DATE, text)]), now(), 0).map(clock_difference_text);
+    assert_eq!(reported("Sat, 01 Jan 2000 00:04:00 GMT"), None);
     let behind = "the clock of this machine is 20 min 5 s behind the server's";
-    assert_eq!(told("Sat, 01 Jan 2000 00:20:05 GMT").as_deref(), Some(behind));
+    assert_eq!(reported("Sat, 01 Jan 2000 00:20:05 GMT").as_deref(), Some(behind));
     let ahead = "the clock of this machine is 1440 min 0 s ahead of the server's";
-    assert_eq!(told("Fri, 31 Dec 1999 00:00:00 GMT").as_deref(), Some(ahead));
+    assert_eq!(reported("Fri, 31 Dec 1999 00:00:00 GMT").as_deref(), Some(ahead));
     let signed =
         |seconds| clocks_differ(&headers(&[(DATE, "Sat, 01 Jan 2000 01:00:00 GMT")]), now(), seconds);
     assert_eq!(signed(0), Some(3600));
@@ -44,8 +44,8 @@ fn codes_of_errors_are_found_in_xml() {
 }
 
 #[test]
-fn parts_have_the_bytes_that_were_asked_for() {
-    let asked = PendingRequest {
+fn parts_have_the_bytes_that_were_requested() {
+    let requested = PendingRequest {
         method: Method::GET,
         range: Some("bytes=2-5".to_owned()),
         is_signed: false,
@@ -53,7 +53,7 @@ fn parts_have_the_bytes_that_were_asked_for() {
     };
     let len = |place, declared| {
         let headers = headers(&[(CONTENT_RANGE, place), (CONTENT_LENGTH, declared)]);
-        body_len(StatusCode::PARTIAL_CONTENT, &headers, &asked).map_err(|failure| failure.to_string())
+        body_len(StatusCode::PARTIAL_CONTENT, &headers, &requested).map_err(|failure| failure.to_string())
     };
     assert_eq!(len("bytes 2-5/10", "4"), Ok(Some(4)));
     assert_eq!(len("bytes 2-3/4", "2"), Ok(Some(2)), "cut at the end of the object");
@@ -68,17 +68,17 @@ fn parts_have_the_bytes_that_were_asked_for() {
     assert_eq!(len("bytes 2-3/*", "2"), Ok(Some(2)), "it may be cut at the end of the object");
     let zipped =
         headers(&[(CONTENT_RANGE, "bytes 2-5/10"), (CONTENT_LENGTH, "3"), (CONTENT_ENCODING, "gzip")]);
-    assert_eq!(body_len(StatusCode::PARTIAL_CONTENT, &zipped, &asked).unwrap(), Some(3));
-    let head = PendingRequest { method: Method::HEAD, ..asked };
+    assert_eq!(body_len(StatusCode::PARTIAL_CONTENT, &zipped, &requested).unwrap(), Some(3));
+    let head = PendingRequest { method: Method::HEAD, ..requested };
     let headers = headers(&[(CONTENT_LENGTH, "10")]);
     assert_eq!(body_len(StatusCode::OK, &headers, &head).unwrap(), Some(0));
 }
 
 #[test]
 fn what_a_status_does_not_say_its_body_does() {
-    let asked = PendingRequest { method: Method::PUT, range: None, is_signed: true, ahead: 0 };
+    let requested = PendingRequest { method: Method::PUT, range: None, is_signed: true, ahead: 0 };
     let xml = |code: &str| format!("<Error><Code>{code}</Code></Error>").into_bytes();
-    let check = |status, headers: &HeaderMap, code: &str| check_code(status, headers, &xml(code), &asked);
+    let check = |status, headers: &HeaderMap, code: &str| check_code(status, headers, &xml(code), &requested);
     let none = HeaderMap::new();
     assert_eq!(check(StatusCode::BAD_REQUEST, &none, "ExpiredToken").unwrap(), StatusMeaning::Expired);
     assert_eq!(check(StatusCode::FORBIDDEN, &none, "AccessDenied").unwrap(), StatusMeaning::Other);

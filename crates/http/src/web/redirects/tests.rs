@@ -90,11 +90,11 @@ fn a_login_elsewhere_opens_the_data() {
 #[rstest]
 #[case("machine 127.0.0.1 login me password wrong1\n", " to the login of ")]
 #[case("machine other.org login me password wrong1\n", ", and no login for it is known")]
-fn a_login_that_is_refused_names_its_host(#[case] netrc: &str, #[case] told: &str) {
+fn a_login_that_is_refused_names_its_host(#[case] netrc: &str, #[case] reported: &str) {
     let rig = rig(netrc);
     let error = get(&rig.store, &rig.object, &Want::All).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied);
-    let start = format!("access denied: {} answered 401 Unauthorized{told}", rig.logins.address);
+    let start = format!("access denied: {} answered 401 Unauthorized{reported}", rig.logins.address);
     assert!(error.message().starts_with(&start), "{error}");
     assert!(!format!("{error:?}").contains("wrong1"));
     assert_eq!(rig.data.requests().len(), 1);
@@ -113,7 +113,7 @@ fn the_login_of_the_first_server_stays_there() {
 }
 
 #[test]
-fn a_place_is_asked_again_until_it_ends() {
+fn a_prefix_is_checked_again_until_it_ends() {
     let home = TempDir::new().unwrap();
     let (data, place) = (TestHttpServer::start([]), TestHttpServer::start([]));
     data.add("/x", redirect(&place.url("/y?sig=1"), ""));
@@ -159,44 +159,45 @@ fn ten_redirections_are_followed_and_no_more() {
 }
 
 /// What is told of a response of OPeNDAP that a redirect answers by this page of another server.
-fn told_of_computed(page: ServerPage) -> (String, TestHttpServer) {
+fn reported_by_computed(page: ServerPage) -> (String, TestHttpServer) {
     let (data, other) = (TestHttpServer::start([]), TestHttpServer::start([("/y", page)]));
     data.add("/d/x.dds", redirect(&other.url("/y"), ""));
     let address = format!("http://localhost:{}/d/x#dap2", data.address.port());
     let (store, object) = connect(&address, &context(&TempDir::new().unwrap()));
-    let told = match get(&store, &ObjectId::new(object.store, "x.dds"), &Want::All) {
+    let reported = match get(&store, &ObjectId::new(object.store, "x.dds"), &Want::All) {
         Ok(answer) => String::from_utf8_lossy(&answer.unwrap().bytes).into_owned(),
         Err(error) => format!("{:?} {}", error.kind(), error.message()),
     };
-    (told, other)
+    (reported, other)
 }
 
 #[test]
-fn what_the_target_of_a_redirect_says_is_told_with_its_host() {
-    let told = |status: &'static str, body: &str| ServerPage::Told(status, body.as_bytes().to_vec());
+fn what_the_target_of_a_redirect_says_is_reported_with_its_host() {
+    let reported =
+        |status: &'static str, body: &str| ServerPage::WithStatus(status, body.as_bytes().to_vec());
     let page = "<html><title>Earthdata Login</title></html>";
     let refused = "<html><title>Not for you</title></html>";
     let cases = [
         (
-            told("403 Forbidden\r\n", refused),
+            reported("403 Forbidden\r\n", refused),
             "Denied access denied: HOST answered 403 Forbidden: Not for you",
         ),
         (
-            told("401 Unauthorized\r\n", "who are you?"),
+            reported("401 Unauthorized\r\n", "who are you?"),
             "Denied access denied: HOST answered 401 Unauthorized, and no login for it is known: who are you?",
         ),
-        (told("404 Not Found\r\n", "gone"), "NotFound HOST answered 404 Not Found: gone"),
+        (reported("404 Not Found\r\n", "gone"), "NotFound HOST answered 404 Not Found: gone"),
         (
-            told("200 OK\r\n", page),
+            reported("200 OK\r\n", page),
             "Denied access denied: HOST answered with a web page (Earthdata Login) instead of data; is a login needed?",
         ),
         // Documents of the protocol are the driver's to read.
-        (told("403 Forbidden\r\n", "Error { code = 403; };"), "Error { code = 403; };"),
-        (told("200 OK\r\n", "Dataset { } d;"), "Dataset { } d;"),
+        (reported("403 Forbidden\r\n", "Error { code = 403; };"), "Error { code = 403; };"),
+        (reported("200 OK\r\n", "Dataset { } d;"), "Dataset { } d;"),
     ];
     for (page, expected) in cases {
-        let (told, other) = told_of_computed(page);
-        assert_eq!(told, expected.replace("HOST", &other.address.to_string()));
+        let (reported, other) = reported_by_computed(page);
+        assert_eq!(reported, expected.replace("HOST", &other.address.to_string()));
     }
 }
 
@@ -231,15 +232,15 @@ fn addresses_are_resolved_and_never_less_safe(
 #[case("http://h.org/x", "https://logins.org/", true)]
 #[case("http://h.org/x", "http://logins.org/", false)]
 #[case("https://logins.org.evil.org/x", "https://logins.org.evil.org/y", false)]
-fn passwords_of_other_servers_are_never_told_in_the_open(
+fn passwords_of_other_servers_are_never_sent_unencrypted(
     #[case] first: &str,
     #[case] at: &str,
-    #[case] is_told: bool,
+    #[case] is_reported: bool,
 ) {
     let home = TempDir::new().unwrap();
     std::fs::write(home.path().join(".netrc"), "machine logins.org login me password hunter2\n").unwrap();
     let (store, _) = connect(first, &context(&home));
-    assert_eq!(store.login_at(&first.parse().unwrap(), &at.parse().unwrap()).is_some(), is_told);
+    assert_eq!(store.login_at(&first.parse().unwrap(), &at.parse().unwrap()).is_some(), is_reported);
 }
 
 #[test]

@@ -35,11 +35,11 @@ proptest! {
     }
 
     #[test]
-    fn what_is_cut_is_whole_again_in_order(axis in any_axis(), most in 1u64..6) {
+    fn what_is_cut_is_whole_again_in_order(axis in any_axis(), max in 1u64..6) {
         let whole = SelectionPiece::of(&Selection::new(vec![axis]));
         let expected = pairs(&whole.axes[0]);
-        let cut = whole.cut(most);
-        prop_assert!(cut.iter().all(|piece| piece.count() <= most));
+        let cut = whole.cut(max);
+        prop_assert!(cut.iter().all(|piece| piece.count() <= max));
         let found: Vec<(u64, u64)> = cut.iter().flat_map(|piece| pairs(&piece.axes[0])).collect();
         prop_assert_eq!(found, expected);
     }

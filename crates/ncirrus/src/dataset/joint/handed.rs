@@ -9,8 +9,8 @@ use ncirrus_store::{JointPlace, JointStaging, Url};
 impl Dataset {
     /// As [`ticket`](Self::ticket), for a dataset that another handle will [finish](Self::finish_for), here or elsewhere.
     /// This handle is abandoned, and nothing of what it wrote stays: whoever finishes makes the same definitions, and writes
-    /// what is not in chunks of the workers. Chunks wait beside the dataset; `ncirrus clean` removes them, should nobody
-    /// finish.
+    /// what is not in chunks of the workers. Chunks wait beside the dataset; `ncirrus clean` removes them if the writing is
+    /// never finished.
     ///
     /// # Errors
     /// As [`ticket`](Self::ticket).

@@ -218,7 +218,7 @@ fn parts_of_chunks_and_doctored_texts_are_refused() {
 }
 
 #[test]
-fn whoever_has_ticket_and_receipts_finishes() {
+fn any_process_with_ticket_and_receipts_finishes() {
     for kind in [Kind::NcZarr, Kind::Zarr3] {
         let folder = tempfile::tempdir().unwrap();
         let url = folder.path().join("a.zarr").to_str().unwrap().to_owned();
@@ -286,7 +286,7 @@ const ROWS_OF: &str = "NCIRRUS_TEST_ROWS";
 
 /// The part of a process that joins; does nothing in an ordinary test run.
 #[test]
-fn joins_when_it_is_asked_to() {
+fn joins_on_request() {
     let (Ok(ticket), Ok(rows)) = (std::env::var(TICKET), std::env::var(ROWS_OF)) else { return };
     let (start, end) = rows.split_once('-').unwrap();
     let rows = start.parse().unwrap()..end.parse().unwrap();
@@ -297,7 +297,7 @@ fn joins_when_it_is_asked_to() {
 
 fn process(ticket: &str, rows: &str, receipt: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "dataset::joint::tests::joins_when_it_is_asked_to"]).stdout(Stdio::null());
+    command.args(["--exact", "dataset::joint::tests::joins_on_request"]).stdout(Stdio::null());
     command.env(TICKET, ticket).env(ROWS_OF, rows).env("NCIRRUS_TEST_RECEIPT", receipt).spawn().unwrap()
 }
 

@@ -38,9 +38,9 @@ impl JointWriter {
         let place = JoinedPlace::find(&Url::parse(&ticket.url)?, &ticket.place, &session.stores)?;
         session.wait_at(&ticket.url, place.check())?;
         let mut variables = BTreeMap::new();
-        for told in ticket.variables {
-            let encoder = Variable::encoder_from_text(&told.encoder, session)?;
-            variables.insert(told.path.clone(), JoinedVariable { told, encoder });
+        for reported in ticket.variables {
+            let encoder = Variable::encoder_from_text(&reported.encoder, session)?;
+            variables.insert(reported.path.clone(), JoinedVariable { reported, encoder });
         }
         let (session, mark) = (session.clone(), ticket.place.mark);
         let joined = JoinedDataset { session, url: ticket.url, mark, place, variables };
@@ -91,7 +91,7 @@ impl JointWriter {
         let variable = self.variable(path)?;
         let cells = variable.encoder.whole_chunks(region)?;
         self.check_new(variable, &cells)?;
-        let located = |error: Error| error.at_path(&variable.told.path);
+        let located = |error: Error| error.at_path(&variable.reported.path);
         if region.is_empty() {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl JointWriter {
         self.joined
             .session
             .wait_at(&self.joined.url, put)
-            .map_err(|error| error.at_path(&variable.told.path))?;
+            .map_err(|error| error.at_path(&variable.reported.path))?;
         self.note(variable, cells);
         Ok(())
     }
@@ -131,7 +131,7 @@ impl JointWriter {
     fn check_new(&self, variable: &JoinedVariable, cells: &[Vec<u64>]) -> Result<()> {
         cells.iter().try_for_each(|cell| {
             variable
-                .told
+                .reported
                 .check_new(&variable.encoder.region(cell)?, cell)
                 .map_err(|e| e.at_object(&self.joined.url))
         })
@@ -141,13 +141,13 @@ impl JointWriter {
         let chunk = variable.encoder.encode(cell, bytes)?;
         self.joined
             .place
-            .put(&variable.told.key(cell), chunk.body)
+            .put(&variable.reported.key(cell), chunk.body)
             .await
             .map_err(|error| error.at_chunk(cell))
     }
 
     fn note(&self, variable: &JoinedVariable, cells: Vec<Vec<u64>>) {
-        self.written.guard().entry(variable.told.path.clone()).or_default().extend(cells);
+        self.written.guard().entry(variable.reported.path.clone()).or_default().extend(cells);
     }
 
     /// Ends this process's part, and returns its receipt, which [`Dataset::finish`](crate::Dataset::finish) requires.

@@ -250,10 +250,10 @@ fn the_files_stay_within_the_bound() {
 }
 
 #[test]
-fn chunks_are_asked_about_unless_they_never_change() {
+fn chunks_are_checked_unless_they_never_change() {
     let (folder, far) = (tempfile::tempdir().unwrap(), RemoteTestStore::new());
-    let asked = BlockCache::new(folder.path(), 1 << 30);
-    let trusted = asked.clone().immutable(true);
+    let requested = BlockCache::new(folder.path(), 1 << 30);
+    let trusted = requested.clone().immutable(true);
     let (meta, chunk) = (far.object("a.zarr/.zgroup"), far.object("a.zarr/v/0.0"));
     far.put("a.zarr/.zgroup", b"{}");
     far.put("a.zarr/v/0.0", &pattern(50_000, 1));
@@ -263,12 +263,12 @@ fn chunks_are_asked_about_unless_they_never_change() {
         let chunk = get(&store, &chunk, &Want::All).unwrap().bytes;
         (chunk, far.counts())
     };
-    assert_eq!(read(&asked), (pattern(50_000, 1).into(), (2, 50_002)));
-    assert_eq!(read(&asked), (pattern(50_000, 1).into(), (2, 2)));
+    assert_eq!(read(&requested), (pattern(50_000, 1).into(), (2, 50_002)));
+    assert_eq!(read(&requested), (pattern(50_000, 1).into(), (2, 2)));
     assert_eq!(read(&trusted), (pattern(50_000, 1).into(), (1, 1)));
     far.put("a.zarr/v/0.0", &pattern(50_000, 2));
     assert_eq!(read(&trusted).0, pattern(50_000, 1), "a promise was broken");
-    assert_eq!(read(&asked).0, pattern(50_000, 2));
+    assert_eq!(read(&requested).0, pattern(50_000, 2));
     far.put("a.zarr/v/0.0", &pattern(50_000, 3));
     far.put("a.zarr/.zgroup", b"{ }");
     assert_eq!(read(&trusted).0, pattern(50_000, 3), "with the metadata everything is forgotten");

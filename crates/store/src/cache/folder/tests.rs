@@ -31,7 +31,7 @@ fn what_is_kept_is_found_for_that_object_alone() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_kept_is_for_nobody_else_to_read() {
+fn kept_bytes_are_unreadable_for_other_users() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let cache = CacheFolder::of_indexes(folder.path().into(), 1 << 20);

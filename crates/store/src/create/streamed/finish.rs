@@ -21,7 +21,7 @@ pub(super) struct StreamFinish {
 }
 
 /// How long a drop waits for the upload to be aborted.
-const PATIENCE: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// An object that is sent while it is written; `None` if that is not possible: the store does not accept parts, or
 /// there are no threads for the network.
@@ -38,7 +38,7 @@ pub(in crate::create) fn start(
     }
     let upload = store.multipart(object)?;
     let sizes = upload.part_size().map_or_else(PartSizes::default, PartSizes::of);
-    let turns = Arc::new(Semaphore::new(upload.at_once().unwrap_or(AT_ONCE)));
+    let permits = Arc::new(Semaphore::new(upload.at_once().unwrap_or(AT_ONCE)));
     let folder = || options.scratch_folder();
     let stream = StreamedUpload {
         object: object.clone(),
@@ -47,7 +47,7 @@ pub(in crate::create) fn start(
         sizes,
         budget: options.upload_memory as u64,
         scratch: (options.uploads != UploadMode::InMemory).then(folder),
-        turns,
+        permits,
         state: Mutex::default(),
         sent: Condvar::new(),
         tasks: Mutex::default(),
@@ -167,16 +167,16 @@ impl Drop for StreamFinish {
         if self.is_over {
             return;
         }
-        let (told, done) = mpsc::channel();
+        let (sender, done) = mpsc::channel();
         let stream = Arc::clone(&self.stream);
         self.stream.runtime.spawn(async move {
             let taken_back = stream.take_back().await;
             // There may be no receiver any more.
-            _ = told.send(taken_back.is_ok());
+            _ = sender.send(taken_back.is_ok());
         });
         // A thread of a runtime must not wait for it.
         if Handle::try_current().is_err() {
-            _ = done.recv_timeout(PATIENCE);
+            _ = done.recv_timeout(MAX_WAIT);
         }
     }
 }

@@ -83,8 +83,8 @@ impl StreamedUpload {
     fn resize(&self, len: u64) -> Result<()> {
         let mut state = self.lock();
         state.check()?;
-        if len > self.sizes.most() {
-            return Err(Error::limit(format!("an upload has at most {} bytes", self.sizes.most())));
+        if len > self.sizes.max() {
+            return Err(Error::limit(format!("an upload has at most {} bytes", self.sizes.max())));
         }
         for (index, within, count) in self.sizes.pieces(len, state.len.saturating_sub(len)) {
             let at = self.sizes.start(index);

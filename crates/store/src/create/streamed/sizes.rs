@@ -48,7 +48,7 @@ impl PartSizes {
         before + (index - doubled * self.run) * self.size(index)
     }
 
-    /// The part that holds an offset below [`most`](Self::most).
+    /// The part that holds an offset below [`max`](Self::most).
     pub(super) fn index(self, offset: u64) -> u64 {
         let run = (1..RUNS).take_while(|run| self.start(run * self.run) <= offset).count() as u64;
         let first = run * self.run;
@@ -56,7 +56,7 @@ impl PartSizes {
     }
 
     /// Maximum size of an object.
-    pub(super) fn most(self) -> u64 {
+    pub(super) fn max(self) -> u64 {
         self.start(RUNS * self.run)
     }
 
@@ -97,7 +97,7 @@ mod tests {
                 assert!((LEAST..=MAX_PART_BYTES).contains(&size), "{first}: {size}");
                 at += size;
             }
-            assert_eq!(sizes.most(), at);
+            assert_eq!(sizes.max(), at);
             assert!(at > 5 << 40, "{first}: {at}");
         }
     }

@@ -94,7 +94,7 @@ fn rig_on(
         sizes: SIZES,
         budget,
         scratch: scratch.map(Into::into),
-        turns: Arc::new(Semaphore::new(2)),
+        permits: Arc::new(Semaphore::new(2)),
         state: Mutex::default(),
         sent: Condvar::new(),
         tasks: Mutex::default(),
@@ -146,10 +146,10 @@ proptest! {
     fn any_order_gives_the_same_object_as_a_file((pieces, file) in pieces(), budget in 0_u64..2000) {
         let folder = tempfile::tempdir().unwrap();
         let rig = rig(budget, Some(folder.path()), OverwritePolicy::Never, KeptUpload::default());
-        let most = budget.max(3 * SIZES.size(SIZES.count(file.len() as u64)));
+        let max = budget.max(3 * SIZES.size(SIZES.count(file.len() as u64)));
         for (offset, body) in &pieces {
             rig.write(*offset, body).unwrap();
-            prop_assert!(rig.memory() <= most, "{} bytes are held, {most} allowed", rig.memory());
+            prop_assert!(rig.memory() <= max, "{} bytes are held, {max} allowed", rig.memory());
         }
         let (kept, store, done) = rig.commit();
         done.unwrap();
@@ -278,7 +278,7 @@ fn an_upload_that_is_dropped_is_taken_back() {
 }
 
 #[test]
-fn writers_are_told_that_the_network_is_gone() {
+fn writers_report_that_the_network_is_gone() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
     let rig = rig_on(runtime.handle(), (0, None), OverwritePolicy::Never, KeptUpload::default());
     runtime.shutdown_background();

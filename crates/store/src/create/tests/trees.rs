@@ -265,7 +265,7 @@ fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_i
             let outcome = replace(&dying, &root).await;
             let has = |all: Vec<String>, name: &str| all.iter().any(|key| key == name);
             let at = format!("after {changes} changes: {:?}", keys(&store, &root).await);
-            // Without a root nobody reads it; with one it is not a mix of the two.
+            // Without a root it is not read; with one it is not a mix of the two.
             if has(keys(&store, &root).await, ".zgroup") {
                 let mut values = Vec::new();
                 for name in keys(&store, &root).await.iter().filter(|key| !key.starts_with(".ncirrus-")) {
@@ -286,7 +286,7 @@ fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_i
             }
             let before = keys(&store, &root).await;
             if store
-                .get(&root.child(marker::BEGUN), &Want::All)
+                .get(&root.child(marker::CREATION), &Want::All)
                 .await
                 .unwrap()
                 .is_some_and(|sign| owner::stage_of(&sign.bytes) != lease::LeaseStage::Making)
@@ -353,7 +353,7 @@ fn a_tree_is_taken_over_only_when_its_writer_is_gone() {
 fn of_a_writer_elsewhere_it_is_waited_for_whether_it_renews_its_sign() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
-        let sign = root.child(marker::BEGUN);
+        let sign = root.child(marker::CREATION);
         let put = |text: &'static str| store.put(&sign, text.into(), PutCondition::None);
         put("7-00000000000000aa\n\n0\n").await.unwrap();
         let renewing = async {
@@ -377,12 +377,12 @@ fn a_tree_that_another_program_took_over_is_not_committed() {
     runtime.block_on(async {
         let first = start(&store, &root, OverwritePolicy::Never).await.unwrap();
         send(&first, &["v/0"]).await.unwrap();
-        store.put(&root.child(marker::BEGUN), "another".into(), PutCondition::None).await.unwrap();
+        store.put(&root.child(marker::CREATION), "another".into(), PutCondition::None).await.unwrap();
         let error = first.check().await.unwrap_err();
         assert_eq!(error.message(), "another program has taken over this dataset in the meantime");
         assert!(send(&first, &["v/1"]).await.is_err(), "nothing is put any more");
         assert!(first.commit().await.is_err());
-        assert_eq!(keys(&store, &root).await, [marker::BEGUN, "v/0"], "the sign of the other stays");
+        assert_eq!(keys(&store, &root).await, [marker::CREATION, "v/0"], "the sign of the other stays");
     });
 }
 
@@ -392,7 +392,7 @@ fn a_renewal_whose_answer_was_lost_is_ones_own() {
     runtime.block_on(async {
         let staged = start(&store, &root, OverwritePolicy::Never).await.unwrap();
         send(&staged, &["v/0", ".zgroup"]).await.unwrap();
-        let sign = root.child(marker::BEGUN);
+        let sign = root.child(marker::CREATION);
         let text = store.get(&sign, &Want::All).await.unwrap().unwrap().bytes;
         let renewed = [text.as_ref(), b"renewed\n"].concat();
         store.put(&sign, renewed.into(), PutCondition::None).await.unwrap();

@@ -117,7 +117,7 @@ fn damaged_entries_of_every_method_are_errors() {
 fn entries_that_cannot_be_read_are_listed_and_errors() {
     let plain = header(format::STORED, b"1234", b"1234");
     let bomb = EntryHeader { method: format::DEFLATED, size: 1 << 40, ..plain };
-    for (header, kind, told) in [
+    for (header, kind, reported) in [
         (EntryHeader { flags: format::ENCRYPTED, ..plain }, ErrorKind::Unsupported, "encrypted"),
         (EntryHeader { flags: format::ENCRYPTED, method: 99, ..plain }, ErrorKind::Unsupported, "encrypted"),
         (EntryHeader { flags: format::PATCH, ..plain }, ErrorKind::Unsupported, "patch"),
@@ -136,7 +136,7 @@ fn entries_that_cannot_be_read_are_listed_and_errors() {
         for want in [Want::All, Want::Range(0..0), Want::Range(1..2), Want::AtMost(1)] {
             let error = LocalStore::read(&store, &object, &want).unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
-            assert!(error.message().contains(told), "{error}");
+            assert!(error.message().contains(reported), "{error}");
             assert!(error.place().object.as_ref().is_some_and(|object| object.ends_with("/bad")), "{error}");
         }
         assert_eq!(whole(&store, "ok").unwrap().as_deref(), Some(&b"1"[..]));
@@ -144,7 +144,7 @@ fn entries_that_cannot_be_read_are_listed_and_errors() {
         let path = folder.path().join("x.zip");
         std::fs::write(&path, &bytes).unwrap();
         let error = super::ZipWriterStore::append(&path, &Limits::default()).unwrap_err();
-        assert!(error.message().contains(told), "{error}");
+        assert!(error.message().contains(reported), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), bytes, "nothing is changed");
     }
 }

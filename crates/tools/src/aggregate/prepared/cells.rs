@@ -82,6 +82,8 @@ impl PreparedAggregation {
             for (along, sizes) in along.iter_mut().zip(&own.sizes) {
                 let block = along.block(&place);
                 let Some(slot) = along.blocks.get_mut(block) else { continue };
+                // Fragments form a grid: all files at the same place along an axis are split at the same indices
+                // there.
                 if slot.get_or_insert_with(|| sizes.clone()) != sizes {
                     let message = format!(
                         "{} is not split like the others: split it into {} fragments of {sizes:?} first",

@@ -19,6 +19,7 @@ pub(super) fn rename(
             let renamed = names.rename(base, &[])?;
             object.insert("base".to_owned(), renamed.into());
         }
+        // Names are made whole below, and no longer relative to the base.
         Some(_) => _ = object.shift_remove("base"),
         None => {}
     }

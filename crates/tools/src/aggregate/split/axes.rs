@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_kind_as_with_s3netcdf4() {
+    fn names_determine_the_kind_as_with_s3netcdf4() {
         for (name, kind) in [
             ("t", AxisKind::T),
             ("t1", AxisKind::T),

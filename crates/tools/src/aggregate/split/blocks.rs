@@ -17,21 +17,25 @@ impl VariableBlocks<'_> {
         let variable = self.model.variable(var).ok_or_else(|| Error::internal("the variable is there"))?;
         let kinds: Vec<AxisKind> = variable.dims.iter().map(|dim| AxisKind::of(self.model, *dim)).collect();
         let element = self.model.packed_len(variable.ty).unwrap_or(16);
-        let asked = self.asked(var, &shape)?;
+        let requested = self.requested(var, &shape)?;
         if self.options.like_s3netcdf4 {
-            let counts = match asked {
-                Some(asked) => legacy::counts(&shape, &asked.into_iter().map(to_f64).collect::<Vec<_>>()),
+            let counts = match requested {
+                Some(requested) => {
+                    legacy::counts(&shape, &requested.into_iter().map(to_f64).collect::<Vec<_>>())
+                }
                 None => legacy::partitions(&shape, &kinds, self.options.max_size),
             };
             return shape.iter().zip(counts).map(|(len, count)| legacy::sizes(*len, count)).collect();
         }
-        Ok(match asked {
-            Some(asked) => shape.iter().zip(asked).map(|(len, block)| by_length(*len, block)).collect(),
+        Ok(match requested {
+            Some(requested) => {
+                shape.iter().zip(requested).map(|(len, block)| by_length(*len, block)).collect()
+            }
             None => {
                 let elements = shape.iter().fold(1u64, |all, len| all.saturating_mul(*len));
-                let least = elements / (self.options.max_size / element.max(1)).max(1);
-                if least > super::MAX_FRAGMENTS as u64 {
-                    let message = format!("at least {least} fragments: choose a larger fragment size");
+                let min = elements / (self.options.max_size / element.max(1)).max(1);
+                if min > super::MAX_FRAGMENTS as u64 {
+                    let message = format!("at least {min} fragments: choose a larger fragment size");
                     return Err(Error::limit(message));
                 }
                 let counts = balanced(&shape, &kinds, self.options.max_size / element.max(1));
@@ -41,17 +45,17 @@ impl VariableBlocks<'_> {
     }
 
     /// The requested lengths, if any of the variable's dimensions is among them.
-    fn asked(&self, var: VarId, shape: &[u64]) -> Result<Option<Vec<u64>>> {
+    fn requested(&self, var: VarId, shape: &[u64]) -> Result<Option<Vec<u64>>> {
         let dims = self.model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default();
         let mut blocks = shape.to_vec();
         let mut any = false;
         for ((dim, len), block) in dims.iter().zip(shape).zip(&mut blocks) {
             let name = self.model.dimension(*dim).map(|dim| dim.name.as_str()).unwrap_or_default();
-            let Some(asked) = self.options.shape.get(name) else { continue };
-            if *asked == 0 {
+            let Some(requested) = self.options.shape.get(name) else { continue };
+            if *requested == 0 {
                 return Err(Error::invalid(format!("empty fragments along {name}")));
             }
-            *block = (*asked).min(*len);
+            *block = (*requested).min(*len);
             any = true;
         }
         Ok(any.then_some(blocks))
@@ -117,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_length_asked_for_is_kept_and_the_last_block_is_shorter() {
+    fn the_length_requested_is_kept_and_the_last_block_is_shorter() {
         assert_eq!(by_length(10, 4), [4, 4, 2]);
         assert_eq!(by_length(49, 4).len(), 13);
         assert_eq!(by_length(4, 4), [4]);

@@ -62,16 +62,16 @@ impl ArrayDivision {
 }
 
 /// Blocks by S3netCDF4's arithmetic, which knows no axes that grow: these have the lengths that are asked for.
-fn old_blocks(axes: &[DividedAxis], counts: &[u64], asked: &[u64]) -> Result<Vec<AxisBlocks>> {
-    let along = |((axis, count), asked): ((&DividedAxis, &u64), &u64)| {
+fn old_blocks(axes: &[DividedAxis], counts: &[u64], requested: &[u64]) -> Result<Vec<AxisBlocks>> {
+    let along = |((axis, count), requested): ((&DividedAxis, &u64), &u64)| {
         if axis.grows || axis.len == 0 {
-            return Ok(AxisBlocks::new(Vec::new(), *asked));
+            return Ok(AxisBlocks::new(Vec::new(), *requested));
         }
         let sizes = legacy::sizes(axis.len, *count)?;
         let last = sizes.last().copied().unwrap_or(1);
         Ok(AxisBlocks::new(sizes, last))
     };
-    axes.iter().zip(counts).zip(asked).map(along).collect()
+    axes.iter().zip(counts).zip(requested).map(along).collect()
 }
 
 /// Even blocks of at most that many elements; the first axis that grows has what the others leave.
@@ -79,9 +79,9 @@ fn even_blocks(axes: &[DividedAxis], limit: u64) -> Result<Vec<AxisBlocks>> {
     let lens: Vec<u64> = axes.iter().map(|axis| if axis.grows { 1 } else { axis.len }).collect();
     let kinds: Vec<AxisKind> = axes.iter().map(|axis| axis.kind).collect();
     let elements = lens.iter().fold(1u64, |all, len| all.saturating_mul(*len));
-    let least = elements / limit.max(1);
-    if least > super::MAX_FRAGMENTS as u64 {
-        return Err(Error::limit(format!("at least {least} fragments: choose a larger fragment size")));
+    let min = elements / limit.max(1);
+    if min > super::MAX_FRAGMENTS as u64 {
+        return Err(Error::limit(format!("at least {min} fragments: choose a larger fragment size")));
     }
     let counts = balanced(&lens, &kinds, limit);
     let largest = lens.iter().zip(&counts).map(|(len, count)| len.div_ceil((*count).max(1)).max(1));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_are_asked_for_hold_every_element() {
+    fn blocks_that_are_requested_hold_every_element() {
         let steps = division(Some(&[12, 1]), 1, false);
         let found = sizes(&steps, &[axis(365, "T"), axis(1, "Z")], &[365, 1]);
         assert_eq!((found[0].len(), found[0].iter().sum::<u64>(), found[0][30]), (31, 365, 5));

@@ -135,14 +135,14 @@ fn blocks_along(sizes: &[u64], count: Option<u64>, known: &BTreeSet<(u64, u64)>)
     let seen = AxisBlocks::new(sizes.to_vec(), sizes.first().copied().unwrap_or(1));
     let Some(count) = count.filter(|count| *count > sizes.len() as u64) else { return seen };
     // All of one length, but the last; or as even as can be.
-    let most = len.div_ceil(count);
-    let longest = known.iter().map(|(_, len)| *len).max().unwrap_or(most);
+    let max = len.div_ceil(count);
+    let longest = known.iter().map(|(_, len)| *len).max().unwrap_or(max);
     let even = |at: u64| u64::try_from(u128::from(at) * u128::from(len) / u128::from(count)).unwrap_or(len);
     let evenly: Vec<u64> = (0..count).map(|at| even(at + 1) - even(at)).collect();
     let last = evenly.last().copied().unwrap_or(1);
     let mut candidates = [
         AxisBlocks::new(Vec::new(), longest),
-        AxisBlocks::new(Vec::new(), most),
+        AxisBlocks::new(Vec::new(), max),
         AxisBlocks::new(evenly, last),
     ]
     .into_iter()

@@ -101,13 +101,16 @@ fn makes(golden: &Golden, text: &str, compiler: &[&str], file: &str) -> std::res
     let compiled =
         Command::new(first).current_dir(path).args(["-o", "made", file]).args(rest).output().unwrap();
     if !compiled.status.success() {
-        let told = String::from_utf8_lossy(&compiled.stderr).into_owned();
-        return Err(format!("does not compile: {}", told.lines().take(8).collect::<Vec<_>>().join(" | ")));
+        let reported = String::from_utf8_lossy(&compiled.stderr).into_owned();
+        return Err(format!(
+            "does not compile: {}",
+            reported.lines().take(8).collect::<Vec<_>>().join(" | ")
+        ));
     }
     let run = Command::new(path.join("made")).current_dir(path).output().unwrap();
     if !run.status.success() {
-        let told = [run.stdout, run.stderr].concat();
-        return Err(format!("fails: {}", String::from_utf8_lossy(&told)));
+        let reported = [run.stdout, run.stderr].concat();
+        return Err(format!("fails: {}", String::from_utf8_lossy(&reported)));
     }
     if golden.exit != "0" {
         return Ok(());
@@ -123,8 +126,8 @@ fn is_chosen(number: usize) -> bool {
 fn equal_dump(golden: &Golden, folder: &Path) -> std::result::Result<(), String> {
     let dump = Command::new("/usr/bin/ncdump").current_dir(folder).args(["-s", "t.nc"]).output().unwrap();
     let dump = String::from_utf8_lossy(&dump.stdout).into_owned();
-    let told = |line: &&str| !line.contains("_NCProperties") && !line.contains("_SuperblockVersion");
-    let dump: String = dump.lines().filter(told).map(|line| format!("{line}\n")).collect();
+    let reported = |line: &&str| !line.contains("_NCProperties") && !line.contains("_SuperblockVersion");
+    let dump: String = dump.lines().filter(reported).map(|line| format!("{line}\n")).collect();
     equal_text(&dump, &golden.dump)
 }
 

@@ -33,6 +33,7 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], rules: TextRules) -> Res
     }
     let filters = chain.iter().map(codec).collect::<Result<Vec<_>>>()?;
     let mut codecs = filters.clone();
+    // Such a chunk holds the transposed array: it is transposed before all filters when it is encoded.
     if is_fortran(json)? {
         let reversed: Vec<usize> = (0..shape.len()).rev().collect();
         codecs.splice(0..0, transpose(&reversed));

@@ -99,7 +99,7 @@ fn reserved_names_are_refused() {
 }
 
 #[test]
-fn numbers_without_digits_stay_numbers_where_nothing_tells_types() {
+fn numbers_without_digits_stay_numbers_where_types_are_not_stored() {
     let nan = Attribute::atomic("nan", Values::Double(vec![f64::NAN]));
     let range = Attribute::atomic("range", Values::Float(vec![f32::NEG_INFINITY, 1.0]));
     let written = written(Dialect::Xarray, &[nan, range]);

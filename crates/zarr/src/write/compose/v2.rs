@@ -239,10 +239,12 @@ impl DocumentComposer<'_> {
     fn new_zarray(&self, var: VarId, array: &NewArray, copy: bool) -> Map<String, Value> {
         let is_char = array.form.alias == Some("char");
         let dtype = if copy && is_char { json!("|S1") } else { array.form.data_type.clone() };
-        let fill = match copy {
-            _ if self.tells_no_fill(var, copy) => &Value::Null,
-            true => &array.copied_fill,
-            false => &array.fill,
+        let fill = if self.hides_fill(var, copy) {
+            &Value::Null
+        } else if copy {
+            &array.copied_fill
+        } else {
+            &array.fill
         };
         let filters = if array.codecs.is_empty() { Value::Null } else { json!(array.codecs) };
         let mut body = Map::new();
@@ -265,7 +267,7 @@ impl DocumentComposer<'_> {
 
     /// Whether zarr-python and xarray are to see no fill value: they treat netCDF's default like one that was chosen,
     /// and xarray masks it. NCZarr's own documents have it, as in netCDF-C.
-    fn tells_no_fill(&self, var: VarId, copy: bool) -> bool {
+    fn hides_fill(&self, var: VarId, copy: bool) -> bool {
         (copy || words(self.dialect()).is_none())
             && self.dialect() != Dialect::Draft2018
             && self.present.is_none_or(|present| present.is_ours())

@@ -19,7 +19,7 @@ fn task(shape: &[u64], source: &[u64], target: &[u64], memory: u64) -> CopyTask 
 fn where_memory_allows_every_chunk_is_decoded_once() {
     // Blocks of 12 elements end with source chunks of 4 and with target chunks of 6.
     let cut = task(&[120], &[4], &[6], 96).cut();
-    assert_eq!((cut.block.as_slice(), cut.chunks, cut.touched, cut.most), (&[12][..], 30, 30, 1));
+    assert_eq!((cut.block.as_slice(), cut.chunks, cut.touched, cut.max), (&[12][..], 30, 30, 1));
     assert_eq!((cut.in_flight, cut.blocks), (2, 10));
     let whole = task(&[512, 1024, 1024], &[1, 1024, 1024], &[512, 16, 16], 8192 * MIB).cut();
     assert_eq!((whole.blocks, whole.in_flight, whole.touched), (1, 1, 512));
@@ -29,16 +29,16 @@ fn where_memory_allows_every_chunk_is_decoded_once() {
 fn maps_become_series_in_as_few_passes_as_fit_the_memory() {
     let cut = task(&[512, 1024, 1024], &[1, 1024, 1024], &[512, 16, 16], 448 * MIB).cut();
     assert_eq!((cut.blocks, cut.in_flight), (5, 1), "{cut:?}");
-    assert_eq!((cut.chunks, cut.touched, cut.most), (512, 5 * 512, 5));
+    assert_eq!((cut.chunks, cut.touched, cut.max), (512, 5 * 512, 5));
     assert!(cut.block_bytes <= 448 * MIB);
     let back = task(&[512, 1024, 1024], &[512, 16, 16], &[1, 1024, 1024], 448 * MIB).cut();
-    assert_eq!((back.block.as_slice(), back.most), (&[103, 1024, 1024][..], 5));
+    assert_eq!((back.block.as_slice(), back.max), (&[103, 1024, 1024][..], 5));
 }
 
 #[test]
 fn blocks_are_small_where_that_costs_nothing() {
     let cut = task(&[100, 1024, 1024], &[1, 1024, 1024], &[1, 256, 256], 448 * MIB).cut();
-    assert_eq!((cut.block.as_slice(), cut.in_flight, cut.most), (&[16, 1024, 1024][..], 2, 1));
+    assert_eq!((cut.block.as_slice(), cut.in_flight, cut.max), (&[16, 1024, 1024][..], 2, 1));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_cell_larger_than_the_memory_is_a_block() {
 #[test]
 fn a_scalar_is_one_block() {
     let cut = task(&[], &[], &[], 1).cut();
-    assert_eq!((cut.blocks, cut.touched, cut.most, cut.block_bytes), (1, 1, 1, 4));
+    assert_eq!((cut.blocks, cut.touched, cut.max, cut.block_bytes), (1, 1, 1, 4));
 }
 
 /// Counts by looking at every block and chunk along one axis.
@@ -71,7 +71,7 @@ proptest! {
         len in 1u64..80, offset in 0u64..20, chunk in 1u64..20, block in 1u64..90,
     ) {
         let axis = TaskAxis { len, offset, chunk, cell: 1 };
-        prop_assert_eq!((axis.touched(block), axis.most(block)), counted(axis, block));
+        prop_assert_eq!((axis.touched(block), axis.max(block)), counted(axis, block));
     }
 
     #[test]

@@ -90,6 +90,7 @@ impl VariableCopy<'_> {
             }
         }
         let mut order: Vec<&mut ChunkPiece> = pieces.iter_mut().flatten().collect();
+        // In the order of the file, so that pieces that follow one another there become one read.
         order.sort_unstable_by_key(|piece| piece.offset);
         let mut len = 0;
         for piece in &mut order {

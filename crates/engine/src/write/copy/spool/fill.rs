@@ -69,8 +69,8 @@ impl VariableCopy<'_> {
         let region = spool.slabs.region(&place);
         let read = self.try_slab(spool, buffers, &region).await;
         let (elements, report) = match (read, self.skipped) {
-            (Err(error), Some(tell)) if is_damage(&error) => {
-                let values = self.read_whole_around_damage(&region, tell).await?;
+            (Err(error), Some(report_skipped)) if is_damage(&error) => {
+                let values = self.read_whole_around_damage(&region, report_skipped).await?;
                 (SlabSource::Values(values), ReadReport::default())
             }
             (read, _) => read?,
@@ -251,17 +251,17 @@ fn chunks_of(region: &Region, chunks: &ChunkGrid, offset: &[u64]) -> Vec<Vec<u64
     list
 }
 
-/// A box in parts of at most `most` elements, or one, which are consecutive in row-major order.
-fn rows_of(region: &Region, most: u64) -> Vec<Region> {
+/// A box in parts of at most `max` elements, or one, which are consecutive in row-major order.
+fn rows_of(region: &Region, max: u64) -> Vec<Region> {
     let (mut parts, mut rest) = (Vec::new(), vec![region.clone()]);
     while let Some(part) = rest.pop() {
         let axis = part.count.iter().position(|len| *len > 1);
-        let Some(axis) = axis.filter(|_| part.element_count().is_none_or(|count| count > most)) else {
+        let Some(axis) = axis.filter(|_| part.element_count().is_none_or(|count| count > max)) else {
             parts.push(part);
             continue;
         };
         let row = part.count.iter().skip(axis + 1).fold(1, |all: u64, len| all.saturating_mul(*len));
-        let rows = (most / row).clamp(1, part.count[axis] - 1);
+        let rows = (max / row).clamp(1, part.count[axis] - 1);
         // `second` goes below `first` on the stack: the order of the parts is that of the elements.
         let (mut first, mut second) = (part.clone(), part);
         first.count[axis] = rows;
@@ -279,12 +279,12 @@ mod tests {
     #[test]
     fn parts_of_a_piece_follow_each_other() {
         let piece = Region { start: vec![7, 0, 3], count: vec![3, 5, 4] };
-        for most in [1, 3, 4, 7, 20, 33, 60, 99] {
+        for max in [1, 3, 4, 7, 20, 33, 60, 99] {
             let mut before = 0;
-            for part in rows_of(&piece, most) {
+            for part in rows_of(&piece, max) {
                 assert_eq!(elements_before(&part, &piece), before);
                 let count = part.element_count().unwrap();
-                assert!(count <= most);
+                assert!(count <= max);
                 before += count;
             }
             assert_eq!(before, 60);

@@ -19,13 +19,13 @@ pub(super) struct CellBox {
 }
 
 impl SlabIterator {
-    /// Cuts a box. Slabs have the lengths `most` if a chunk ends there, otherwise they are shorter, unless a single
+    /// Cuts a box. Slabs have the lengths `max` if a chunk ends there, otherwise they are shorter, unless a single
     /// chunk is longer. The array begins at `offset` among the chunks.
-    pub(super) fn new(whole: &Region, most: &[u64], chunks: &ChunkGrid, offset: &[u64]) -> Self {
+    pub(super) fn new(whole: &Region, max: &[u64], chunks: &ChunkGrid, offset: &[u64]) -> Self {
         let at = |list: &[u64], axis: usize| list.get(axis).copied().unwrap_or(0);
         let axis = |axis: usize| {
             let span = at(&whole.start, axis)..at(&whole.start, axis).saturating_add(at(&whole.count, axis));
-            ends_along(span, at(most, axis), at(offset, axis), chunks, axis)
+            ends_along(span, at(max, axis), at(offset, axis), chunks, axis)
         };
         Self { start: whole.start.clone(), ends: (0..whole.count.len()).map(axis).collect() }
     }
@@ -85,7 +85,7 @@ fn places(spans: Vec<Range<usize>>) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-fn ends_along(span: Range<u64>, most: u64, offset: u64, chunks: &ChunkGrid, axis: usize) -> Vec<u64> {
+fn ends_along(span: Range<u64>, max: u64, offset: u64, chunks: &ChunkGrid, axis: usize) -> Vec<u64> {
     let chunk_of = |element: u64| {
         let place = element.saturating_add(offset);
         let span = chunks.span(axis, chunks.cell_at(axis, place)?)?;
@@ -93,7 +93,7 @@ fn ends_along(span: Range<u64>, most: u64, offset: u64, chunks: &ChunkGrid, axis
     };
     let (mut ends, mut at) = (Vec::new(), span.start);
     while at < span.end {
-        let limit = at.saturating_add(most.max(1));
+        let limit = at.saturating_add(max.max(1));
         // The last border between chunks within the limit, otherwise the next one.
         let before = if limit < span.end { chunk_of(limit).map(|chunk| chunk.start) } else { Some(span.end) };
         let end = before.filter(|end| *end > at).or_else(|| chunk_of(at).map(|chunk| chunk.end));

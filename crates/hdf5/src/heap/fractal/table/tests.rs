@@ -9,7 +9,7 @@ const LINKS: DoublingTable = DoublingTable { width: 4, first: 512, largest: 6553
 fn rows_double_from_the_second_on() {
     let lens: Vec<_> = (0..5).map(|row| LINKS.block_len(row)).collect();
     assert_eq!(lens, [512, 512, 1024, 2048, 4096].map(Some));
-    assert_eq!((LINKS.direct_rows(), LINKS.offset_width(), LINKS.most_rows()), (9, 4, 22));
+    assert_eq!((LINKS.direct_rows(), LINKS.offset_width(), LINKS.max_rows()), (9, 4, 22));
     assert_eq!(LINKS.rows_below(9), 7, "131072 bytes are rows of 512 to 32768");
     assert_eq!(LINKS.block_len(64), None);
 }
@@ -58,7 +58,7 @@ proptest! {
     ) {
         let table = DoublingTable { width: 1 << width, first: 1 << first, largest: 1 << (first + more), bits };
         let Ok(table) = table.check() else { return Ok(()) };
-        let (mut start, mut rows) = (0, table.most_rows());
+        let (mut start, mut rows) = (0, table.max_rows());
         let mut levels = 0;
         while let Ok(slot) = table.slot(start, rows, offset) {
             prop_assert!(slot.offset <= offset && offset - slot.offset < slot.len);

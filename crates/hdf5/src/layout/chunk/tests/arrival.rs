@@ -100,9 +100,9 @@ fn cost(body: &[u8]) -> (usize, Vec<u64>) {
     };
     let rounds = StallingView::new(ObjectView::one(KEY, body.to_vec()));
     drive(&rounds, |view| located(view, |_| Vec::new())).expect("no chunks");
-    let (before, asked) = (rounds.rounds(), rounds.requests().len());
+    let (before, requested) = (rounds.rounds(), rounds.requests().len());
     drive(&rounds, |view| located(view, series)).expect("chunks");
-    let lens = rounds.requests().into_iter().skip(asked).map(|(_, want)| match want {
+    let lens = rounds.requests().into_iter().skip(requested).map(|(_, want)| match want {
         Some(Want::Range(range) | Want::Parse(range)) => range.end - range.start,
         other => panic!("{other:?} is asked for"),
     });
@@ -113,7 +113,7 @@ fn cost(body: &[u8]) -> (usize, Vec<u64>) {
 fn series_cost_a_round_per_pointer_and_exactly_the_nodes_they_need() {
     let Some(folder) = corpus("hdf5/gen") else { return };
     // Rounds, requests, bytes; the first of the structures come along with the object header.
-    let most = [
+    let max = [
         ("idx_btree1_deep.h5", 3, 42, 88_000),
         ("idx_implicit.h5", 0, 0, 0),
         ("idx_single.h5", 0, 0, 0),
@@ -123,7 +123,7 @@ fn series_cost_a_round_per_pointer_and_exactly_the_nodes_they_need() {
         ("idx_earray_big.h5", 3, 34, 63_000),
         ("idx_btree2_deep.h5", 4, 32, 61_000),
     ];
-    for (name, rounds, requests, len) in most {
+    for (name, rounds, requests, len) in max {
         let (found, lens) = cost(&std::fs::read(folder.join(name)).expect("a file of the corpus"));
         assert!(found <= rounds, "{name}: {found} rounds");
         assert!(lens.len() <= requests, "{name}: {} requests", lens.len());

@@ -69,13 +69,13 @@ fn a_series_costs_a_round_per_level_and_only_nodes_that_hold_it() {
     (0..4).for_each(|row| cells.push(&[row, 0]));
     drive(&rounds, |view| chunks.locate(view, &cells)).expect("chunks");
     assert_eq!(rounds.rounds(), 4);
-    let asked: Vec<_> = rounds.requests().into_iter().map(|(_, want)| want).collect();
+    let requested: Vec<_> = rounds.requests().into_iter().map(|(_, want)| want).collect();
     let exact = |addr: &u64| Some(Want::Range(*addr..addr + NODE_LEN as u64));
     let series = leaves.iter().step_by(2);
     for node in series.chain(&inner).chain([&root]) {
-        assert!(asked.contains(&exact(node)), "the node at {node}");
+        assert!(requested.contains(&exact(node)), "the node at {node}");
     }
-    assert_eq!(asked.len(), 4 + 4 + 2 + 1);
+    assert_eq!(requested.len(), 4 + 4 + 2 + 1);
 
     rounds.evict();
     drive(&rounds, |view| chunks.locate(view, &cells)).expect("chunks");

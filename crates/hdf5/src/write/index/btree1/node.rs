@@ -13,7 +13,7 @@ pub(super) struct NodeForm {
     pub(super) rank: usize,
     pub(super) sizes: FieldSizes,
     /// Capacity of a node in children.
-    pub(super) most: usize,
+    pub(super) max: usize,
 }
 
 /// A node with its location.
@@ -60,14 +60,14 @@ impl NodeKey {
 
 impl NodeForm {
     pub(super) fn new(grid: &IndexGrid, sizes: FieldSizes, rank: u16) -> Self {
-        Self { rank: grid.rank(), sizes, most: 2 * usize::from(rank.max(1)) }
+        Self { rank: grid.rank(), sizes, max: 2 * usize::from(rank.max(1)) }
     }
 
     /// Size of a node: all have the same capacity.
     pub(super) fn node_len(&self) -> u64 {
         let (offsets, key) = (u64::from(self.sizes.offsets), 16 + 8 * self.rank as u64);
-        let most = self.most as u64;
-        self.head_len() + (most + 1) * key + most * offsets
+        let max = self.max as u64;
+        self.head_len() + (max + 1) * key + max * offsets
     }
 
     /// Size of what precedes a node's first key.
@@ -90,8 +90,8 @@ impl NodeForm {
         nodes: &mut Vec<PlacedNode>,
         place: &mut dyn FnMut(u64) -> FileAddress,
     ) -> Result<Vec<NodeEntry>> {
-        let count = entries.len().div_ceil(self.most).max(1);
-        let each = if is_last { self.most } else { entries.len().div_ceil(count).max(1) };
+        let count = entries.len().div_ceil(self.max).max(1);
+        let each = if is_last { self.max } else { entries.len().div_ceil(count).max(1) };
         let groups: Vec<&[NodeEntry]> = entries.chunks(each).collect();
         let addrs: Vec<FileAddress> = groups.iter().map(|_| place(self.node_len())).collect();
         let mut parents = Vec::with_capacity(groups.len());
@@ -129,7 +129,7 @@ impl NodeForm {
     pub(super) fn parse(&self, addr: FileAddress, bytes: &[u8]) -> Result<PlacedNode> {
         let mut cursor = ByteCursor::new(bytes, "a B-tree node of chunks");
         let (level, count, left, right) = self.head(&mut cursor)?;
-        if count > self.most {
+        if count > self.max {
             let text = format!("a B-tree node of {count} children, more than it has room for");
             return Err(Error::malformed(text));
         }

@@ -27,7 +27,7 @@ pub(super) struct RecordForm {
 #[derive(Debug, Clone, Copy)]
 struct NodeLevel {
     /// Maximum number of records of a node.
-    most: usize,
+    max: usize,
     /// Maximum number of records in it and below.
     total: u64,
 }
@@ -69,8 +69,8 @@ impl RecordRow {
 impl RecordForm {
     pub(super) fn new(head: &TreeHeader, grid: &IndexGrid, sizes: FieldSizes) -> Result<Self> {
         let (node_len, record_len) = (u64::from(head.node_len), usize::from(head.record_len));
-        let most = node_len.saturating_sub(OVERHEAD).checked_div(record_len as u64).unwrap_or(0);
-        if most == 0 {
+        let max = node_len.saturating_sub(OVERHEAD).checked_div(record_len as u64).unwrap_or(0);
+        if max == 0 {
             let text = format!("a version 2 B-tree with nodes of {node_len} bytes, records of {record_len}");
             return Err(Error::malformed(text));
         }
@@ -80,26 +80,26 @@ impl RecordForm {
             kind: head.kind,
             node_len,
             record_len,
-            count_width: width(most),
-            levels: vec![NodeLevel { most: usize::try_from(most).unwrap_or(usize::MAX), total: most }],
+            count_width: width(max),
+            levels: vec![NodeLevel { max: usize::try_from(max).unwrap_or(usize::MAX), total: max }],
         })
     }
 
     /// Maximum number of records of a node of that depth.
-    pub(super) fn most(&mut self, depth: u16) -> Result<usize> {
+    pub(super) fn max(&mut self, depth: u16) -> Result<usize> {
         while self.levels.len() <= usize::from(depth) {
             let pointer = self.pointer_len(self.levels.len()) as u64;
             let below = self.levels.last().map_or(0, |level| level.total);
             let room = self.node_len.saturating_sub(OVERHEAD + pointer);
-            let most = room / (self.record_len as u64 + pointer);
-            if most == 0 {
+            let max = room / (self.record_len as u64 + pointer);
+            if max == 0 {
                 return Err(Error::malformed("nodes of a version 2 B-tree have no room for children"));
             }
-            let total = most.saturating_add(1).saturating_mul(below).saturating_add(most);
-            self.levels.push(NodeLevel { most: usize::try_from(most).unwrap_or(usize::MAX), total });
+            let total = max.saturating_add(1).saturating_mul(below).saturating_add(max);
+            self.levels.push(NodeLevel { max: usize::try_from(max).unwrap_or(usize::MAX), total });
         }
         let level = self.levels.get(usize::from(depth));
-        level.map(|level| level.most).ok_or_else(|| Error::internal("a level that is not there"))
+        level.map(|level| level.max).ok_or_else(|| Error::internal("a level that is not there"))
     }
 
     /// Size of the total number of records, in a pointer to a node of that depth.
@@ -114,11 +114,10 @@ impl RecordForm {
 
     /// Used size of a node, with the checksum behind.
     pub(super) fn used_len(&mut self, depth: u16, records: usize) -> Result<u64> {
-        let most = self.most(depth)?;
-        if records > most {
-            let text = format!(
-                "a node with {records} records in a version 2 B-tree whose nodes have at most {most}"
-            );
+        let max = self.max(depth)?;
+        if records > max {
+            let text =
+                format!("a node with {records} records in a version 2 B-tree whose nodes have at most {max}");
             return Err(Error::malformed(text));
         }
         let pointers = if depth == 0 { 0 } else { (records + 1) * self.pointer_len(usize::from(depth)) };
@@ -140,9 +139,9 @@ impl RecordForm {
         patches: &mut Vec<FilePatch>,
         place: &mut dyn FnMut(u64) -> FileAddress,
     ) -> Result<RecordRow> {
-        let most = self.most(depth)?;
+        let max = self.max(depth)?;
         let mut above = RecordRow::default();
-        for (row, separator) in split(row, most, is_last) {
+        for (row, separator) in split(row, max, is_last) {
             let addr = place(self.node_len);
             let mut patch = FilePatch { addr, body: self.encode(depth, &row) };
             let mut body = Vec::from(patch.body);
@@ -190,6 +189,7 @@ impl RecordForm {
             let addr = cursor.addr(self.sizes)?;
             let addr = addr.ok_or_else(|| Error::malformed("a child without address"))?;
             let records = cursor.uint(self.count_width)?;
+            // Pointers to leaves have no total (docs/spec/hdf5-netcdf4.md C.4).
             let total = if depth > 1 { cursor.uint(total_width)? } else { records };
             row.children.push(NodePointer {
                 addr,
@@ -206,8 +206,8 @@ impl RecordForm {
 }
 
 /// Rows of at most that many records, each but the last with the record between it and the next.
-fn split(row: RecordRow, most: usize, is_last: bool) -> Vec<(RecordRow, Option<ChunkRecord>)> {
-    let count = (row.records.len() + 1).div_ceil(most + 1);
+fn split(row: RecordRow, max: usize, is_last: bool) -> Vec<(RecordRow, Option<ChunkRecord>)> {
+    let count = (row.records.len() + 1).div_ceil(max + 1);
     // The rest for rows after the records between them are removed.
     let mut left = row.records.len() - (count - 1);
     let (mut records, mut children) = (row.records.into_iter(), row.children.into_iter());
@@ -215,7 +215,7 @@ fn split(row: RecordRow, most: usize, is_last: bool) -> Vec<(RecordRow, Option<C
     for behind in (0..count).rev() {
         // Every following row has at least one record.
         let fair = left.div_ceil(behind + 1);
-        let len = if is_last { most.min(left.saturating_sub(behind)) } else { fair };
+        let len = if is_last { max.min(left.saturating_sub(behind)) } else { fair };
         left -= len;
         let row = RecordRow {
             records: records.by_ref().take(len).collect(),
@@ -228,8 +228,8 @@ fn split(row: RecordRow, most: usize, is_last: bool) -> Vec<(RecordRow, Option<C
 }
 
 /// Size of an integer that can hold that number.
-fn width(most: u64) -> usize {
-    most.max(1).ilog2() as usize / 8 + 1
+fn width(max: u64) -> usize {
+    max.max(1).ilog2() as usize / 8 + 1
 }
 
 /// Signature, version, type and checksum.

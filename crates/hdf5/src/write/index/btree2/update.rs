@@ -158,6 +158,7 @@ fn change_levels(
                 let row = std::mem::take(&mut touched.row);
                 Some(form.spread(touched.depth, row, touched.is_last, &mut change.fresh, place)?)
             } else {
+                // Chunks were only replaced and no child was copied: the node is overwritten where it is.
                 if !touched.records.is_empty() {
                     let body = form.encode(touched.depth, &touched.row);
                     change.then.push(FilePatch { addr: touched.pointer.addr, body });

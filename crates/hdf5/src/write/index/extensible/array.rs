@@ -213,6 +213,7 @@ impl ExtensibleArray {
                     file,
                     addr,
                     len,
+                    // Pages have no signature, only elements and a checksum (docs/spec/hdf5-netcdf4.md E.6).
                     if is_page { None } else { front(b"EADB") },
                 )?,
             };

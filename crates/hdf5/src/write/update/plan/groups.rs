@@ -39,6 +39,7 @@ impl UpdatePlanner<'_> {
         let was_old = has_symbol_table(header);
         let mut named = NamedLinks::new(view, &object, header)?;
         named.remove(changes.removed.iter().map(String::as_str))?;
+        // Names may be swapped or passed on: one that is given up in the same step is free.
         let given_up: HashSet<&str> = changes.renamed.iter().map(|(from, _)| from.as_str()).collect();
         for (_, to) in &changes.renamed {
             if named.has(to) && !given_up.contains(to.as_str()) {

@@ -43,7 +43,7 @@ impl UpdatePlanner<'_> {
         let defined = self.defined(made);
         let images = ImageSource {
             model: self.new,
-            tracks: &defined.0,
+            pending_writes: &defined.0,
             held: &defined.1,
             newer: self.newer,
             strict: false,
@@ -121,6 +121,8 @@ impl UpdatePlanner<'_> {
         built: &HashMap<VarId, BuiltIndex>,
         only_lengths: bool,
     ) -> Result<Vec<MessageDraft>> {
+        // Lengths are needed before addresses are known: that first round must take nothing of the file's heap and
+        // space.
         let mut heap = HeapBuilder::new(self.file.sizes);
         let mut space = SpaceAllocator::new(self.space.end());
         let mut describer = ObjectDescriber {
@@ -177,26 +179,26 @@ impl UpdatePlanner<'_> {
 
     /// The storage of new variables.
     fn defined(&self, made: &[FileObject]) -> (HashMap<VarId, VariableWrites>, HashMap<VarId, HeldElements>) {
-        let (mut tracks, mut held) = (HashMap::new(), HashMap::new());
+        let (mut pending_writes, mut held) = (HashMap::new(), HashMap::new());
         for object in made {
             let FileObject::Variable(id) = object else { continue };
-            let Some(track) = self.tracks.get(id) else { continue };
-            let (form, path, shape) = (track.form.clone(), track.path.clone(), track.shape.clone());
-            tracks.insert(*id, VariableWrites { form, path, shape });
-            held.insert(*id, track.held.clone());
+            let Some(pending) = self.pending_writes.get(id) else { continue };
+            let (form, path, shape) = (pending.form.clone(), pending.path.clone(), pending.shape.clone());
+            pending_writes.insert(*id, VariableWrites { form, path, shape });
+            held.insert(*id, pending.held.clone());
         }
-        (tracks, held)
+        (pending_writes, held)
     }
 
     /// Chunk indexes of new variables.
     fn build(&mut self, images: &ImageSource<'_>) -> Result<HashMap<VarId, BuiltIndex>> {
         let mut all = HashMap::new();
-        let mut tracks: Vec<_> = images.tracks.iter().collect();
-        tracks.sort_by_key(|(id, _)| **id);
-        for (id, track) in tracks {
+        let mut pending_writes: Vec<_> = images.pending_writes.iter().collect();
+        pending_writes.sort_by_key(|(id, _)| **id);
+        for (id, pending) in pending_writes {
             if let Some(HeldElements::Chunks(chunks)) = images.held.get(id) {
                 let space = &mut self.space;
-                all.insert(*id, images.index(*id, track, chunks, &mut |len| space.take(len, 8))?);
+                all.insert(*id, images.index(*id, pending, chunks, &mut |len| space.take(len, 8))?);
             }
         }
         Ok(all)

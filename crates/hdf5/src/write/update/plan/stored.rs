@@ -26,27 +26,27 @@ impl UpdatePlanner<'_> {
         self.ties(FileObject::Variable(id), addr)?;
         self.attributes(NodeId::Variable(id), addr)?;
         self.fill_value(id, addr)?;
-        let track = self.tracks.get(&id).filter(|track| track.waits());
-        if track.is_none() && !self.must_grow(id) {
+        let pending = self.pending_writes.get(&id).filter(|pending| pending.waits());
+        if pending.is_none() && !self.must_grow(id) {
             return Ok(());
         }
         let found = dataset(self.view, &self.object(addr))?;
-        if track.is_none() && has_odd_edges(&found) {
+        if pending.is_none() && has_odd_edges(&found) {
             return Ok(());
         }
         let mut lens = self.new.shape(id);
         let reaches_end = |user: VarId| {
-            let track = self.tracks.get(&user);
-            track.is_some_and(|track| track.held.reaches_end(self.new, user, track.form.cell_shape()))
+            let pending = self.pending_writes.get(&user);
+            pending.is_some_and(|pending| pending.held.reaches_end(self.new, user, pending.form.cell_shape()))
         };
-        let records =
-            track.and_then(|track| track.held.records(self.new, id, track.form.cell_shape(), reaches_end));
+        let records = pending
+            .and_then(|pending| pending.held.records(self.new, id, pending.form.cell_shape(), reaches_end));
         if let (Some(records), Some(first)) = (records, lens.first_mut()) {
             *first = records;
         }
         let grown = grown(&found.space, &lens);
-        if let (Some(track), Some(stand)) = (track, self.stands.get(&id)) {
-            self.data(id, (track, stand), (&found, &grown))?;
+        if let (Some(pending), Some(existing)) = (pending, self.existing_storage.get(&id)) {
+            self.data(id, (pending, existing), (&found, &grown))?;
         }
         self.lengths(addr, &found.space, &grown)
     }
@@ -85,10 +85,10 @@ impl UpdatePlanner<'_> {
             return Ok(());
         }
         // What lies elsewhere, as in files outside, keeps the value that it has.
-        let Some(track) = self.tracks.get(&id) else { return Ok(()) };
-        let datatype = &track.form.datatype;
+        let Some(pending) = self.pending_writes.get(&id) else { return Ok(()) };
+        let datatype = &pending.form.datatype;
         let value = encode_values(datatype, new, 0..1, &mut self.heap, &mut self.space)?;
-        let allocation = match track.form.arranged {
+        let allocation = match pending.form.arranged {
             ChunkArrangement::Compact => 1,
             ChunkArrangement::Contiguous => 2,
             ChunkArrangement::Chunked => 3,
@@ -121,7 +121,7 @@ impl UpdatePlanner<'_> {
     fn is_reached(&self, dim: DimId) -> bool {
         self.new.users_of(dim).any(|var| {
             let is_new = !self.known.addrs.contains_key(&FileObject::Variable(var));
-            is_new || self.tracks.get(&var).is_some_and(|track| track.waits())
+            is_new || self.pending_writes.get(&var).is_some_and(|pending| pending.waits())
         })
     }
 
@@ -158,26 +158,27 @@ impl UpdatePlanner<'_> {
     fn data(
         &mut self,
         id: VarId,
-        (track, stand): (&PendingWrites, &ExistingStorage),
+        (pending, existing): (&PendingWrites, &ExistingStorage),
         (found, lens): (&StoredDataset, &[u64]),
     ) -> Step<()> {
-        let addr = stand.addr;
-        for (cell, body) in &track.late {
-            let start = run_of(&track.form, &track.shape, cell)?.start;
-            let run = stand.run.map_or(0, |run| run.0);
+        let addr = existing.addr;
+        // References in a run that readers know are overwritten in place, after their targets.
+        for (cell, body) in &pending.late {
+            let start = run_of(&pending.form, &pending.shape, cell)?.start;
+            let run = existing.run.map_or(0, |run| run.0);
             self.late.push(FilePatch { addr: FileAddress(run.saturating_add(start)), body: body.clone() });
         }
-        let body = match &track.held {
+        let body = match &pending.held {
             HeldElements::Compact(Some(data)) => {
                 let (_, draft) = self.own(addr, kind::LAYOUT)?;
                 with_data(&draft.body, data)?
             }
             HeldElements::Run { addr: Some(run), cells } => {
-                self.fill(track, *run, cells, !has_fill(self.new.variable(id)))?;
+                self.fill(pending, *run, cells, !has_fill(self.new.variable(id)))?;
                 let (_, draft) = self.own(addr, kind::LAYOUT)?;
                 with_address(&draft.body, None, *run, self.file.sizes)?
             }
-            HeldElements::Chunks(_) => match self.chunks((track, stand), (found, lens))? {
+            HeldElements::Chunks(_) => match self.chunks((pending, existing), (found, lens))? {
                 Some(body) => body,
                 None => return Ok(()),
             },
@@ -190,11 +191,11 @@ impl UpdatePlanner<'_> {
     /// Changes the index of chunks; returns the layout message if it changes too.
     fn chunks(
         &mut self,
-        (track, stand): (&PendingWrites, &ExistingStorage),
+        (pending, existing): (&PendingWrites, &ExistingStorage),
         (found, lens): (&StoredDataset, &[u64]),
     ) -> Step<Option<Bytes>> {
         let (HeldElements::Chunks(held), ElementLayout::Chunked { shape, index, addr, version, .. }) =
-            (&track.held, &found.arrangement)
+            (&pending.held, &found.arrangement)
         else {
             return Err(Error::internal("chunks of a dataset without").into());
         };
@@ -212,11 +213,12 @@ impl UpdatePlanner<'_> {
         };
         let mut cells = CellList::new(found.shape.len());
         held.keys().for_each(|cell| cells.push(cell));
-        let old = locate(self.view, &self.file, stand, &track.form, &cells)?;
+        let old = locate(self.view, &self.file, existing, &pending.form, &cells)?;
         let chunks = held.iter().map(|(cell, stored)| (chunk_of(cell, shape.len()), *stored)).collect();
         let updated = index::update(self.view, &self.file, (*index, *addr), &grid, &chunks, &mut self.space)?;
         self.indexes.extend(updated.change.then);
         self.fresh.extend(updated.change.fresh);
+        // Replaced nodes and chunks are given up, but not before the commit: the file on disk still refers to them.
         updated.change.released.into_iter().for_each(|(addr, len)| self.space.leave(addr, len));
         for found in old {
             if let Location::Bytes(_, range) = found.location {
@@ -225,20 +227,20 @@ impl UpdatePlanner<'_> {
             }
         }
         let Some((kind, addr)) = updated.layout else { return Ok(None) };
-        let (_, draft) = self.own(stand.addr, kind::LAYOUT)?;
+        let (_, draft) = self.own(existing.addr, kind::LAYOUT)?;
         Ok(Some(with_address(&draft.body, Some(kind), addr, self.file.sizes)?))
     }
 
     /// Fill in the unwritten chunks of a new run; without fill only in the last one, so that the file is long enough.
     fn fill(
         &mut self,
-        track: &PendingWrites,
+        pending: &PendingWrites,
         run: FileAddress,
         written: &BTreeSet<Vec<u64>>,
         only_last: bool,
     ) -> Result<()> {
-        let (form, grid) = (&track.form, &track.form.encoding.grid);
-        let all = track.shape.iter().enumerate().map(|(axis, len)| grid.cells_along(axis, *len));
+        let (form, grid) = (&pending.form, &pending.form.encoding.grid);
+        let all = pending.shape.iter().enumerate().map(|(axis, len)| grid.cells_along(axis, *len));
         let all: Vec<u64> = all.collect();
         let count = all.iter().fold(1u64, |count, along| count.saturating_mul(*along));
         let fill = &form.encoding.fill;
@@ -249,7 +251,7 @@ impl UpdatePlanner<'_> {
             if written.contains(&cell) {
                 continue;
             }
-            let range = run_of(form, &track.shape, &cell)?;
+            let range = run_of(form, &pending.shape, &cell)?;
             let len = usize::try_from(range.end - range.start).unwrap_or(0);
             if whole.len() < len {
                 whole = one.iter().copied().cycle().take(len).collect();

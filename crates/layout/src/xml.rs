@@ -1,29 +1,32 @@
 //! Whole documents in XML: no document types, no entities but the five of XML itself.
-use crate::limit;
-use crate::xml::{not_text, referred};
-use ncirrus_layout::{Error, Limits, Result};
+use crate::{Error, Limits, Result};
 use quick_xml::Reader;
-use quick_xml::escape::unescape;
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::escape::{resolve_xml_entity, unescape};
+use quick_xml::events::{BytesRef, BytesStart, Event};
 
 /// An element of a document.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct XmlNode {
-    /// Without the prefix of its namespace.
-    pub(crate) name: String,
+pub struct XmlNode {
+    /// Its name without the prefix of its namespace.
+    pub name: String,
     /// Names as written and values.
-    pub(crate) attributes: Vec<(String, String)>,
+    pub attributes: Vec<(String, String)>,
     /// The texts directly in it, joined.
-    pub(crate) text: String,
-    pub(crate) children: Vec<XmlNode>,
-    /// Where it begins.
-    pub(crate) at: u64,
+    pub text: String,
+    /// The elements directly in it.
+    pub children: Vec<XmlNode>,
+    /// The offset in bytes at which it begins.
+    pub at: u64,
 }
 
 impl XmlNode {
-    /// Parses a whole document: the root element. Blanks and zero bytes after it are passed.
-    pub(crate) fn parse(document: &[u8], what: &str, limits: &Limits) -> Result<Self> {
-        limit::document(document.len(), what, limits)?;
+    /// Parses a whole document, which errors call `what`, and returns the root element. White space and zero bytes after
+    /// it are skipped. The length, the number of elements and their nesting are limited.
+    ///
+    /// # Errors
+    /// `Malformed` for a document that is not well-formed, is truncated or has a document type; `Limit`.
+    pub fn parse(document: &[u8], what: &str, limits: &Limits) -> Result<Self> {
+        limits.metadata_len(document.len() as u64, what)?;
         let text = document_text(document)
             .map_err(|error| error.reworded(|message| format!("{what} is no XML: {message}")))?;
         let mut builder = XmlBuilder { open: Vec::new(), root: None, count: 0, limits, what };
@@ -50,13 +53,35 @@ impl XmlNode {
     }
 
     /// The value of an attribute.
-    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// The first child of that name.
-    pub(crate) fn child(&self, name: &str) -> Option<&Self> {
-        self.children.iter().find(|child| child.name == name)
+    #[must_use]
+    pub fn child(&self, name: &str) -> Option<&Self> {
+        self.each(name).next()
+    }
+
+    /// The children of that name.
+    pub fn each(&self, name: &str) -> impl Iterator<Item = &Self> {
+        self.children.iter().filter(move |child| child.name == name)
+    }
+
+    /// The text of the first child of that name, unless it is empty.
+    #[must_use]
+    pub fn text_of(&self, name: &str) -> Option<&str> {
+        self.child(name).map(|child| child.text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// The first element of that name at any depth, itself included.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Self> {
+        if self.name == name {
+            return Some(self);
+        }
+        self.children.iter().find_map(|child| child.find(name))
     }
 }
 
@@ -87,7 +112,7 @@ impl XmlBuilder<'_> {
             }
             Event::Text(text) => self.text(&text.decode().map_err(not_text)?)?,
             Event::CData(text) => self.text(&text.decode().map_err(not_text)?)?,
-            Event::GeneralRef(reference) => self.text(&referred(&reference)?)?,
+            Event::GeneralRef(reference) => self.text(&reference_text(&reference)?)?,
             Event::DocType(_) => {
                 return Err(Error::malformed(format!(
                     "{} declares a document type, which is refused",
@@ -134,6 +159,27 @@ impl XmlBuilder<'_> {
     }
 }
 
+/// The character that a reference such as `&amp;` or `&#65;` stands for.
+///
+/// # Errors
+/// `Malformed` for entities that XML itself does not define.
+pub fn reference_text(reference: &BytesRef<'_>) -> Result<String> {
+    let wrong = |error: quick_xml::Error| Error::malformed(format!("a wrong reference: {error}"));
+    if let Some(letter) = reference.resolve_char_ref().map_err(wrong)? {
+        return Ok(letter.to_string());
+    }
+    let name = reference.decode().map_err(not_text)?;
+    resolve_xml_entity(&name).map(str::to_owned).ok_or_else(|| {
+        let start: String = name.chars().take(MAX_NAME_CHARS).collect();
+        let rest = if start.len() < name.len() { ".." } else { "" };
+        Error::malformed(format!("the entity &{start}{rest};, which XML does not define"))
+    })
+}
+
+fn not_text(error: impl std::fmt::Display) -> Error {
+    Error::malformed(error.to_string())
+}
+
 /// The text of a document: UTF-8, or ISO 8859-1 if it says so.
 fn document_text(document: &[u8]) -> Result<std::borrow::Cow<'_, str>> {
     let document = document.strip_prefix(b"\xef\xbb\xbf").unwrap_or(document).trim_ascii_start();
@@ -148,12 +194,15 @@ fn document_text(document: &[u8]) -> Result<std::borrow::Cow<'_, str>> {
     std::str::from_utf8(document).map(Into::into).map_err(not_text)
 }
 
+/// How much of a name from a document a message contains.
+const MAX_NAME_CHARS: usize = 200;
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<XmlNode> {
-        XmlNode::parse(text.as_bytes(), "the DMR", &Limits::default())
+        XmlNode::parse(text.as_bytes(), "the document", &Limits::default())
     }
 
     #[test]
@@ -184,13 +233,13 @@ mod tests {
         }
         assert!(parse(&"<a>".repeat(1_000_000)).unwrap_err().to_string().contains("levels"));
         let few = Limits { count: 2, ..Limits::default() };
-        assert!(XmlNode::parse(b"<a><b/><b/></a>", "the DMR", &few).is_err());
+        assert!(XmlNode::parse(b"<a><b/><b/></a>", "the document", &few).is_err());
     }
 
     #[test]
     fn letters_of_latin_1_where_the_declaration_says_so() {
         let text = b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe9</a>";
-        assert_eq!(XmlNode::parse(text, "the DMR", &Limits::default()).unwrap().text, "\u{e9}");
-        assert!(XmlNode::parse(b"<a>\xe9</a>", "the DMR", &Limits::default()).is_err());
+        assert_eq!(XmlNode::parse(text, "the document", &Limits::default()).unwrap().text, "\u{e9}");
+        assert!(XmlNode::parse(b"<a>\xe9</a>", "the document", &Limits::default()).is_err());
     }
 }
