@@ -28,6 +28,7 @@ mod driven_placer;
 mod editing;
 mod encoded;
 mod encoder;
+mod gathered_patches;
 mod growth;
 mod joint;
 mod lock_order;
@@ -111,8 +112,9 @@ impl WriterParts {
             let message = format!("{} cannot be written to", store.id().as_str());
             return Err(Error::new(ErrorKind::Denied, message));
         }
-        let output = TargetStore::new(Arc::clone(&session.shared), Arc::clone(&store));
-        let placer = Arc::new(DrivenPlacer::new(session, store, placer));
+        let patches = placer.abilities().patches;
+        let output = TargetStore::new(Arc::clone(&session.shared), store, patches);
+        let placer = Arc::new(DrivenPlacer::new(session, Arc::clone(output.store()), placer));
         Ok(Self { output, placer })
     }
 }

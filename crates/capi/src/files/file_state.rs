@@ -108,7 +108,7 @@ pub(crate) struct FileState {
     pub(crate) unused: HashSet<VarId>,
     /// Variables that the file had when it was opened.
     opened: HashSet<VarId>,
-    /// Whether there may be elements that nobody wrote and that are not filled yet.
+    /// Whether there may be elements that were not written and are not filled yet.
     may_lack_values: bool,
     /// Bytes of the program's memory that the file is in and stays in.
     pub(crate) locked_len: Option<u64>,
@@ -235,7 +235,7 @@ impl FileCore {
 
     /// The state, for one call alone.
     pub(crate) fn state(&self) -> MarkedGuard<'_, FileState> {
-        self.write_collected();
+        self.end_collected();
         let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let state = MarkedGuard::new(&self.health, state);
         self.note_change();
@@ -348,7 +348,7 @@ impl FileState {
     /// `NC_EHDFERR`, `NC_EINVAL`.
     pub(crate) fn check_types(&self) -> Outcome<()> {
         let model = &self.members.model;
-        if self.has_pending() { check_types(model, all_types(model)) } else { Ok(()) }
+        if self.has_pending() { check_types(model, model.types()) } else { Ok(()) }
     }
 
     /// Whether the definitions were changed since the dataset got them.
@@ -381,7 +381,7 @@ impl FileState {
         let dataset = self.dataset.clone();
         let draft = &mut self.members_mut().model;
         let changed = draft.changes().map(|changes| changes.types().iter().copied().collect());
-        check_types(draft, changed.unwrap_or_else(|| all_types(draft)))?;
+        check_types(draft, changed.unwrap_or_else(|| draft.types()))?;
         // The dataset has no other definitions than those of this file.
         let passed = dataset.refresh_draft(draft).and_then(|()| dataset.adopt_draft(draft));
         passed.map_err(|error| self.format.code_of(error))?;
@@ -389,7 +389,7 @@ impl FileState {
         Ok(self.refresh()?)
     }
 
-    /// Fills what nobody wrote into a variable of a classic file before its fill value changes: it keeps the one of then.
+    /// Fills what was not written into a variable of a classic file before its fill value changes: it keeps the one of then.
     ///
     /// # Errors
     /// If writing fails, and for a new file that is sent to an object store while it is written: it cannot be filled before it ends.
@@ -495,12 +495,6 @@ impl FileState {
             FileOrigin::Replaced => Ok(self.dataset.clone().abort()?),
         }
     }
-}
-
-/// All user-defined types.
-fn all_types(model: &Model) -> Vec<TypeId> {
-    let groups = model.walk().into_iter().filter_map(|id| model.group(id));
-    groups.flat_map(|group| group.types.iter().copied()).collect()
 }
 
 /// Compounds and enums have members.

@@ -203,7 +203,7 @@ impl Committer {
             match writer.output.local() {
                 Some(local) => {
                     writer.placer.forget(&placed);
-                    let done = placed.into_iter().try_for_each(|put| super::put::put_locally(local, put));
+                    let done = placed.into_iter().try_for_each(|put| writer.output.put_chunk(local, put));
                     writer.uploads.keep_failure(done)
                 }
                 None => {
