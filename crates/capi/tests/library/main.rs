@@ -14,6 +14,7 @@ mod handles;
 mod headers;
 mod imports;
 mod languages;
+mod linear;
 mod nulls;
 mod opendap;
 mod operators;
