@@ -11,7 +11,7 @@ use ncirrus_model::{
     Atomic, Attribute, DatasetKind, Format, Model, Stored, TypeRef, Values, VarId, ZarrForm,
 };
 pub use ncirrus_netcdf_view::DefaultChunks;
-use ncirrus_store::{DatasetShape, OverwritePolicy, Scheme, StoreContext, Url, ZipLayout};
+use ncirrus_store::{CloudProvider, DatasetShape, OverwritePolicy, Scheme, StoreContext, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, FixedString, ZarrWriter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -253,6 +253,24 @@ impl Kind {
 }
 
 impl CreateOptions {
+    /// The kind that netCDF-C's programs and library give a new dataset at an address whose mode names none: NCZarr in
+    /// buckets of Amazon's protocol. `None` elsewhere.
+    pub fn netcdf_c_kind(url: &str) -> Option<Kind> {
+        let url = Url::parse(url).ok()?;
+        let modes = url.fragment().modes();
+        let is_named =
+            modes.implementation().is_some() || ["zarr3", "hdf5"].iter().any(|mode| modes.contains(mode));
+        let is_amazon = match url.scheme() {
+            Scheme::S3 => true,
+            _ if url.is_http() && modes.contains("s3") => true,
+            _ if url.is_http() => {
+                url.bucket().ok()?.is_some_and(|bucket| bucket.provider == CloudProvider::S3)
+            }
+            _ => false,
+        };
+        (is_amazon && !is_named).then_some(Kind::NcZarr)
+    }
+
     pub(crate) fn clobber(&self) -> OverwritePolicy {
         if self.overwrite { OverwritePolicy::Replace } else { OverwritePolicy::Never }
     }

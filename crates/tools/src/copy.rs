@@ -23,6 +23,7 @@ pub use names::LongNames;
 use ncirrus_layout::LockExt;
 
 use crate::overwrite;
+use crate::whole::completed;
 use blueprint::CopyBlueprint;
 pub(crate) use blueprint::{CopiedVariable, forget_faults, make_attributes_classic};
 use ncirrus::internals::{DatasetInternals, StringLengths, resolve};
@@ -214,40 +215,53 @@ pub(crate) fn copy_without(
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, reported) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
     let copy = <Dataset as DatasetInternals>::create_sized(target, &create, &lengths, session)?;
-    if options.drops_filters() {
-        drop_filters(copy.writer()?, &mut model, &mut losses)?;
-    }
-    copy.edit(|empty| {
-        *empty = model;
-        Ok(())
-    })?;
-    let mut notes = effect::without(options, &create);
-    notes.extend(reported);
-    notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
-    notes.extend(older_readers::misread(&copy.writer()?.model(), &create));
+    completed(copy, |copy| {
+        if options.drops_filters() {
+            drop_filters(copy.writer()?, &mut model, &mut losses)?;
+        }
+        copy.edit(|empty| {
+            *empty = model;
+            Ok(())
+        })?;
+        let mut notes = effect::without(options, &create);
+        notes.extend(reported);
+        notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
+        notes.extend(older_readers::misread(&copy.writer()?.model(), &create));
+        let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
+        copy_values(source, copy, &pairs, options, &mut report)?;
+        // Lengths of dimensions may have grown with the data.
+        report.unread = older_readers::unread(&copy.writer()?.model(), &create);
+        Ok(report)
+    })
+}
+
+/// Copies the values of all variables.
+fn copy_values(
+    source: &Dataset,
+    copy: &Dataset,
+    pairs: &[CopiedVariable],
+    options: &CopyOptions<'_>,
+    report: &mut CopyReport,
+) -> Result<()> {
     let total = pairs.iter().map(CopiedVariable::element_count).sum();
-    let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
     let done = AtomicU64::new(0);
     let skipped = Mutex::new(Vec::new());
     let skip = |part: SkippedPart| damage::note(&mut skipped.guard(), part);
     let skip: Option<&(dyn Fn(SkippedPart) + Sync)> = options.skip_damaged.then_some(&skip);
     source.announce_reads(&pairs.iter().map(|pair| (pair.var, pair.selection.clone())).collect::<Vec<_>>());
-    for pair in &pairs {
+    for pair in pairs {
         let progress = |elements| {
             let done = done.fetch_add(elements, Ordering::Relaxed) + elements;
             if let Some(progress) = options.progress {
                 progress(Progress { variable: &pair.path, done, total });
             }
         };
-        pair.copy(source, &copy, &progress, skip)?;
+        pair.copy(source, copy, &progress, skip)?;
         report.variables += 1;
         report.elements += pair.element_count();
     }
-    // Lengths of dimensions may have grown with the data.
-    report.unread = older_readers::unread(&copy.writer()?.model(), &create);
-    copy.close()?;
     report.skipped = skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(report)
+    Ok(())
 }
 
 impl CopyOptions<'_> {

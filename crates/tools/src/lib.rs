@@ -45,6 +45,7 @@ pub mod places;
 mod reference;
 mod request_event;
 mod upkeep;
+mod whole;
 
 pub use append::{AppendOptions, AppendReport, append};
 pub use check::{

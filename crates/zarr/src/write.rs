@@ -8,6 +8,7 @@ use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 use std::collections::BTreeMap;
 
+mod additions;
 mod attributes;
 mod cells;
 mod chunking;

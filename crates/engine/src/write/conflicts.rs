@@ -325,12 +325,12 @@ impl ConflictControl {
     }
 
     /// Refuses variables whose longest key the store does not accept, before anything is put.
-    pub(super) fn check_longest_keys(&self, model: &Model) -> Result<()> {
+    pub(super) fn check_longest_keys(&self, model: &Model, vars: &[VarId]) -> Result<()> {
         if self.output.local().is_some() || self.output.store().longest_key() == usize::MAX {
             return Ok(());
         }
         let root = self.root();
-        for var in model.variables() {
+        for &var in vars {
             let path = model.variable_path(var);
             // The shortest names that are put there: of a document, of a chunk.
             let chunk = (2 * model.shape(var).len()).saturating_sub(1);

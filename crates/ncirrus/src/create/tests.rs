@@ -97,3 +97,22 @@ fn a_new_dataset_is_what_it_is_when_it_is_opened_again() {
     let computed = DatasetKind { format: Format::Classic, stored: Stored::Dap2 };
     assert_eq!(Kind::like(computed), Kind::Nc3);
 }
+
+#[test]
+fn buckets_of_amazon_hold_nczarr_for_netcdf_c_unless_the_mode_says_otherwise() {
+    for (url, kind) in [
+        ("s3://s3.eu-west-1.amazonaws.com/bucket", Some(Kind::NcZarr)),
+        ("s3://bucket/a.nc", Some(Kind::NcZarr)),
+        ("s3://bucket/a#mode=s3", Some(Kind::NcZarr)),
+        ("https://bucket.s3.amazonaws.com/a", Some(Kind::NcZarr)),
+        ("http://127.0.0.1:9000/bucket/a#mode=s3", Some(Kind::NcZarr)),
+        ("s3://bucket/a#mode=netcdf-4", None),
+        ("s3://bucket/a#mode=zarr3", None),
+        ("s3://bucket/a#mode=bytes", None),
+        ("gs://bucket/a", None),
+        ("https://host.org/a", None),
+        ("a.nc", None),
+    ] {
+        assert_eq!(CreateOptions::netcdf_c_kind(url), kind, "{url}");
+    }
+}
