@@ -6,8 +6,8 @@ use crate::geometry::{SlabSize, padded, slab};
 use crate::order::{element_of, to_big_endian};
 use ncirrus_layout::{Detail, Error, Result, StoredType};
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, Fill, Model, TypeRef,
-    Values, VarId, Variable, check_name,
+    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, Fill, Model, TypeId,
+    TypeRef, Values, VarId, Variable, check_name,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -178,7 +178,12 @@ impl ModelScope<'_> {
         let (stored, fill) = element_of(variable).ok_or_else(|| Error::internal("a type without bytes"))?;
         let mut attributes = known(self.version, &variable.attributes, &path)?;
         if let (Fill::Apart(own), None) = (&variable.fill, attributes.find("_FillValue")) {
-            attributes.put(Attribute { name: "_FillValue".to_owned(), ty: variable.ty, values: own.clone() });
+            attributes.put(Attribute {
+                name: "_FillValue".to_owned(),
+                ty: variable.ty,
+                values: own.clone(),
+                is_json: false,
+            });
         }
         let dims = variable.dims.iter().filter_map(|dim| self.numbers.get(dim).copied()).collect();
         let is_filled = variable.is_filled();
@@ -228,8 +233,22 @@ fn refuse_groups_and_types(version: FormatVersion, model: &Model) -> Result<()> 
     let ty = model.group(model.root()).and_then(|root| root.types.first());
     ty.map_or(Ok(()), |ty| {
         let message = format!("a file of kind {} has no user-defined types", version.format());
-        Err(beyond(message).at_path(model.type_path(*ty)).by("classic"))
+        // Readers define types of their own, such as that of complex numbers: the variable is what users know.
+        let is_of =
+            |var: &VarId| model.variable(*var).is_some_and(|variable| variable.ty == TypeRef::User(*ty));
+        let error = match model.variables().into_iter().find(is_of) {
+            Some(var) => beyond(format!("a variable of type {}; {message}", type_name(model, *ty)))
+                .at_path(model.variable_path(var)),
+            None => beyond(message).at_path(model.type_path(*ty)),
+        };
+        Err(error.by("classic"))
     })
+}
+
+/// The name of a type; that of complex numbers says so.
+fn type_name(model: &Model, ty: TypeId) -> String {
+    let name = model.user_type(ty).map(|ty| ty.name.clone()).unwrap_or_default();
+    if name.starts_with("_Complex") { format!("{name} (complex numbers)") } else { name }
 }
 
 /// Names and lengths of the dimensions, their numbers, and the unlimited one.

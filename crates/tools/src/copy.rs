@@ -5,6 +5,7 @@ mod chunking;
 mod damage;
 mod dry_run;
 mod effect;
+mod fill_values;
 mod filtering;
 mod names;
 mod older_readers;
@@ -176,7 +177,9 @@ pub fn copy(
     let mut stays = Vec::new();
     if options.create.overwrite {
         let create = options.create.clone();
-        let create = create.for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+        let create = create
+            .for_model(target, source.model()?.as_ref(), options.fix_unlimited)?
+            .for_address(target, session)?;
         let shape = resolve(&create, target, &StringLengths::default(), session.settings())?.shape();
         check_apart(source.url(), target, shape, session.store_context())?;
         overwrite::check(
@@ -202,15 +205,20 @@ pub(crate) fn copy_without(
     left_out: &[String],
     session: &Session,
 ) -> Result<CopyReport> {
-    let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+    let create = options
+        .create
+        .clone()
+        .for_model(target, source.model()?.as_ref(), options.fix_unlimited)?
+        .for_address(target, session)?;
     check_apart(
         source.url(),
         target,
         resolve(&create, target, &StringLengths::default(), session.settings())?.shape(),
         session.store_context(),
     )?;
-    let CopyBlueprint { mut model, pairs, left_out } =
+    let CopyBlueprint { mut model, pairs, mut left_out } =
         CopyBlueprint::draw(source, options, left_out, &create)?;
+    left_out.extend(fill_values::fit(&mut model, &create));
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, reported) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;

@@ -237,10 +237,11 @@ fn visible_dim(edit: &FileEdit<'_>, number: c_int) -> Outcome<DimId> {
     if edit.model().scope(edit.group).contains(&home) { Ok(dim) } else { Err(Code(NC_EBADDIM)) }
 }
 
-/// How a new variable is stored: in chunks only where it grows.
+/// How a new variable is stored: in chunks where it grows, and always in Zarr unless it is a scalar.
 fn default_storage(edit: &FileEdit<'_>, variable: &Variable) -> Storage {
     let axes = axes_of(edit.model(), variable);
-    if edit.is_classic() || !axes.iter().any(|axis| axis.is_unlimited()) {
+    let is_chunked = edit.file.is_zarr() && !axes.is_empty() || axes.iter().any(|axis| axis.is_unlimited());
+    if edit.is_classic() || !is_chunked {
         return Storage::Default;
     }
     Storage::Chunked(default_chunks(edit, variable))

@@ -66,9 +66,13 @@ pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: c_int, lens: In<usize
         let var = open_for_storage(edit, varid)?;
         let known = variable(edit, var)?;
         let rank = known.rank();
-        let is_bound = !known.filters.is_empty() || edit.model().growing(var).contains(&true);
+        let is_zarr = edit.file.is_zarr();
+        let is_filtered = !known.filters.is_empty() && !is_zarr;
+        let is_bound = is_filtered || edit.model().growing(var).contains(&true);
         let chosen = match storage {
-            CONTIGUOUS | COMPACT if is_bound => return Err(Code(NC_EINVAL)),
+            CONTIGUOUS | COMPACT if is_bound || is_zarr && rank == 0 => return Err(Code(NC_EINVAL)),
+            // Zarr has chunks only: those of the definition stay.
+            CONTIGUOUS | COMPACT if is_zarr => return Ok(()),
             COMPACT => {
                 if byte_len(edit, var)? > COMPACT_BYTES {
                     return Err(Code(crate::c_types::codes::NC_EVARSIZE));
@@ -316,7 +320,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
         let values = layouts::values(edit.members(), ty, value.read(len)?)?;
         edit.state.keep_fill(var)?;
         change(edit, var, |variable| {
-            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values };
+            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values, is_json: false };
             // It becomes the last one.
             let list = variable.attributes.known_mut();
             list.remove("_FillValue");

@@ -34,6 +34,8 @@ pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: Out<c_int>, lens: Out
             lens.set_all(chunks.get(..variable.rank()).unwrap_or(&chunks));
             CHUNKED
         }
+        // A scalar of Zarr has one chunk, which has no lengths.
+        Storage::Default if at.file.is_zarr() => CHUNKED,
         Storage::Contiguous | Storage::Default => CONTIGUOUS,
         Storage::Compact => COMPACT,
         Storage::Virtual => VIRTUAL,

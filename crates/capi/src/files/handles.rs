@@ -59,6 +59,11 @@ impl OpenFile {
         if self.is_classic() { Err(Code(NC_ENOTNC4)) } else { Ok(()) }
     }
 
+    /// Whether it is Zarr, by either convention.
+    pub(crate) fn is_zarr(&self) -> bool {
+        !self.is_classic() && !self.is_hdf5() && !self.core.format.is_computed()
+    }
+
     /// Whether it was opened before the process was forked: the threads that it needs are the parent's.
     pub(crate) fn is_inherited(&self) -> bool {
         self.generation != process::generation()

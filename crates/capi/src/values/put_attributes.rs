@@ -178,7 +178,7 @@ impl NewAttribute<'_> {
 
     fn store(&self, edit: &mut FileEdit<'_>, node: NodeId, name: String, ty: TypeRef) -> Outcome<()> {
         let (values, ended) = self.values(edit, ty)?;
-        store(edit, node, Attribute { name, ty, values })?;
+        store(edit, node, Attribute { name, ty, values, is_json: false })?;
         ended
     }
 }
@@ -259,18 +259,14 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
 
 /// Names of the library itself, whatever has the attribute: it would be hidden once the file is opened again.
 fn check_reserved(edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
-    let space = if is_zarr(edit) { AttributeSpace::Zarr } else { AttributeSpace::Hdf5 };
+    let space = if edit.file.is_zarr() { AttributeSpace::Zarr } else { AttributeSpace::Hdf5 };
     if space.is_reserved(name) { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
-}
-
-fn is_zarr(edit: &FileEdit<'_>) -> bool {
-    !edit.is_classic() && !edit.file.is_hdf5()
 }
 
 /// Lengths of strings in a file of Zarr are numbers that the writer can use: with others it could not write the file.
 fn check_length(edit: &FileEdit<'_>, node: NodeId, name: &str, values: &Values) -> Outcome<()> {
     let [own, usual] = STRING_LENGTHS;
-    let is_used = is_zarr(edit)
+    let is_used = edit.file.is_zarr()
         && match node {
             NodeId::Group(group) => name == usual && group == edit.model().root(),
             NodeId::Variable(var) => {

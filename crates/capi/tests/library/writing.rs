@@ -194,6 +194,11 @@ fn default_chunks_are_those_of_debians_library() {
 }
 
 #[test]
+fn new_variables_of_nczarr_have_chunks_from_their_definition_on() {
+    assert_alike("zarr_chunks", &[]);
+}
+
+#[test]
 fn small_puts_are_there_for_whoever_reads_next() {
     let names = ["small", "records"].into_iter();
     let files: Vec<String> =

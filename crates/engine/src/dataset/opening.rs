@@ -106,7 +106,8 @@ impl Session {
                     return Box::pin(self.open_at(store, root, address, (drivers, options), read_depth))
                         .await;
                 }
-                probed => probed?,
+                Err(error) => open::by_mode(&context, &root, options, &drivers).await.ok_or(error)?,
+                Ok(driver) => driver,
             },
         };
         let owned = Arc::new(ReferencedDatasets::default());

@@ -189,6 +189,7 @@ impl Model {
                 name: "_FillValue".to_owned(),
                 ty,
                 values: fill,
+                is_json: false,
             });
             variable.fill = Fill::Attribute;
         }

@@ -54,6 +54,32 @@ fn the_address_chooses_among_the_forms_of_zarr() {
 }
 
 #[test]
+fn addresses_and_configurations_choose_the_dialect_and_the_form_of_json() {
+    let rc = "NCZARR.DIALECT=lc\nNCZARR.JSON_ATTRIBUTES=no\n[https://h.org]NCZARR.DIALECT=odd";
+    let made = |options: CreateOptions, url: &str| {
+        let options = options.configured(&Url::parse(url).unwrap(), &settings("", rc))?;
+        Ok::<_, Error>((options.dialect, options.json_attributes))
+    };
+    let default = CreateOptions::default;
+    assert_eq!(made(default(), "a.zarr").unwrap(), (Some(Dialect::Lc), Some(false)));
+    let address = "file:///a#mode=nczarr,file&dialect=uc&json_attributes=yes";
+    assert_eq!(made(default(), address).unwrap(), (Some(Dialect::Uc), Some(true)));
+    let chosen = default().dialect(Dialect::Att).json_attributes(false);
+    assert_eq!(made(chosen, address).unwrap(), (Some(Dialect::Att), Some(false)));
+    assert_eq!(made(default(), "a.nc").unwrap(), (None, None));
+    // A configuration makes no NCZarr of plain Zarr, and none of an address without a kind.
+    assert_eq!(made(default(), "file:///a#mode=zarr").unwrap(), (None, Some(false)));
+    assert_eq!(made(default().kind(Kind::Zarr3), "a").unwrap(), (None, Some(false)));
+    assert_eq!(made(default(), "a#dialect=uc").unwrap().0, Some(Dialect::Uc));
+    for bad in ["a.zarr#dialect=odd", "a.zarr#json_attributes=odd", "https://h.org/a.zarr"] {
+        assert_eq!(made(default(), bad).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
+    }
+    for (text, dialect) in [("att", Dialect::Att), ("2018", Dialect::D18), ("plain", Dialect::Plain)] {
+        assert_eq!(Dialect::parse(text).unwrap(), dialect);
+    }
+}
+
+#[test]
 fn an_invalid_separator_is_reported_with_its_place() {
     let (options, lengths) = (CreateOptions::default(), StringLengths::default());
     let error = options.resolve("https://odd.org/a.zarr", &lengths, &settings("", RC)).err().unwrap();

@@ -154,7 +154,7 @@ def _stored(ask: Asked) -> dict[str, Any]:
             raise ValueError("cannot specify chunksizes for a contiguous dataset")
         grows = [each.isunlimited() for each in ask.dimensions]
         chunks = _chunks(ask, grows, bool(chain))
-        if words["contiguous"] and (chain or any(grows)):
+        if words["contiguous"] and (chain or any(grows)) and not ask.grp._place.is_zarr:
             raise ask.refusal(failures.INVALID)
         storage.check_blocks(words, chunks, ask.place)
         if chain:
@@ -173,7 +173,7 @@ def _chunks(ask: Asked, grows: Sequence[bool], is_filtered: bool) -> Any:
     """The shape of chunks; `False` for values in one run."""
     given = ask.words["chunksizes"]
     if given is None:
-        is_chunked = not ask.words["contiguous"] and (is_filtered or any(grows))
+        is_chunked = ask.grp._place.is_zarr or not ask.words["contiguous"] and (is_filtered or any(grows))
         return default_chunks([len(each) for each in ask.dimensions], grows, ask.itemsize) if is_chunked else False
     if len(given) != len(ask.dimensions):
         raise ValueError("chunksizes must be a sequence with the same length as dimensions")

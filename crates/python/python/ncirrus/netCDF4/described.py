@@ -140,8 +140,10 @@ class DescribedVariable(Attributed):
         """Shape of chunks, or `contiguous`; none in netCDF-3 files."""
         if not self._place.model.startswith("NETCDF4"):
             return None
+        if not self.shape:
+            return [] if self._place.is_zarr else "contiguous"
         chunks = self._owner().chunks
-        return "contiguous" if chunks is None or not self.shape else list(chunks)
+        return "contiguous" if chunks is None else list(chunks)
 
     def get_var_chunk_cache(self) -> tuple[int, int, float]:
         """Bytes, slots and preemption of its chunk cache."""

@@ -72,6 +72,7 @@ class Place:
         self.model: str = kind.data_model
         self.disk_format: str = kind.disk_format
         self.is_hdf5: bool = kind.is_hdf5
+        self.is_zarr: bool = "zarr" in self.dataset.format
         if self.mode != "r":
             _writing.add(self)
 
