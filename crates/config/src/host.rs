@@ -99,7 +99,7 @@ impl HostSettings {
 }
 
 /// Minimum size of a part except the last (Amazon).
-const LEAST_PART: u64 = 5 << 20;
+const MIN_PART: u64 = 5 << 20;
 /// Maximum size of a part: several of them are held in memory at once.
 const MAX_PART: u64 = 512 << 20;
 /// Maximum number of parts in flight.
@@ -108,7 +108,7 @@ const MAX_AT_ONCE: u32 = 64;
 impl TransferSettings {
     /// The effective part size: from 5 to 512 MiB.
     pub fn part_bytes(&self) -> Option<u64> {
-        self.part_size.map(|size| size.clamp(LEAST_PART, MAX_PART))
+        self.part_size.map(|size| size.clamp(MIN_PART, MAX_PART))
     }
 
     /// The effective number of parts in flight: from 1 to 64.

@@ -74,11 +74,11 @@ fn min_bytes(kind: &DmrKind) -> u64 {
     match kind {
         DmrKind::Atomic(atomic) | DmrKind::Enum { base: atomic, .. } => atomic.byte_len().unwrap_or(8) as u64,
         DmrKind::Opaque | DmrKind::Sequence(_) => 8,
-        DmrKind::Structure(members) => least_of(members),
+        DmrKind::Structure(members) => min_bytes_of(members),
     }
 }
 
-fn least_of(members: &[DmrVariable]) -> u64 {
+fn min_bytes_of(members: &[DmrVariable]) -> u64 {
     let each = members
         .iter()
         .map(|member| min_bytes(&member.kind).saturating_mul(element_count(member).unwrap_or(u64::MAX)));
@@ -113,7 +113,7 @@ impl<'a> SerialReader<'a> {
                 self.numbers(*atomic, count, column)
             }
             DmrKind::Opaque => (0..count).try_for_each(|_| self.opaque(column)),
-            DmrKind::Structure(members) if least_of(members) == 0 => {
+            DmrKind::Structure(members) if min_bytes_of(members) == 0 => {
                 grow(variable, column, count);
                 Ok(())
             }
@@ -149,7 +149,7 @@ impl<'a> SerialReader<'a> {
         };
         let rows = self.length("rows")?;
         self.limits.count(rows.saturating_add(elements.len() as u64), "a sequence")?;
-        let count = self.enough(rows, least_of(members))?;
+        let count = self.enough(rows, min_bytes_of(members))?;
         (0..count).try_for_each(|_| self.members(members, elements))?;
         ends.push(elements.len());
         Ok(())

@@ -103,7 +103,7 @@ impl Default for ResourceOptions {
 }
 
 /// Bytes that a metadata document may have, however little memory there is.
-const LEAST_DOCUMENT: u64 = 64 << 20;
+const MIN_DOCUMENT: u64 = 64 << 20;
 
 impl SharedResources {
     /// Idle threads, empty caches, all memory free.
@@ -144,7 +144,7 @@ impl SharedResources {
 
     /// Bytes that a metadata document may have: parsed, it takes several times as many.
     pub(crate) fn document_bytes(&self) -> u64 {
-        let share = (self.memory.bytes() as u64 / 4).max(LEAST_DOCUMENT);
+        let share = (self.memory.bytes() as u64 / 4).max(MIN_DOCUMENT);
         self.limits.metadata_bytes.min(share)
     }
 

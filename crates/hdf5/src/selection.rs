@@ -85,7 +85,7 @@ impl HyperslabSelection {
         let (kind, version) = (cursor.u32()?, cursor.u32()?);
         match (kind, version) {
             (0 | 3, 1) => {
-                // A reserved word and a length, which the other members repeat (docs/spec/hdf5-netcdf4.md E.7).
+                // A reserved word and the length of the rest, which is not needed (docs/spec/hdf5-netcdf4.md E.7).
                 cursor.skip(8)?;
                 Ok(if kind == 0 { Self::None } else { Self::All })
             }

@@ -79,8 +79,8 @@ fn copies_keep_the_values_of_every_filter_type_and_precision() {
         let arguments: Vec<&str> = written.iter().map(String::as_str).collect();
         let answer = peer(&python, &arguments);
         assert_eq!(answer["faults"], json!([]), "{answer:#}");
-        let min = 225 * (written.len() - 2);
-        assert!(answer["checked"].as_u64().unwrap() > min as u64, "{answer}");
+        let min = 225 * (written.len() - 2) as u64;
+        assert!(answer["checked"].as_u64().unwrap() > min, "{answer}");
     }
 }
 

@@ -16,7 +16,7 @@ use ncirrus_store::{Opened, Store, Url};
 use std::sync::{Arc, Mutex, Weak};
 
 /// Minimum number of metadata bytes that a dataset keeps from which others take values.
-const LEAST_METADATA: usize = 1 << 20;
+const MIN_METADATA: usize = 1 << 20;
 
 /// What an address says besides the place of its dataset.
 fn hints(url: &Url) -> AddressHints {
@@ -173,8 +173,7 @@ impl Session {
     /// What steps on objects of a store are driven with; nothing of the store is known yet.
     pub(crate) fn context(&self, store: Arc<dyn Store>) -> DriveContext {
         let budget = if self.is_of_others() {
-            (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.max()))
-                .max(LEAST_METADATA)
+            (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.max())).max(MIN_METADATA)
         } else {
             self.shared.metadata_cache
         };

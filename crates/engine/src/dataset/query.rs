@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Boxes of more bytes are cut.
 const BOX_BYTES: u64 = 16 << 20;
 /// A box that is refused as too large is halved down to this many bytes.
-const LEAST_BYTES: u64 = 1 << 20;
+const MIN_BYTES: u64 = 1 << 20;
 /// What is fetched ahead, and kept, has at most this many bytes.
 const AHEAD_BYTES: u64 = 4 << 20;
 /// Requests in flight to one server.
@@ -103,7 +103,7 @@ impl<'a> QueryRead<'a> {
             let Some(bounds) = super::mosaic::points::bounds(points, &part) else { continue };
             let elements = bounds.element_count().unwrap_or(u64::MAX);
             let is_dense = self.sequence().is_some()
-                || elements.saturating_mul(self.element_len()) <= LEAST_BYTES
+                || elements.saturating_mul(self.element_len()) <= MIN_BYTES
                 || elements <= (part.len() as u64).saturating_mul(DENSER);
             if is_dense || part.len() == 1 {
                 boxes.push((part, bounds));

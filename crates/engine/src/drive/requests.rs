@@ -127,7 +127,7 @@ impl ObjectRanges {
         }
         ranges.extend(self.exact.iter().cloned());
         // All gaps together stay bounded: another request is cheaper than megabytes between many ranges.
-        let gap = facts.merge_gap.min((ROUND_GAPS / (ranges.len() as u64).max(1)).max(LEAST_BLOCK));
+        let gap = facts.merge_gap.min((ROUND_GAPS / (ranges.len() as u64).max(1)).max(MIN_BLOCK));
         let ranges = ranges.into_iter().map(|range| (object.clone(), Some(range), ())).collect();
         for merged in merge(ranges, gap, facts.range_cap) {
             let Some(range) = merged.range else { continue };
@@ -177,17 +177,17 @@ fn allowance(round: ReadRound, places: usize, facts: &StoreFacts) -> u64 {
 
 /// Joins reads of unknown extent that are within one block, and widens each group by its share of the allowance. The
 /// block is the longest that the allowance can afford for all groups: the whole allowance for one group alone, less for
-/// many, but never less than [`LEAST_BLOCK`].
+/// many, but never less than [`MIN_BLOCK`].
 fn widen(mut parse: Vec<Range<u64>>, state: &ObjectState) -> Vec<Range<u64>> {
     let allowance = state.allowance;
     parse.sort_unstable_by_key(|range| (range.start, range.end));
-    let mut block = allowance.max(LEAST_BLOCK);
+    let mut block = allowance.max(MIN_BLOCK);
     let mut groups = group(&parse, block);
-    while block > LEAST_BLOCK && (groups.len() as u64).saturating_mul(block) > allowance {
-        block = (block / 2).max(LEAST_BLOCK);
+    while block > MIN_BLOCK && (groups.len() as u64).saturating_mul(block) > allowance {
+        block = (block / 2).max(MIN_BLOCK);
         groups = group(&parse, block);
     }
-    let share = allowance.checked_div(groups.len() as u64).unwrap_or(0).max(LEAST_BLOCK);
+    let share = allowance.checked_div(groups.len() as u64).unwrap_or(0).max(MIN_BLOCK);
     groups.iter_mut().for_each(|group| surround(group, share, state));
     groups
 }
@@ -239,7 +239,7 @@ const REST_SHARE: u64 = 4;
 /// Bytes of it that are fetched in one request.
 const REST_BLOCK: u64 = 1 << 20;
 /// The minimum length to which a read of unknown extent is widened.
-const LEAST_BLOCK: u64 = 4 << 10;
+const MIN_BLOCK: u64 = 4 << 10;
 /// Objects of at most this many bytes are fetched whole when they are touched again.
 const SMALL_OBJECT: u64 = 1 << 20;
 /// Maximum number of bytes between needed ranges that are fetched in one round.

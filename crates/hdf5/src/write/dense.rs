@@ -120,7 +120,7 @@ fn tree(
     leaf.bytes(b"BTLF\0").u8(kind);
     records.iter().for_each(|record| _ = leaf.bytes(record));
     leaf.checksum();
-    let node_len = (leaf.len() as u64).next_multiple_of(LEAST_NODE);
+    let node_len = (leaf.len() as u64).next_multiple_of(MIN_NODE);
     let rest = node_len.saturating_sub(leaf.len() as u64);
     leaf.zeros(usize::try_from(rest).unwrap_or(0));
     let root = space.take(node_len, 8);
@@ -141,4 +141,4 @@ const HUGE_OBJECTS: u8 = 1;
 const BY_NAME: u8 = 8;
 const BY_ORDER: u8 = 9;
 /// Size of the nodes that HDF5 uses for attributes.
-const LEAST_NODE: u64 = 512;
+const MIN_NODE: u64 = 512;

@@ -27,7 +27,7 @@ struct HeapCollection {
 impl HeapBuilder {
     /// Empty, for a file with those widths.
     pub(crate) fn new(sizes: FieldSizes) -> Self {
-        Self { sizes, open: None, full: Vec::new(), next_len: LEAST }
+        Self { sizes, open: None, full: Vec::new(), next_len: MIN_COLLECTION_BYTES }
     }
 
     /// Widths in the file.
@@ -66,7 +66,7 @@ impl HeapBuilder {
     /// A collection of its own for an object that would waste much of others.
     fn add_alone(&mut self, object: &[u8], space: &mut SpaceAllocator) -> Result<(FileAddress, u32)> {
         let head = head_len(self.sizes);
-        let byte_len = (2 * head + (object.len() as u64).next_multiple_of(8)).max(LEAST);
+        let byte_len = (2 * head + (object.len() as u64).next_multiple_of(8)).max(MIN_COLLECTION_BYTES);
         if byte_len > crate::cursor::all_ones(self.sizes.lengths) {
             return Err(Error::unsupported(format!("{} bytes in a heap with short lengths", object.len())));
         }
@@ -80,7 +80,7 @@ impl HeapBuilder {
     /// The collections that were filled since the last call. Each is returned once: they may be put in any order.
     pub(crate) fn take(&mut self) -> Vec<FilePatch> {
         self.close();
-        self.next_len = LEAST;
+        self.next_len = MIN_COLLECTION_BYTES;
         std::mem::take(&mut self.full)
     }
 
@@ -128,7 +128,7 @@ fn head_len(sizes: FieldSizes) -> u64 {
 }
 
 /// Minimum size of a collection.
-const LEAST: u64 = 4096;
+const MIN_COLLECTION_BYTES: u64 = 4096;
 /// Size of collections if many objects come at once.
 const LARGEST: u64 = 1 << 16;
 /// Larger objects have a collection of their own.

@@ -18,8 +18,8 @@ impl CreateOptions {
     /// As [`for_address`](Self::for_address), and whether metadata are consolidated (`NCZARR_CONSOLIDATED`), and the
     /// separator between the numbers in chunk keys (`ZARR.DIMENSION_SEPARATOR`).
     pub(super) fn configured(mut self, url: &Url, settings: &ConfigSettings) -> Result<Self> {
-        let is_asked_for = url.fragment().modes().contains("consolidated");
-        self.consolidated &= is_asked_for || settings.flag(ConfigKey::Consolidated) != Some(false);
+        let is_requested = url.fragment().modes().contains("consolidated");
+        self.consolidated &= is_requested || settings.flag(ConfigKey::Consolidated) != Some(false);
         if let Some(found) = settings.rc(SEPARATOR, url).filter(|_| self.separator.is_none()) {
             self.separator = Some(match found.value {
                 "." => '.',

@@ -20,9 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Fewer bytes are encoded, or collected in their chunk, before another thread has begun.
-const LEAST: usize = 16 << 10;
+const MIN_ENCODED_BYTES: usize = 16 << 10;
 /// Fewer bytes that are stored as they are have been written before another thread has begun.
-const LEAST_PLAIN: usize = 1 << 20;
+const MIN_PLAIN_BYTES: usize = 1 << 20;
 /// Bytes that wait at most, if the session has memory for them: more would only be farther ahead.
 const MAX_WAITING: usize = 32 << 20;
 
@@ -64,7 +64,8 @@ impl<'a> PutBehind<'a> {
 
     /// Whether a write of so many bytes takes long, and the session has memory for a copy of them.
     pub fn is_worth_it(&self, len: usize, session: &Session) -> bool {
-        len >= if self.is_encoded { LEAST } else { LEAST_PLAIN } && len <= session.memory() / 4
+        len >= if self.is_encoded { MIN_ENCODED_BYTES } else { MIN_PLAIN_BYTES }
+            && len <= session.memory() / 4
     }
 
     /// How many writes go on at once: one on each of the threads that encode, and one that waits for them. Threads that write to one

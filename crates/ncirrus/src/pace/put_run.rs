@@ -8,11 +8,11 @@ const SMALL: usize = 64;
 const LONGEST: usize = 64 << 10;
 /// Values of all runs, if there are several: records of several variables are next to each other in a file, and the engine
 /// writes so many together.
-const MOST_VALUES: usize = 4096;
+const MAX_VALUES: usize = 4096;
 /// Bytes of the largest number.
 const LARGEST_NUMBER: usize = 8;
 /// Variables that have a run at a time.
-const MOST_RUNS: usize = 256;
+const MAX_RUNS: usize = 256;
 
 /// Values that are collected, and where they belong: a program that puts records of several variables in turn has one run of
 /// each. A face finds the variable by a key of its own.
@@ -116,14 +116,14 @@ impl<K> PutRuns<K> {
 
     /// Whether they are to be written.
     pub fn is_full(&self) -> bool {
-        self.len >= LONGEST || self.count >= MOST_VALUES && self.runs.len() > 1
+        self.len >= LONGEST || self.count >= MAX_VALUES && self.runs.len() > 1
     }
 
     /// Whether any small write that continues one has room.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.len < LONGEST - SMALL * LARGEST_NUMBER
-            && (self.count < MOST_VALUES - SMALL || self.runs.len() == 1)
+            && (self.count < MAX_VALUES - SMALL || self.runs.len() == 1)
     }
 
     /// Whether they may add records.
@@ -155,7 +155,7 @@ impl<K: PartialEq> PutRuns<K> {
             }
             return;
         }
-        if self.runs.len() >= MOST_RUNS {
+        if self.runs.len() >= MAX_RUNS {
             let Some(oldest) = self.runs.iter().position(|run| run.bytes.is_empty()) else { return };
             self.runs.remove(oldest);
         }

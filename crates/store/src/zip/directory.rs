@@ -47,7 +47,7 @@ impl ZipDirectory {
             let (name, header) = format::read_central(&mut reader)?;
             limits.count(starts.len() as u64 + 1, "directory of the zip file")?;
             let header = found.shifted(header, name.len(), end.shift)?;
-            starts.push((header.offset, least_end(&header, name.len())));
+            starts.push((header.offset, min_end(&header, name.len())));
             found.take(name, header);
         }
         if starts.len() as u64 != end.count && (starts.len() as u64 ^ end.count) & 0xffff != 0 {
@@ -75,7 +75,7 @@ impl ZipDirectory {
         let offset = header.offset.checked_add(shift);
         let moved = offset.map(|offset| EntryHeader { offset, ..header });
         moved
-            .filter(|moved| least_end(moved, name_len).is_some_and(|end| end <= self.start))
+            .filter(|moved| min_end(moved, name_len).is_some_and(|end| end <= self.start))
             .ok_or_else(|| Error::malformed("content of a zip entry lies outside the file"))
     }
 
@@ -118,7 +118,7 @@ impl ZipDirectory {
 }
 
 /// The earliest end of an entry.
-fn least_end(header: &EntryHeader, name_len: usize) -> Option<u64> {
+fn min_end(header: &EntryHeader, name_len: usize) -> Option<u64> {
     header.offset.checked_add((LOCAL_LEN + name_len) as u64)?.checked_add(header.compressed)
 }
 

@@ -3,7 +3,7 @@
 /// Maximum size of a chunk, if an axis can be divided.
 const MAX_CHUNK_BYTES: u64 = 16 << 20;
 /// Smaller chunks would need too many requests.
-const LEAST: u64 = 256 << 10;
+const MIN_CHUNK_BYTES: u64 = 256 << 10;
 /// Maximum size of a chunk that is as long as the axis because no shorter one fits.
 const WHOLE: u64 = 256 << 20;
 
@@ -40,7 +40,7 @@ pub(super) fn chunk_shape(array: &StridedArray<'_>) -> Option<Vec<u64>> {
     let row = inner(shape, cut, *element).max(1);
     let max = (MAX_CHUNK_BYTES / row).clamp(1, common);
     let mut along = (1..=max).rev().find(|len| common.is_multiple_of(*len)).unwrap_or(1);
-    if along.saturating_mul(row) < LEAST && common.saturating_mul(row) <= WHOLE {
+    if along.saturating_mul(row) < MIN_CHUNK_BYTES && common.saturating_mul(row) <= WHOLE {
         along = common;
     }
     let chunk = (0..rank).zip(shape.iter()).map(|(at, len)| match at.cmp(&cut) {

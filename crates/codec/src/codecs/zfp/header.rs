@@ -30,7 +30,7 @@ pub(super) struct CodingLimits {
     /// Maximum number of bit planes of a block.
     pub(super) max_planes: u32,
     /// The lowest bit plane of floats, as an exponent of two.
-    pub(super) least_exponent: i32,
+    pub(super) min_exponent: i32,
 }
 
 /// Three letters and a version.
@@ -40,17 +40,12 @@ const WIDTHS: [u32; 4] = [48, 24, 16, 12];
 /// The limits of a block in zfp (`ZFP_MAX_BITS`, `ZFP_MAX_PREC`, `ZFP_MIN_EXP`), to which headers are relative.
 pub(super) const MAX_BITS: u32 = 16658;
 const MAX_PLANES: u32 = 64;
-pub(super) const LEAST_EXPONENT: i32 = -1074;
+pub(super) const MIN_EXPONENT: i32 = -1074;
 
 impl CodingLimits {
     /// No limits.
-    pub(super) const ALL: Self = Self {
-        mode: 0,
-        min_bits: 1,
-        max_bits: MAX_BITS,
-        max_planes: MAX_PLANES,
-        least_exponent: LEAST_EXPONENT,
-    };
+    pub(super) const ALL: Self =
+        Self { mode: 0, min_bits: 1, max_bits: MAX_BITS, max_planes: MAX_PLANES, min_exponent: MIN_EXPONENT };
 
     /// 12 bits, or 64 if all of these except the last are ones.
     fn read(bits: &mut ZfpBits) -> Option<Self> {
@@ -59,16 +54,14 @@ impl CodingLimits {
         let coding = match mode {
             0..2048 => Self { min_bits: small(mode) + 1, max_bits: small(mode) + 1, ..Self::ALL },
             2048..2176 => Self { max_planes: small(mode) + 1 - 2048, ..Self::ALL },
-            2176 => Self { least_exponent: LEAST_EXPONENT - 1, ..Self::ALL },
-            2177..4095 => {
-                Self { least_exponent: i32::try_from(mode).ok()? + LEAST_EXPONENT - 2177, ..Self::ALL }
-            }
+            2176 => Self { min_exponent: MIN_EXPONENT - 1, ..Self::ALL },
+            2177..4095 => Self { min_exponent: i32::try_from(mode).ok()? + MIN_EXPONENT - 2177, ..Self::ALL },
             _ => Self {
                 mode: 0,
                 min_bits: small(bits.take(15)) + 1,
                 max_bits: small(bits.take(15)) + 1,
                 max_planes: small(bits.take(7)) + 1,
-                least_exponent: i32::try_from(bits.take(15)).ok()? - 16495,
+                min_exponent: i32::try_from(bits.take(15)).ok()? - 16495,
             },
         };
         Some(Self { mode, ..coding })
@@ -78,9 +71,9 @@ impl CodingLimits {
     pub(super) fn named(self) -> Self {
         let all = Self::ALL;
         let any_bits = self.min_bits == all.min_bits && self.max_bits == all.max_bits;
-        let any_exponent = self.least_exponent == all.least_exponent;
+        let any_exponent = self.min_exponent == all.min_exponent;
         let mode = if any_bits && self.max_planes == all.max_planes {
-            u64::try_from(2177 + self.least_exponent - LEAST_EXPONENT).ok().filter(|mode| *mode < 4095)
+            u64::try_from(2177 + self.min_exponent - MIN_EXPONENT).ok().filter(|mode| *mode < 4095)
         } else if any_bits && any_exponent {
             Some(2047 + u64::from(self.max_planes))
         } else if any_exponent && self.min_bits == self.max_bits && self.max_planes == all.max_planes {
@@ -97,20 +90,20 @@ impl CodingLimits {
             bits.put(u64::from(self.min_bits) - 1, 15);
             bits.put(u64::from(self.max_bits) - 1, 15);
             bits.put(u64::from(self.max_planes) - 1, 7);
-            bits.put(u64::from((self.least_exponent + 16495).unsigned_abs()), 15);
+            bits.put(u64::from((self.min_exponent + 16495).unsigned_abs()), 15);
         }
     }
 
     /// Bit planes of a block of floats, from its largest exponent.
     pub(super) fn planes(self, exponent: i32, rank: usize) -> u32 {
         let margin = 2 * (i64::try_from(rank).unwrap_or(4) + 1);
-        let planes = i64::from(exponent) - i64::from(self.least_exponent) + margin;
+        let planes = i64::from(exponent) - i64::from(self.min_exponent) + margin;
         u32::try_from(planes.max(0)).unwrap_or(u32::MAX).min(self.max_planes)
     }
 
     /// Whether blocks are preserved exactly.
     pub(super) fn is_reversible(self) -> bool {
-        self.least_exponent < LEAST_EXPONENT
+        self.min_exponent < MIN_EXPONENT
     }
 }
 
@@ -200,7 +193,7 @@ impl ZfpHeader {
 
 impl ZfpKind {
     /// Minimum number of bits of a block if all have the same number: room for an exponent.
-    pub(super) fn least_rate_bits(self) -> u32 {
+    pub(super) fn min_rate_bits(self) -> u32 {
         match self {
             Self::Int32 | Self::Int64 => 1,
             Self::Float32 => 1 + 8,

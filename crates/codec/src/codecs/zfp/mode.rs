@@ -108,21 +108,21 @@ impl ZfpMode {
 
     /// The mode that a header describes.
     pub(super) fn of(header: &ZfpHeader) -> Self {
-        let CodingLimits { min_bits, max_bits, max_planes, least_exponent, .. } = header.coding;
+        let CodingLimits { min_bits, max_bits, max_planes, min_exponent, .. } = header.coding;
         let all = CodingLimits::ALL;
         let numbers = f64::from(4u32.pow(u32::try_from(header.shape.len()).unwrap_or(1)));
         let any_bits = min_bits <= all.min_bits && max_bits >= all.max_bits;
         let any_planes = max_planes >= all.max_planes;
         if header.coding.is_reversible() {
             Self::Reversible
-        } else if min_bits == max_bits && any_planes && least_exponent == all.least_exponent {
+        } else if min_bits == max_bits && any_planes && min_exponent == all.min_exponent {
             Self::Rate(f64::from(max_bits) / numbers)
-        } else if any_bits && least_exponent == all.least_exponent {
+        } else if any_bits && min_exponent == all.min_exponent {
             Self::Precision(max_planes)
         } else if any_bits && any_planes {
-            Self::Accuracy(f64::from(least_exponent).exp2())
+            Self::Accuracy(f64::from(min_exponent).exp2())
         } else {
-            Self::Expert([min_bits, max_bits, max_planes], least_exponent)
+            Self::Expert([min_bits, max_bits, max_planes], min_exponent)
         }
     }
 
@@ -133,7 +133,7 @@ impl ZfpMode {
             Self::Rate(rate) => {
                 // As `zfp_stream_set_rate` rounds: a block has 4 numbers along each axis.
                 let numbers = 4f64.powi(i32::try_from(rank).unwrap_or(4));
-                let bits = (numbers * rate + 0.5).floor().max(f64::from(kind.least_rate_bits()));
+                let bits = (numbers * rate + 0.5).floor().max(f64::from(kind.min_rate_bits()));
                 let bits = (1..=super::header::MAX_BITS).find(|count| f64::from(*count) >= bits);
                 let bits = bits.filter(|_| rate > 0.0).ok_or_else(|| bad("an impossible rate"))?;
                 CodingLimits { min_bits: bits, max_bits: bits, ..CodingLimits::ALL }
@@ -141,12 +141,12 @@ impl ZfpMode {
             Self::Precision(planes @ 1..=64) => CodingLimits { max_planes: planes, ..CodingLimits::ALL },
             Self::Precision(_) => return Err(bad("a number of bit planes outside 1 to 64")),
             Self::Accuracy(error) if error >= 0.0 && error.is_finite() => {
-                CodingLimits { least_exponent: exponent_of(error), ..CodingLimits::ALL }
+                CodingLimits { min_exponent: exponent_of(error), ..CodingLimits::ALL }
             }
             Self::Accuracy(_) => return Err(bad("an impossible tolerance")),
             // zfp marks this mode by an exponent below the smallest one.
             Self::Reversible => {
-                CodingLimits { least_exponent: CodingLimits::ALL.least_exponent - 1, ..CodingLimits::ALL }
+                CodingLimits { min_exponent: CodingLimits::ALL.min_exponent - 1, ..CodingLimits::ALL }
             }
             Self::Expert([min, max, planes], exponent) => {
                 let sound = (1..=max).contains(&min)
@@ -160,7 +160,7 @@ impl ZfpMode {
                     min_bits: min,
                     max_bits: max,
                     max_planes: planes,
-                    least_exponent: exponent,
+                    min_exponent: exponent,
                     ..CodingLimits::ALL
                 }
             }
@@ -171,7 +171,7 @@ impl ZfpMode {
 
 /// The exponent of the largest power of two that is not larger.
 fn exponent_of(error: f64) -> i32 {
-    let min = super::header::LEAST_EXPONENT;
+    let min = super::header::MIN_EXPONENT;
     (min..=1023).rev().find(|exponent| f64::from(*exponent).exp2() <= error).unwrap_or(min)
 }
 

@@ -1,7 +1,7 @@
 //! Fetching boxes, and decoding answers while they arrive.
 use super::ahead::FetchedAhead;
 use super::parts::QueryPart;
-use super::{AHEAD_BYTES, LEAST_BYTES, QueryRead};
+use super::{AHEAD_BYTES, MIN_BYTES, QueryRead};
 use crate::convert;
 use crate::dataset::mosaic::assembly::ValueAssembly;
 use crate::resources::{Noting, PendingAnswer};
@@ -34,7 +34,7 @@ impl QueryRead<'_> {
             };
             let Err(error) = fetched else { return Ok(()) };
             let bytes = part.requested.count().saturating_mul(self.element_len());
-            let halves = part.piece.halves().filter(|_| bytes > LEAST_BYTES);
+            let halves = part.piece.halves().filter(|_| bytes > MIN_BYTES);
             let Some((first, second)) = halves.filter(|_| self.source.is_too_large(&error)) else {
                 return Err(error);
             };

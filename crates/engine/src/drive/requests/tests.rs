@@ -170,8 +170,8 @@ proptest! {
         }
         let bytes: u64 = got.iter().map(|range| range.end - range.start).sum();
         let needed: u64 = starts.iter().chain(&exact).map(|(_, len)| len).sum();
-        let widened = allowance.max(starts.len() as u64 * LEAST_BLOCK);
-        let gaps = ROUND_GAPS.max((starts.len() + exact.len()) as u64 * LEAST_BLOCK);
+        let widened = allowance.max(starts.len() as u64 * MIN_BLOCK);
+        let gaps = ROUND_GAPS.max((starts.len() + exact.len()) as u64 * MIN_BLOCK);
         prop_assert!(bytes <= needed + widened + gaps, "{bytes} for {needed}");
     }
 }

@@ -79,15 +79,15 @@ impl FileCreation {
         }
         let new = added.reshaped(model).into_iter().map(|var| Ok((var, self.writes(model, var)?)));
         let Ok(new) = new.collect::<Result<Vec<_>>>() else { return false };
-        let former = new.into_iter().map(|(var, track)| (var, self.pending_writes.insert(var, track)));
+        let former = new.into_iter().map(|(var, pending)| (var, self.pending_writes.insert(var, pending)));
         let former: Vec<_> = former.collect();
         if added.check(&self.images(model, &self.pending_writes), changes).unwrap_or(false) {
             self.model.follow(model, changes);
             return true;
         }
-        for (var, track) in former {
-            match track {
-                Some(track) => _ = self.pending_writes.insert(var, track),
+        for (var, pending) in former {
+            match pending {
+                Some(pending) => _ = self.pending_writes.insert(var, pending),
                 None => _ = self.pending_writes.remove(&var),
             }
         }
@@ -97,7 +97,7 @@ impl FileCreation {
     /// How a variable is written. With data it keeps its form, whatever would be chosen now.
     fn writes(&self, model: &Model, var: VarId) -> Result<VariableWrites> {
         let form = match self.pending_writes.get(&var).filter(|_| self.held.contains_key(&var)) {
-            Some(track) => track.form.clone(),
+            Some(pending) => pending.form.clone(),
             None => StorageForm::new(model, var, &self.choices)?,
         };
         Ok(VariableWrites { form, path: model.variable_path(var), shape: model.shape(var) })

@@ -17,7 +17,7 @@ const RUNS: u64 = 10;
 /// Default size of the first parts.
 const USUAL: u64 = 8 << 20;
 /// Smaller ones do not reach 5 TiB with ten thousand parts.
-const LEAST: u64 = 6 << 20;
+const MIN_PART_BYTES: u64 = 6 << 20;
 /// Maximum part size that every provider accepts.
 const MAX_PART_BYTES: u64 = 4000 << 20;
 
@@ -30,7 +30,7 @@ impl Default for PartSizes {
 impl PartSizes {
     /// Sizes that begin with that many bytes, or the next possible number.
     pub(super) fn of(first: u64) -> Self {
-        let first = first.clamp(LEAST, MAX_PART_BYTES);
+        let first = first.clamp(MIN_PART_BYTES, MAX_PART_BYTES);
         let doublings = (0..RUNS).take_while(|doublings| first << doublings <= MAX_PART_BYTES).last();
         Self { first, run: 1000, doublings: doublings.unwrap_or_default() }
     }
@@ -94,7 +94,7 @@ mod tests {
                 let size = sizes.size(index);
                 assert_eq!(sizes.start(index), at);
                 assert_eq!([at, at + size - 1].map(|offset| sizes.index(offset)), [index; 2]);
-                assert!((LEAST..=MAX_PART_BYTES).contains(&size), "{first}: {size}");
+                assert!((MIN_PART_BYTES..=MAX_PART_BYTES).contains(&size), "{first}: {size}");
                 at += size;
             }
             assert_eq!(sizes.max(), at);

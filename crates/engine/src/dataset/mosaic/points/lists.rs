@@ -7,7 +7,7 @@ use ncirrus_model::{AxisSelection, PointSelection, Selection, Values};
 /// A part of the points is read as a box of index lists that has at most so many elements for each point.
 const DENSE: u64 = 8;
 /// As many elements are read whatever the number of points.
-const AT_LEAST: u64 = 4096;
+const MIN_ELEMENTS: u64 = 4096;
 
 impl MosaicRead<'_> {
     /// The values of points by index lists: neighbours are read together, as the smallest sets of index lists that hold
@@ -24,7 +24,7 @@ impl MosaicRead<'_> {
             }
             let lists: Vec<Vec<u64>> = (0..points.rank()).map(|axis| distinct(points, axis, &part)).collect();
             let count = lists.iter().fold(1u64, |product, list| product.saturating_mul(list.len() as u64));
-            if count > AT_LEAST.max((part.len() as u64).saturating_mul(DENSE))
+            if count > MIN_ELEMENTS.max((part.len() as u64).saturating_mul(DENSE))
                 && let Some((first, second)) = halves(points, part.clone(), &lists)
             {
                 rest.extend([second, first]);
