@@ -15,3 +15,4 @@ mod kills;
 mod lengths;
 mod nc4_appends;
 mod nc4_kills;
+mod small_writes;
