@@ -16,3 +16,4 @@ mod lengths;
 mod nc4_appends;
 mod nc4_kills;
 mod one_by_one;
+mod small_writes;
