@@ -1,7 +1,7 @@
 //! The cost of a copy, without making it.
 use super::blueprint::CopyBlueprint;
 use super::settle::settle;
-use super::{CopyOptions, drop_filters, effect, names, older_readers, strings};
+use super::{CopyOptions, drop_filters, effect, names, older_readers, reserved, strings};
 use ncirrus::internals::{DatasetInternals, SessionInternals, StringLengths, resolve};
 use ncirrus::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
@@ -40,6 +40,7 @@ pub fn plan_copy(
     )?;
     let CopyBlueprint { mut model, pairs, left_out } = CopyBlueprint::draw(source, options, &[], &create)?;
     let mut losses = Vec::new();
+    reserved::fit(&mut model, &create, options.rename_reserved, &mut losses)?;
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, told) = strings::guess(&model, &pairs, &create);
     let resolved = resolve(&create, target, &lengths, session.settings())?;
