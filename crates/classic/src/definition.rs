@@ -5,8 +5,8 @@ use crate::geometry::{SlabSize, padded, slab};
 use crate::order::{element_of, to_big_endian};
 use ncirrus_layout::{Detail, Error, Result, StoredType};
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, Fill, Model, TypeId, TypeRef,
-    Values, VarId, Variable, check_name,
+    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, Fill, Model, TypeId,
+    TypeRef, Values, VarId, Variable, check_name,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -202,7 +202,8 @@ fn refuse_groups_and_types(version: FormatVersion, model: &Model) -> Result<()> 
     ty.map_or(Ok(()), |ty| {
         let message = format!("a file of kind {} has no user-defined types", version.format());
         // Readers define types of their own, such as that of complex numbers: the variable is what users know.
-        let is_of = |var: &VarId| model.variable(*var).is_some_and(|variable| variable.ty == TypeRef::User(*ty));
+        let is_of =
+            |var: &VarId| model.variable(*var).is_some_and(|variable| variable.ty == TypeRef::User(*ty));
         let error = match model.variables().into_iter().find(is_of) {
             Some(var) => beyond(format!("a variable of type {}; {message}", type_name(model, *ty)))
                 .at_path(model.variable_path(var)),

@@ -70,7 +70,8 @@ fn groups_types_and_second_unlimited_dimensions_are_refused_by_name() {
         });
         assert_eq!((error.kind(), error.place().path.as_deref()), (ErrorKind::Unsupported, Some("/e")));
         let error = refused(version, |model| {
-            let field = |name: &str| Field { name: name.to_owned(), ty: Atomic::Double.into(), dims: Vec::new() };
+            let field =
+                |name: &str| Field { name: name.to_owned(), ty: Atomic::Double.into(), dims: Vec::new() };
             let kind = UserKind::Compound(vec![field("r"), field("i")]);
             let ty = UserType { name: "_Complex128_t".to_owned(), kind };
             let ty = model.add_type(model.root(), ty).expect("a type");

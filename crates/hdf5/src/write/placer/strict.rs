@@ -19,7 +19,8 @@ pub(crate) fn check(model: &Model) -> Result<()> {
     let Some(root) = model.group(model.root()) else { return Ok(()) };
     if let Some(ty) = root.types.first() {
         // Readers define types of their own, such as that of complex numbers: the variable is what users know.
-        let is_of = |var: &VarId| model.variable(*var).is_some_and(|variable| variable.ty == TypeRef::User(*ty));
+        let is_of =
+            |var: &VarId| model.variable(*var).is_some_and(|variable| variable.ty == TypeRef::User(*ty));
         let path = match model.variables().into_iter().find(is_of) {
             Some(var) => model.variable_path(var),
             None => model.type_path(*ty),

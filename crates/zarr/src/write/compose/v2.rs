@@ -238,7 +238,11 @@ impl DocumentComposer<'_> {
 
     fn new_zarray(&self, var: VarId, array: &NewArray, copy: bool) -> Map<String, Value> {
         let is_char = array.form.alias == Some("char");
-        let dtype = if copy && is_char { json!("|S1") } else { array.form.data_type.clone() };
+        let dtype = match &array.form.copied_type {
+            _ if copy && is_char => json!("|S1"),
+            Some(copied) if copy => copied.clone(),
+            _ => array.form.data_type.clone(),
+        };
         let fill = match copy {
             _ if self.tells_no_fill(var, copy) => &Value::Null,
             true => &array.copied_fill,
