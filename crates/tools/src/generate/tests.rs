@@ -211,7 +211,7 @@ fn strings_that_contain_nul_are_kept_or_refused() {
             Dataset::open_with(&format!("memory://nul/{name}"), &Default::default(), &session).unwrap();
         let variable = dataset.variable("s").unwrap();
         let expected = |texts: [&str; 2]| ncirrus::Values::String(texts.map(Some).into_iter().collect());
-        let whole = ncirrus::Selection::all(&variable.shape());
+        let whole = Selection::all(&variable.shape());
         assert_eq!(variable.values(&whole).unwrap(), expected(["a\0b", "c"]), "{name}");
         let attribute = variable.attribute("a").unwrap().unwrap();
         assert_eq!(attribute.values, expected(["c\0d", "e"]), "{name}");
