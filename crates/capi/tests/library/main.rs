@@ -29,6 +29,7 @@ mod unscaled;
 mod writing;
 mod wrong_arguments;
 mod zarr_names;
+mod zarr_text;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
