@@ -278,10 +278,12 @@ fn told(failure: ParseFailure, options: &GenerateOptions<'_>) -> Error {
             Err(other) => Error::internal(other.to_string()),
         },
         ParseFailure::Faults(faults) => {
-            if let Some(tell) = options.faults {
-                faults.iter().for_each(tell);
-            }
-            Error::malformed(ParseFailure::Faults(faults).to_string())
+            let Some(tell) = options.faults else {
+                return Error::malformed(ParseFailure::Faults(faults).to_string());
+            };
+            faults.iter().for_each(tell);
+            let count = faults.len();
+            Error::malformed(format!("the text has {count} {}", if count == 1 { "fault" } else { "faults" }))
         }
         other => Error::new(ErrorKind::Io { retryable: false }, other.to_string()).because(other),
     }
