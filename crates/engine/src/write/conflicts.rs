@@ -20,7 +20,7 @@ use bytes::Bytes;
 use merge::stamp_lease;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, PhaseForm, PutPhase, Result, StorePut, Tag};
-use ncirrus_model::{Model, VarId};
+use ncirrus_model::{Model, NodeId, VarId};
 use ncirrus_store::StoreExt;
 use ncirrus_store::{Exclusion, PutCondition};
 use std::collections::HashMap;
@@ -324,12 +324,20 @@ impl ConflictControl {
         Err(Error::invalid(message).at_object(object))
     }
 
-    /// Refuses variables whose longest key the store does not accept, before anything is put.
+    /// Refuses groups and variables whose longest key the store does not accept, before anything is put.
     pub(super) fn check_longest_keys(&self, model: &Model) -> Result<()> {
         if self.output.local().is_some() || self.output.store().longest_key() == usize::MAX {
             return Ok(());
         }
         let root = self.root();
+        for node in model.nodes() {
+            let NodeId::Group(group) = node else { continue };
+            let path = model.group_path(group);
+            let below = path.trim_matches('/');
+            let len = root.key().len() + below.len() + 2 + ".zattrs".len();
+            let named = |error: Error| error.reworded(|fact| format!("group {path}: {fact}"));
+            self.check_key(&root.child(below), len).map_err(named)?;
+        }
         for var in model.variables() {
             let path = model.variable_path(var);
             // The shortest names that are put there: of a document, of a chunk.
