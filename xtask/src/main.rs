@@ -205,7 +205,7 @@ const STAGES: &[&str] =
 
 /// Stages that run beside others, and the stage that they begin with: one waits for networks, the other takes processors
 /// that the tests leave idle.
-const EARLY: &[(&str, &str)] = &[("peers", "fmt"), ("release", "unit")];
+const EARLY: &[(&str, &str)] = &[("peers", "fmt"), ("release", "docs")];
 
 fn lint() -> Outcome {
     cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])

@@ -19,7 +19,7 @@ pub(crate) fn test(arguments: &[String]) -> Outcome {
 fn all_tests() -> Outcome {
     let folder = project().join("crates/python/tests").to_string_lossy().into_owned();
     let temporary = target().join("pytest").to_string_lossy().into_owned();
-    let processes = run::processors().to_string();
+    let processes = run::concurrent_tests();
     let parallel = ["--numprocesses", &processes, "--dist", "worksteal", "--basetemp", &temporary, &folder];
     std::thread::scope(|scope| {
         let types = scope.spawn(types);

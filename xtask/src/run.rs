@@ -28,6 +28,11 @@ pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
 }
 
+/// How many tests run at once: one more than processors, since many wait for servers and disks.
+pub(crate) fn concurrent_tests() -> String {
+    (processors() + 1).to_string()
+}
+
 /// Runs cargo in the project's folder.
 pub(crate) fn cargo(arguments: &[&str]) -> Outcome {
     command("cargo", arguments, &[])

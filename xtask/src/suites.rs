@@ -14,7 +14,7 @@ pub(crate) fn unit(arguments: &[String]) -> Outcome {
     }
     if has_nextest() {
         let filter = "not (binary(command) | test(/^shipped::/))";
-        tests(&[&NEXTEST[..], &["--filterset", filter]].concat(), &[])?;
+        nextest(filter, &[])?;
         return tests(&[&TEST[..], &["--workspace", "--doc", "--quiet"]].concat(), &[]);
     }
     tests(&[&TEST[..], &["--workspace", "--", "--skip", "shipped::"]].concat(), &[])
@@ -29,7 +29,7 @@ pub(crate) fn shipped(arguments: &[String]) -> Outcome {
     let places = [("NCIRRUS_BINARY", program), ("NCIRRUS_PREFIX", prefix)];
     if arguments.is_empty() && has_nextest() {
         let filter = "binary(command) | (binary(library) & test(/^shipped::/))";
-        return tests(&[&NEXTEST[..], &["--filterset", filter]].concat(), &places);
+        return nextest(filter, &places);
     }
     // Builds the whole workspace, so that its crates have the same features as in the other tests.
     let some = |binary: &'static str| [&TEST[..], &["--workspace", "--test", binary, "--"]].concat();
@@ -58,8 +58,13 @@ pub(crate) fn corpus(arguments: &[String]) -> Outcome {
 }
 
 const TEST: [&str; 3] = ["test", "--profile", "checked"];
-// One run tells all that fails.
-const NEXTEST: [&str; 6] = ["nextest", "run", "--workspace", "--cargo-profile", "checked", "--no-fail-fast"];
+
+/// Runs the tests that a filter selects; one run shows all that fail.
+fn nextest(filter: &str, places: &[(&str, PathBuf)]) -> Outcome {
+    let threads = run::concurrent_tests();
+    let run = ["nextest", "run", "--workspace", "--cargo-profile", "checked", "--no-fail-fast"];
+    tests(&[&run[..], &["--test-threads", &threads, "--filterset", filter]].concat(), places)
+}
 
 /// It runs tests of all binaries concurrently; it is optional.
 fn has_nextest() -> bool {

@@ -53,12 +53,12 @@ pub(crate) fn close_at_exit() {
 fn close_all() {
     let written = |file: &Arc<OpenFile>| file.writes && !file.is_inherited();
     for file in slots::own().into_iter().filter(written) {
-        // The program ends: nobody is left who could be told. What goes wrong with one file leaves the others whole.
+        // The program ends, and no call returns an error. What goes wrong with one file leaves the others whole.
         let _ = catch_unwind(AssertUnwindSafe(|| end_at_exit(&file)));
     }
 }
 
-/// Ends a file when the program ends: one that cannot be ended is given up. Nobody drops it any more, and a new one would stay under
+/// Ends a file when the program ends: one that cannot be ended is given up. It is not dropped any more, and a new one would stay under
 /// the name that it has until it is at its path.
 fn end_at_exit(file: &OpenFile) -> Outcome<()> {
     let mut state = file.core.alone();

@@ -4,4 +4,3 @@ pub(crate) mod log;
 pub(crate) mod netcdf_tools;
 pub(crate) mod own_interface;
 pub(crate) mod plugin_paths;
-pub(crate) mod refusals;

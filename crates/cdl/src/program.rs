@@ -143,8 +143,7 @@ struct OwnedAttribute<'m> {
 /// Types in an order in which each one is defined after those that it consists of: first all that consist of none, then those
 /// that consist of these, and so on.
 fn types_in_order(model: &Model) -> Vec<TypeId> {
-    let all = model.walk().into_iter().filter_map(|group| model.group(group));
-    let mut left: Vec<TypeId> = all.flat_map(|group| group.types.iter().copied()).collect();
+    let mut left = model.types();
     let mut order: Vec<TypeId> = Vec::with_capacity(left.len());
     while !left.is_empty() {
         let is_ready = |id: &TypeId| parts_of_type(model, *id).iter().all(|part| order.contains(part));

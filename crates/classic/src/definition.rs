@@ -1,12 +1,13 @@
 //! A model in the form that a classic file can represent: one group, at most one unlimited dimension, types of the
 //! variant. Anything else is an error that names the member.
 use crate::FormatVersion;
+use crate::encode::encode;
 use crate::geometry::{SlabSize, padded, slab};
 use crate::order::{element_of, to_big_endian};
 use ncirrus_layout::{Detail, Error, Result, StoredType};
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, Fill, Model, TypeRef,
-    Values, VarId, Variable, check_name,
+    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FileRoom, Fill, Model, TypeId,
+    TypeRef, Values, VarId, Variable, check_name,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +24,17 @@ pub(crate) struct FittedModel {
     pub(crate) vars: Vec<VariableDefinition>,
     /// Where the parts of the file begin, if somebody determined it.
     pub(crate) room: Option<FileRoom>,
-    index: HashMap<VarId, usize>,
+    pub(crate) index: HashMap<VarId, usize>,
+    /// Numbers of the dimensions.
+    pub(crate) numbers: HashMap<DimId, u64>,
+    /// The unlimited dimension.
+    pub(crate) record: Option<DimId>,
+    /// How many variables have records.
+    pub(crate) record_vars: usize,
+    /// Bytes of the header. Where attributes were replaced without a look at the whole model, there may be fewer.
+    pub(crate) header_len: u64,
+    /// Bytes of all variables, each of them padded, with one record.
+    pub(crate) padded_len: u64,
 }
 
 /// A variable that fits the format.
@@ -70,8 +81,25 @@ impl FittedModel {
         let room = model.room().map(|room| {
             if vars.is_empty() { FileRoom { max_len: room.max_len, ..FileRoom::default() } } else { room }
         });
-        let definition = Self { version, records, dims, attributes, vars, room, index };
+        let record_vars = vars.iter().filter(|var| var.is_record).count();
+        let lens = vars.iter().map(|var| var.padded_len().unwrap_or(u64::MAX));
+        let padded_len = lens.fold(0, u64::saturating_add);
+        let mut definition = Self {
+            version,
+            records,
+            dims,
+            attributes,
+            vars,
+            room,
+            index,
+            numbers,
+            record,
+            record_vars,
+            header_len: 0,
+            padded_len,
+        };
         definition.check_sizes()?;
+        definition.header_len = encode(&definition, None, 0)?.len() as u64;
         Ok(definition)
     }
 
@@ -124,15 +152,19 @@ impl VariableDefinition {
 }
 
 /// Checks the references of a model's variables.
-struct ModelScope<'a> {
-    version: FormatVersion,
-    model: &'a Model,
-    numbers: &'a HashMap<DimId, u64>,
-    record: Option<DimId>,
+pub(crate) struct ModelScope<'a> {
+    pub(crate) version: FormatVersion,
+    pub(crate) model: &'a Model,
+    pub(crate) numbers: &'a HashMap<DimId, u64>,
+    pub(crate) record: Option<DimId>,
 }
 
 impl ModelScope<'_> {
-    fn variable(&self, id: VarId) -> Result<VariableDefinition> {
+    /// A variable of the model.
+    ///
+    /// # Errors
+    /// What the variant cannot represent.
+    pub(crate) fn variable(&self, id: VarId) -> Result<VariableDefinition> {
         let path = self.model.variable_path(id);
         let variable = self.model.variable(id).ok_or_else(|| Error::internal("a variable without entry"))?;
         if let Some(fault) = &variable.fault {
@@ -146,7 +178,12 @@ impl ModelScope<'_> {
         let (stored, fill) = element_of(variable).ok_or_else(|| Error::internal("a type without bytes"))?;
         let mut attributes = known(self.version, &variable.attributes, &path)?;
         if let (Fill::Apart(own), None) = (&variable.fill, attributes.find("_FillValue")) {
-            attributes.put(Attribute { name: "_FillValue".to_owned(), ty: variable.ty, values: own.clone() });
+            attributes.put(Attribute {
+                name: "_FillValue".to_owned(),
+                ty: variable.ty,
+                values: own.clone(),
+                is_json: false,
+            });
         }
         let dims = variable.dims.iter().filter_map(|dim| self.numbers.get(dim).copied()).collect();
         let is_filled = variable.is_filled();
@@ -196,8 +233,22 @@ fn refuse_groups_and_types(version: FormatVersion, model: &Model) -> Result<()> 
     let ty = model.group(model.root()).and_then(|root| root.types.first());
     ty.map_or(Ok(()), |ty| {
         let message = format!("a file of kind {} has no user-defined types", version.format());
-        Err(beyond(message).at_path(model.type_path(*ty)).by("classic"))
+        // Readers define types of their own, such as that of complex numbers: the variable is what users know.
+        let is_of =
+            |var: &VarId| model.variable(*var).is_some_and(|variable| variable.ty == TypeRef::User(*ty));
+        let error = match model.variables().into_iter().find(is_of) {
+            Some(var) => beyond(format!("a variable of type {}; {message}", type_name(model, *ty)))
+                .at_path(model.variable_path(var)),
+            None => beyond(message).at_path(model.type_path(*ty)),
+        };
+        Err(error.by("classic"))
     })
+}
+
+/// The name of a type; that of complex numbers says so.
+fn type_name(model: &Model, ty: TypeId) -> String {
+    let name = model.user_type(ty).map(|ty| ty.name.clone()).unwrap_or_default();
+    if name.starts_with("_Complex") { format!("{name} (complex numbers)") } else { name }
 }
 
 /// Names and lengths of the dimensions, their numbers, and the unlimited one.
@@ -228,7 +279,7 @@ fn dimensions(version: FormatVersion, model: &Model, ids: &[DimId]) -> Result<Di
     Ok((dims, numbers, record))
 }
 
-fn fixed_len(version: FormatVersion, len: u64) -> Result<u64> {
+pub(crate) fn fixed_len(version: FormatVersion, len: u64) -> Result<u64> {
     let most = version.max_size();
     match len {
         0 => Err(beyond("a fixed dimension of length 0, which marks the unlimited one in netCDF-3")),
@@ -241,7 +292,7 @@ fn fixed_len(version: FormatVersion, len: u64) -> Result<u64> {
 }
 
 /// The attributes of a group or variable, each checked.
-fn known(version: FormatVersion, state: &AttributeState, path: &str) -> Result<Attributes> {
+pub(crate) fn known(version: FormatVersion, state: &AttributeState, path: &str) -> Result<Attributes> {
     let attributes = match state {
         AttributeState::Known(attributes) => attributes.clone(),
         AttributeState::Damaged(fault) => return Err(Error::from(fault.clone()).at_path(path)),
@@ -251,21 +302,28 @@ fn known(version: FormatVersion, state: &AttributeState, path: &str) -> Result<A
         let error = Error::from(fault.clone());
         return Err(error.reworded(|fact| format!("attribute {name:?}: {fact}")).at_path(path));
     }
-    for attribute in attributes.iter() {
-        let named = |error: Error| {
-            let error = error.reworded(|fact| format!("attribute {:?}: {fact}", attribute.name));
-            error.at_path(path).by("classic")
-        };
-        name_of(&attribute.name, path)?;
-        let ty = atomic_of(version, attribute.ty, "value").map_err(named)?;
-        if attribute.values.atomic() != Some(ty) {
-            return Err(named(Error::invalid(format!("its values are not of its type {}", ty.name()))));
-        }
-        if attribute.values.len() as u64 > version.max_count() {
-            return Err(named(Error::limit(format!("{} values are too many", attribute.values.len()))));
-        }
-    }
+    attributes.iter().try_for_each(|attribute| check_attribute(version, attribute, path))?;
     Ok(attributes)
+}
+
+/// Checks an attribute of the group or variable of that path.
+///
+/// # Errors
+/// What the variant cannot represent.
+pub(crate) fn check_attribute(version: FormatVersion, attribute: &Attribute, path: &str) -> Result<()> {
+    let named = |error: Error| {
+        let error = error.reworded(|fact| format!("attribute {:?}: {fact}", attribute.name));
+        error.at_path(path).by("classic")
+    };
+    name_of(&attribute.name, path)?;
+    let ty = atomic_of(version, attribute.ty, "value").map_err(named)?;
+    if attribute.values.atomic() != Some(ty) {
+        return Err(named(Error::invalid(format!("its values are not of its type {}", ty.name()))));
+    }
+    if attribute.values.len() as u64 > version.max_count() {
+        return Err(named(Error::limit(format!("{} values are too many", attribute.values.len()))));
+    }
+    Ok(())
 }
 
 fn atomic_of(version: FormatVersion, ty: TypeRef, what: &str) -> Result<Atomic> {
@@ -286,7 +344,7 @@ fn beyond(message: impl Into<String>) -> Error {
     Error::unsupported(message).with_detail(Detail::BeyondClassic)
 }
 
-fn name_of(name: &str, path: &str) -> Result<String> {
+pub(crate) fn name_of(name: &str, path: &str) -> Result<String> {
     check_name(name).map_err(|error| Error::from(error).at_path(path).by("classic"))
 }
 

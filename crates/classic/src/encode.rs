@@ -5,7 +5,7 @@ use crate::definition::{FittedModel, VariableDefinition};
 use crate::header::{TAG_ATTRIBUTE, TAG_DIMENSION, TAG_VARIABLE};
 use crate::order::to_big_endian;
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::Attributes;
+use ncirrus_model::{Attribute, Attributes};
 
 /// The header of a file with that arrangement; without an arrangement all variables begin at 0, which gives a header
 /// of the same length.
@@ -35,6 +35,37 @@ pub(crate) fn encode(
             .map_err(|error: Error| error.at_path(&var.path))?;
     }
     Ok(writer.bytes)
+}
+
+/// Bytes of a dimension in the header.
+///
+/// # Errors
+/// `Limit` if a number does not fit the variant.
+pub(crate) fn dimension_len(version: FormatVersion, name: &str) -> Result<u64> {
+    let mut writer = HeaderWriter { version, bytes: Vec::new() };
+    writer.name(name)?;
+    writer.count(0)?;
+    Ok(writer.bytes.len() as u64)
+}
+
+/// Bytes of a variable in the header.
+///
+/// # Errors
+/// `Limit` if a number does not fit the variant.
+pub(crate) fn variable_len(version: FormatVersion, var: &VariableDefinition) -> Result<u64> {
+    let mut writer = HeaderWriter { version, bytes: Vec::new() };
+    writer.variable(var, 0)?;
+    Ok(writer.bytes.len() as u64)
+}
+
+/// Bytes of an attribute in the header.
+///
+/// # Errors
+/// `Limit` if a number does not fit the variant.
+pub(crate) fn attribute_len(version: FormatVersion, attribute: &Attribute) -> Result<u64> {
+    let mut writer = HeaderWriter { version, bytes: Vec::new() };
+    writer.attribute(attribute)?;
+    Ok(writer.bytes.len() as u64)
 }
 
 /// The bytes of the number of records alone, at [`RECORDS_OFFSET`].
@@ -75,15 +106,16 @@ impl HeaderWriter {
 
     fn attributes(&mut self, attributes: &Attributes) -> Result<()> {
         self.list(TAG_ATTRIBUTE, attributes.len())?;
-        for attribute in attributes.iter() {
-            self.name(&attribute.name)?;
-            let atomic =
-                attribute.values.atomic().ok_or_else(|| Error::internal("an unchecked attribute"))?;
-            self.u32(u32::from(atomic.number()));
-            self.count(attribute.values.len() as u64)?;
-            self.bytes.extend_from_slice(&to_big_endian(&attribute.values)?);
-            self.pad();
-        }
+        attributes.iter().try_for_each(|attribute| self.attribute(attribute))
+    }
+
+    fn attribute(&mut self, attribute: &Attribute) -> Result<()> {
+        self.name(&attribute.name)?;
+        let atomic = attribute.values.atomic().ok_or_else(|| Error::internal("an unchecked attribute"))?;
+        self.u32(u32::from(atomic.number()));
+        self.count(attribute.values.len() as u64)?;
+        self.bytes.extend_from_slice(&to_big_endian(&attribute.values)?);
+        self.pad();
         Ok(())
     }
 

@@ -161,7 +161,7 @@ impl HeaderParser<'_> {
         let count = self.cursor.count(self.version, "the length of an attribute")?;
         let size = ty.byte_len().unwrap_or(1) as u64;
         let bytes = self.cursor.take_padded(count.saturating_mul(size), "the value of an attribute")?;
-        Ok(Attribute { name, ty: TypeRef::Atomic(ty), values: from_big_endian(ty, bytes) })
+        Ok(Attribute { name, ty: TypeRef::Atomic(ty), values: from_big_endian(ty, bytes), is_json: false })
     }
 
     /// The number of entries of a list that must have that tag.

@@ -14,6 +14,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod additions;
 mod arrangement;
 mod catalog;
 mod commit;

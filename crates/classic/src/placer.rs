@@ -7,7 +7,6 @@
 use crate::ClassicWriter;
 use crate::arrangement::{FileArrangement, HeldPlaces};
 use crate::definition::{FittedModel, VariableDefinition, too_large};
-use crate::encode::encode;
 use crate::scratch::{ScratchArea, ScratchPiece};
 use crate::track::{PlacedCell, VariableTrack};
 use crate::written::NumberRuns;
@@ -16,7 +15,7 @@ use ncirrus_layout::{
     Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer, PlacerWork,
     PreparedPlacement, PutPhase, Result, Step, StorePut, View,
 };
-use ncirrus_model::{Model, Values, VarId};
+use ncirrus_model::{Changes, Model, Values, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -32,6 +31,8 @@ pub(crate) struct ClassicPlacer {
     pub(crate) scratch: ScratchArea,
     /// Whether data must move before the file matches the model.
     pub(crate) moving: bool,
+    /// Whether the target is that of an earlier definition, with fewer members.
+    pub(crate) is_target_old: bool,
     held: HeldPlaces,
     pub(crate) committed: CommittedState,
     pub(crate) planned: Option<CommittedState>,
@@ -81,6 +82,7 @@ impl ClassicPlacer {
             tracks,
             scratch: ScratchArea::default(),
             moving: false,
+            is_target_old: false,
             held: HeldPlaces { fixed: false, records: false },
             file_len: committed.file_len,
             committed,
@@ -94,7 +96,10 @@ impl ClassicPlacer {
     pub(crate) fn adopt(&mut self, model: &Model) -> Result<()> {
         let definition = FittedModel::new(self.definition.version, model)?;
         self.check_unchanged(&definition)?;
-        let header_len = encode(&definition, None, 0)?.len() as u64;
+        let header_len = definition.header_len;
+        if definition.room.is_some() {
+            self.renew_target()?;
+        }
         // Room that was determined before is kept although nothing may be in the file yet that needs it.
         let (old, held) = match definition.room {
             Some(_) => (&self.target, HeldPlaces { fixed: true, records: true }),
@@ -119,8 +124,26 @@ impl ClassicPlacer {
         if !self.moving {
             self.actual = target.clone();
         }
-        (self.definition, self.target) = (definition, target);
+        (self.definition, self.target, self.is_target_old) = (definition, target, false);
         Ok(())
+    }
+
+    /// Determines the arrangement of the present definition, after additions that were adopted without.
+    fn renew_target(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.is_target_old) {
+            let (definition, pad) = (&self.definition, self.choices.header_pad);
+            let len = definition.header_len;
+            self.target = FileArrangement::plan(definition, len, pad, &self.actual, self.held)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn header_pad(&self) -> u64 {
+        self.choices.header_pad
+    }
+
+    pub(crate) fn cell_bytes(&self) -> u64 {
+        self.choices.cell_bytes
     }
 
     /// Refuses to reshape existing data.
@@ -270,8 +293,10 @@ impl Placer for ClassicPlacer {
         }
     }
 
-    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
-        self.adopt(model)?;
+    fn define(&mut self, _: &dyn View, model: &Model, changes: Option<&Changes>) -> Step<Vec<StorePut>> {
+        if !changes.is_some_and(|changes| self.adopt_additions(model, changes)) {
+            self.adopt(model)?;
+        }
         Ok(Vec::new())
     }
 

@@ -1,6 +1,7 @@
 //! `ncirrus nccopy` beside Debian's nccopy: the same flags and files, the same exit codes and the same datasets.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus_testkit::corpus::program;
+use ncirrus_testkit::sample::{all_cases, in_turn};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -176,7 +177,10 @@ fn every_flag_does_what_debians_program_does() {
         std::fs::create_dir(&own).unwrap();
         std::fs::rename(folder.path().join(format!("{source}.nc")), own.join(format!("{source}.nc")))
             .unwrap();
-        let runs = FLAGS.iter().map(|flags| (*flags, compare(&nccopy, &ncdump, &own, flags, source)));
+        let turn = SOURCES.iter().position(|(name, _, _)| *name == source).unwrap_or(0);
+        // Each flag is tried on every second source, or on all.
+        let flags = FLAGS.iter().enumerate().filter(|(number, _)| in_turn(number + turn, 2));
+        let runs = flags.map(|(_, flags)| (*flags, compare(&nccopy, &ncdump, &own, flags, source)));
         runs.collect::<Vec<_>>()
     };
     let runs: Vec<(&str, Vec<_>)> = std::thread::scope(|scope| {
@@ -199,7 +203,8 @@ fn every_flag_does_what_debians_program_does() {
     println!(
         "{alike} of {all} runs are as those of Debian's nccopy; nccopying/exceptions.tsv has the others"
     );
-    failures.extend(known.iter().map(|(source, flags)| format!("{source}\t{flags}\tis not a case")));
+    let known = known.iter().filter(|_| all_cases());
+    failures.extend(known.map(|(source, flags)| format!("{source}\t{flags}\tis not a case")));
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 

@@ -1,6 +1,7 @@
 //! netCDF's programs by their names, beside Debian's: standard output and exit codes; links; pages of the commands.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus_testkit::corpus::program;
+use ncirrus_testkit::sample::{all_cases, in_turn};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -100,7 +101,7 @@ fn ncdump_is_as_debians() {
     let own = links(folder.path()).join("ncdump");
     let exceptions = exceptions();
     let (mut alike, mut all, mut failures, mut used) = (0, 0, Vec::new(), BTreeSet::new());
-    for (file, kind, cdl) in FILES {
+    for (turn, (file, kind, cdl)) in FILES.into_iter().enumerate() {
         let text = folder.path().join("text.cdl");
         std::fs::write(&text, format!("netcdf x {{ {cdl} }}")).unwrap();
         let url = if file.ends_with(".file") {
@@ -114,7 +115,9 @@ fn ncdump_is_as_debians() {
             .output();
         let made = made.unwrap();
         assert!(made.status.success(), "{file}: {}", told(&made));
-        for flags in FLAGS {
+        // Each flag is tried on every third file, or on all.
+        let flags = FLAGS.iter().enumerate().filter(|(number, _)| in_turn(number + turn, 3));
+        for (_, flags) in flags {
             let arguments: Vec<&str> = flags.split_whitespace().chain([url.as_str()]).collect();
             let run = |program: &Path| {
                 Command::new(program).args(&arguments).current_dir(folder.path()).output().unwrap()
@@ -142,7 +145,7 @@ fn ncdump_is_as_debians() {
     );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let unused: Vec<_> = exceptions.keys().filter(|name| !used.contains(*name)).collect();
-    assert!(unused.is_empty(), "exceptions without a difference: {unused:?}");
+    assert!(unused.is_empty() || !all_cases(), "exceptions without a difference: {unused:?}");
 }
 
 /// Command lines of ncgen, and whether Debian's exit code is another by intent.

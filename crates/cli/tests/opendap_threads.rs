@@ -1,9 +1,8 @@
 //! Sixteen threads read datasets of one OPeNDAP server: equal bytes, and never more than four requests in flight.
-//! `NCIRRUS_STRESS_SECONDS` sets the duration of both tests; a few seconds by default, ten with `CI=true`.
+//! `NCIRRUS_STRESS_SECONDS` sets the duration of both tests; a few seconds by default.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use crate::opendap_server::{Numbers, served};
 use ncirrus::{Dataset, OpenOptions, Selection, Session};
-use ncirrus_testkit::corpus::required;
 use ncirrus_testkit::dap_server::{DapBehaviour, DapServer};
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ const THREADS: u64 = 16;
 
 fn duration() -> Duration {
     let seconds = std::env::var("NCIRRUS_STRESS_SECONDS").map(|text| text.parse().unwrap());
-    Duration::from_secs(seconds.unwrap_or(if required() { 10 } else { 4 }) / 2)
+    Duration::from_secs(seconds.unwrap_or(4) / 2)
 }
 
 fn example() -> &'static Path {

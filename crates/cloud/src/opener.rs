@@ -51,9 +51,13 @@ impl StoreOpener for CloudOpener {
         if url.is_http() && url.query().is_some() && !asks_for_version(url) {
             return Ok(None);
         }
+        let version = url.version();
+        if version.is_some() && bucket.provider != CloudProvider::S3 {
+            let message = "versionId= in the address: only versions of Amazon's protocol are read";
+            return Err(Error::unsupported(message).at_object(url));
+        }
         let mut store = CloudStore::connect(&bucket, url.fragment(), &context)?;
-        let is_amazon = bucket.provider == CloudProvider::S3;
-        if let Some(version) = url.version().filter(|_| is_amazon) {
+        if let Some(version) = version {
             store = store.at_version(&bucket.key, &version);
         }
         let root = store.root().child(&bucket.key);

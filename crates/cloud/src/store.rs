@@ -112,7 +112,7 @@ impl CloudStore {
     }
 
     async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
-        let path = path_of(object)?;
+        let path = self.path_at_version(object)?;
         if object.key().is_empty() {
             return Ok(None);
         }
@@ -143,7 +143,7 @@ impl CloudStore {
 
     /// Requests the size first, then bytes that exist.
     async fn by_size(&self, object: &ObjectId, path: &Path, want: &Want) -> Result<Option<ObjectBytes>> {
-        let meta = match self.objects.head(path).await.map_err(CloudFault::from) {
+        let meta = match self.head(path).await {
             Ok(meta) => meta,
             Err(CloudFault::Absent) => return Ok(None),
             Err(fault) => return Err(fault.at(object)),
@@ -202,6 +202,7 @@ impl CloudStore {
 
     fn check_len(&self, object: &ObjectId) -> Result<()> {
         match object.key().len() {
+            0 => Err(Error::invalid("a bucket without a key: no object can be put there").at_object(object)),
             len if len > LONGEST_KEY => {
                 let message = format!("a key of {len} bytes: object stores take at most {LONGEST_KEY}");
                 Err(Error::invalid(message).at_object(object))
@@ -211,7 +212,7 @@ impl CloudStore {
     }
 
     async fn is_there(&self, object: &ObjectId) -> Result<bool> {
-        match self.objects.head(&path_of(object)?).await.map_err(CloudFault::from) {
+        match self.head(&self.path_at_version(object)?).await {
             Ok(_) => Ok(true),
             Err(CloudFault::Absent) => Ok(false),
             Err(fault) => Err(fault.at(object)),
@@ -228,6 +229,7 @@ impl CloudStore {
 
     async fn names(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
         let path = path_of(prefix)?;
+        self.check_no_version(prefix)?;
         if let Some(asking) = &self.other {
             return self.names_listed(asking, prefix, page).await;
         }
@@ -257,6 +259,7 @@ impl CloudStore {
         page: Option<&str>,
     ) -> Result<ObjectPage> {
         let folder = key::folder(key::check(prefix)?);
+        self.check_no_version(prefix)?;
         if let Some(asking) = &self.other {
             return self.objects_listed(asking, prefix, page).await;
         }

@@ -323,8 +323,11 @@ pub(crate) const AMAZON: &str = "https://s3.amazonaws.com";
 
 /// Parts of a bucket address other than bucket, key and version would be silently ignored, so they are refused.
 fn check_rest(url: &Url) -> Result<()> {
-    let is_known = |field: &str| field.is_empty() || field.starts_with("versionId=");
-    let why = if !url.query().is_none_or(|query| query.split('&').all(is_known)) {
+    let is_known = |field: &str| {
+        field.is_empty() || field.strip_prefix("versionId=").is_some_and(|version| !version.is_empty())
+    };
+    let fields = || url.query().unwrap_or_default().split('&').filter(|field| !field.is_empty());
+    let why = if fields().count() > 1 || !fields().all(is_known) {
         "a query in the address of a bucket: only versionId= is known; https:// and %3F reach a key that has a ?"
     } else if url.scheme() != Scheme::Azure && url.credentials().is_some() {
         "a user in the address of a bucket: name a profile (#aws.profile=) or an alias, or set variables"

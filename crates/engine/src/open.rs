@@ -6,7 +6,8 @@ pub(crate) use found::is_zip;
 
 use crate::drive::DriveContext;
 use ncirrus_layout::{
-    AddressHints, Confidence, Driver, Error, Need, ObjectId, Result, Stall, Step, View, join_each, settle,
+    AddressHints, Confidence, Driver, Error, Need, ObjectId, OpenOptions, Result, Stall, Step, View,
+    join_each, settle,
 };
 use ncirrus_store::StoreFacts;
 use std::sync::Arc;
@@ -51,6 +52,19 @@ pub(crate) fn named(hints: &AddressHints, drivers: &[Arc<dyn Driver>]) -> Result
     let driver = drivers.iter().find(|driver| driver.name() == "dap");
     let absent = || Error::unsupported(format!("the mode {mode}: the library was built without OPeNDAP"));
     driver.cloned().ok_or_else(absent).map(Some)
+}
+
+/// The driver of Zarr, if the mode says that the dataset is one and it can be opened although nothing tells so: a folder
+/// of arrays that is no group, which netCDF-C reads.
+pub(crate) async fn by_mode(
+    context: &DriveContext,
+    root: &ObjectId,
+    options: &OpenOptions,
+    drivers: &[Arc<dyn Driver>],
+) -> Option<Arc<dyn Driver>> {
+    let is_meant = ["zarr", "nczarr"].iter().any(|mode| options.address.has_mode(mode));
+    let driver = drivers.iter().find(|driver| is_meant && driver.name() == "zarr")?;
+    context.drive(|view| driver.open(view, root, options)).await.ok().map(|_| Arc::clone(driver))
 }
 
 /// The modes that name a protocol, the preferred one first: what is at such an address cannot be told by its first bytes.

@@ -28,6 +28,8 @@ mod driven_placer;
 mod editing;
 mod encoded;
 mod encoder;
+mod gathered_patches;
+mod growth;
 mod joint;
 mod lock_order;
 mod patches;
@@ -59,7 +61,7 @@ use crate::dataset::Dataset;
 use crate::session::Session;
 use commit::Committer;
 use conflicts::ConflictControl;
-use definitions::{WriterDefinitions, translated};
+use definitions::{PendingDefinitions, WriterDefinitions, translated};
 use driven_placer::DrivenPlacer;
 use editing::EditTurns;
 use encoder::ChunkEncoder;
@@ -110,8 +112,9 @@ impl WriterParts {
             let message = format!("{} cannot be written to", store.id().as_str());
             return Err(Error::new(ErrorKind::Denied, message));
         }
-        let output = TargetStore::new(Arc::clone(&session.shared), Arc::clone(&store));
-        let placer = Arc::new(DrivenPlacer::new(session, store, placer));
+        let patches = placer.abilities().patches;
+        let output = TargetStore::new(Arc::clone(&session.shared), store, patches);
+        let placer = Arc::new(DrivenPlacer::new(session, Arc::clone(output.store()), placer));
         Ok(Self { output, placer })
     }
 }
@@ -249,36 +252,52 @@ impl DatasetWriter {
     async fn define<'a>(&self, commit: &'a CommitGuard<'_>) -> Result<ChunkAccess<'a>> {
         let defining = self.turns.defining.lock(commit).await;
         let pending = self.definitions().pending();
-        if let Some(model) = pending {
-            self.pass_on(&model, defining.chunk_access()).await?;
+        if let Some(pending) = pending {
+            self.pass_on(&pending, defining.chunk_access()).await?;
         }
         Ok(ChunkAccess::after_defining(commit, defining))
     }
 
-    async fn pass_on(&self, model: &Arc<Model>, access: ChunkAccess<'_>) -> Result<()> {
+    async fn pass_on(&self, pending: &PendingDefinitions, access: ChunkAccess<'_>) -> Result<()> {
         // Chunks may have other shapes from here on: cached ones are put with those that they had.
         self.flush_all(access).await?;
-        let puts = match self.try_define(model).await {
+        let puts = match self.try_define(pending).await {
             Ok(puts) => puts,
             Err(error) => {
                 self.definitions().roll_back(&error);
                 return Err(error);
             }
         };
-        self.definitions().accept();
+        self.definitions().accept(pending);
         self.conflicts.ask_for_conditions()?;
         self.put(puts).await
     }
 
-    async fn try_define(&self, model: &Arc<Model>) -> Result<Vec<StorePut>> {
-        self.conflicts.check_longest_keys(model)?;
-        let model = translated(model, &self.placer.abilities, self.session.registry())?;
-        let mut puts = self.placer.drive(|view, placer| placer.define(view, &model)).await?;
-        let complete = self.completed(&model)?;
-        if !Arc::ptr_eq(&model, &complete) {
-            puts.extend(self.placer.drive(|view, placer| placer.define(view, &complete)).await?);
+    async fn try_define(&self, pending: &PendingDefinitions) -> Result<Vec<StorePut>> {
+        let (changes, vars) = (pending.changes.as_ref(), pending.variables());
+        self.conflicts.check_longest_keys(&pending.model, &vars)?;
+        let model = self.to_pass(pending);
+        let model = translated(model, &vars, &self.placer.abilities, self.session.registry())?;
+        let mut puts = self.placer.drive(|view, placer| placer.define(view, &model, changes)).await?;
+        let (model, is_changed) = self.completed(model, &vars)?;
+        if is_changed {
+            puts.extend(self.placer.drive(|view, placer| placer.define(view, &model, changes)).await?);
+        }
+        if !Arc::ptr_eq(&model, &pending.model) {
+            self.definitions().passed = Some(model);
         }
         Ok(puts)
+    }
+
+    /// The model to be passed to the format. One in which filters are described in another way is made once and follows then.
+    fn to_pass(&self, pending: &PendingDefinitions) -> Arc<Model> {
+        match (self.definitions().passed.take(), &pending.changes) {
+            (Some(mut passed), Some(changes)) => {
+                Arc::make_mut(&mut passed).follow(&pending.model, changes);
+                passed
+            }
+            _ => Arc::clone(&pending.model),
+        }
     }
 
     /// A variable bound to codecs and conversions.

@@ -18,6 +18,11 @@ impl AddressHints {
     pub fn has_mode(&self, word: &str) -> bool {
         self.modes.iter().any(|mode| mode == word)
     }
+
+    /// The value of a key; the last one if it occurs several times.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
 }
 
 impl fmt::Debug for AddressHints {

@@ -1,7 +1,7 @@
 //! Where written bytes go, and in which order they become visible.
 use crate::{CellList, ChunkGrid, ChunkRef, EdgeChunks, ObjectId, Resolver, Result, Step, StoredType, View};
 use bytes::Bytes;
-use ncirrus_model::{CodecSpace, CodecSpec, Model, Values, VarId};
+use ncirrus_model::{Changes, CodecSpace, CodecSpec, Model, Values, VarId};
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -31,11 +31,12 @@ pub trait Placer: Debug + Send {
 
     /// Accepts definitions: called after every change of the model, before data of new members are placed. Filters
     /// are in the placer's own codec space. Puts at this point are not yet visible. Encodings may change: chunks that
-    /// are staged with the earlier ones are placed before.
+    /// are staged with the earlier ones are placed before. `changes` is all that differs from the model that was accepted
+    /// last, so that the work can be in proportion to it; `None` if that is not known. After an error they are not known.
     ///
     /// # Errors
     /// A need; `Unsupported` or `Invalid` naming the first member that the format cannot represent.
-    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<StorePut>>;
+    fn define(&mut self, view: &dyn View, model: &Model, changes: Option<&Changes>) -> Step<Vec<StorePut>>;
 
     /// How elements of a variable are chunked, stored and encoded, after `define`.
     ///

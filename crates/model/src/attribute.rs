@@ -4,7 +4,7 @@ use crate::name_index::{Lookup, NameIndex};
 use crate::{Member, TypeRef, Values, check_name};
 
 /// A named, typed list of values.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Attribute {
     /// Name, unique in its holder.
     pub name: String,
@@ -12,6 +12,16 @@ pub struct Attribute {
     pub ty: TypeRef,
     /// The values; text (`NC_CHAR`) is bytes, one per character.
     pub values: Values,
+    /// Whether the text is JSON that the source stores as JSON: a dictionary or list of a Zarr dataset. Copies to Zarr
+    /// store it as JSON. It is not part of the value: attributes that differ in it are equal.
+    pub is_json: bool,
+}
+
+impl PartialEq for Attribute {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { name, ty, values, is_json: _ } = self;
+        *name == other.name && *ty == other.ty && *values == other.values
+    }
 }
 
 impl Attribute {
@@ -24,7 +34,7 @@ impl Attribute {
     /// as `byte` here: give those their type with a struct literal.
     pub fn atomic(name: impl Into<String>, values: Values) -> Self {
         let ty = TypeRef::Atomic(values.atomic().unwrap_or(crate::Atomic::Byte));
-        Self { name: name.into(), ty, values }
+        Self { name: name.into(), ty, values, is_json: false }
     }
 
     /// The text of a char attribute or of a string attribute with one element; invalid UTF-8 is replaced.

@@ -107,7 +107,8 @@ fn apply(
     match *op {
         Op::Set(name, number, at) => {
             let (ty, values) = samples(number, model, user);
-            let attribute = Attribute { name: NAMES[name].into(), ty, values: values[at].clone() };
+            let attribute =
+                Attribute { name: NAMES[name].into(), ty, values: values[at].clone(), is_json: false };
             put(list, attribute.clone());
             model.set_attribute(node, attribute).unwrap();
         }
@@ -123,7 +124,7 @@ fn apply(
         }
         Op::Choose(at) => {
             let values = own(at, model);
-            put(list, Attribute { name: "_FillValue".into(), ty, values: values.clone() });
+            put(list, Attribute { name: "_FillValue".into(), ty, values: values.clone(), is_json: false });
             *fill = Fill::Attribute;
             model.set_fill(var, values).unwrap();
         }

@@ -1,9 +1,10 @@
 //! Options for creating datasets, and the choice of the kind.
+mod configured;
 mod setters;
 
 use crate::{Error, Result};
 use ncirrus_classic::{ClassicWriter, FormatVersion};
-use ncirrus_config::{ConfigKey, ConfigSettings};
+use ncirrus_config::ConfigSettings;
 pub use ncirrus_hdf5::FileStructures;
 use ncirrus_hdf5::Hdf5Writer;
 use ncirrus_layout::Writing;
@@ -11,14 +12,10 @@ use ncirrus_model::{
     Atomic, Attribute, DatasetKind, Format, Model, Stored, TypeRef, Values, VarId, ZarrForm,
 };
 pub use ncirrus_netcdf_view::DefaultChunks;
-use ncirrus_store::{DatasetShape, OverwritePolicy, Scheme, StoreContext, Url, ZipLayout};
+use ncirrus_store::{CloudProvider, DatasetShape, OverwritePolicy, Scheme, StoreContext, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, FixedString, ZarrWriter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The key in netCDF's configuration files for the separator between the numbers in chunk keys (docs/spec/nczarr.md
-/// 4.1).
-const SEPARATOR: &str = "ZARR.DIMENSION_SEPARATOR";
 
 /// The kinds of dataset that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,6 +51,23 @@ pub enum Dialect {
     D18,
     /// Without any NCZarr information.
     Plain,
+}
+
+impl Dialect {
+    /// `att`, `lc`, `uc`, `2018` or `plain`, as commands and addresses (`#mode=nczarr&dialect=uc`) name them.
+    ///
+    /// # Errors
+    /// `Invalid` for anything else.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text {
+            "att" => Ok(Self::Att),
+            "lc" => Ok(Self::Lc),
+            "uc" => Ok(Self::Uc),
+            "2018" => Ok(Self::D18),
+            "plain" => Ok(Self::Plain),
+            _ => Err(Error::invalid(format!("dialect {text:?} is none of att, lc, uc, 2018, plain"))),
+        }
+    }
 }
 
 /// How strings (NC_STRING) are stored in Zarr.
@@ -114,6 +128,9 @@ pub struct CreateOptions {
     pub reserve: Option<u64>,
     /// How strings are stored in Zarr.
     pub strings: StringForm,
+    /// Whether char attributes whose text is a JSON dictionary are stored as JSON in Zarr; `None`: in NCZarr, as
+    /// netCDF-C does, not in plain Zarr. What a copied dataset has as JSON is JSON in any case.
+    pub json_attributes: Option<bool>,
     /// Whether what stands behind a `#` belongs to the name, if the address has no scheme, even if it reads like modes.
     pub exact_path: bool,
 }
@@ -135,6 +152,7 @@ impl Default for CreateOptions {
             align: None,
             reserve: None,
             strings: StringForm::default(),
+            json_attributes: None,
             exact_path: false,
         }
     }
@@ -253,6 +271,24 @@ impl Kind {
 }
 
 impl CreateOptions {
+    /// The kind that netCDF-C's programs and library give a new dataset at an address whose mode names none: NCZarr in
+    /// buckets of Amazon's protocol. `None` elsewhere.
+    pub fn netcdf_c_kind(url: &str) -> Option<Kind> {
+        let url = Url::parse(url).ok()?;
+        let modes = url.fragment().modes();
+        let is_named =
+            modes.implementation().is_some() || ["zarr3", "hdf5"].iter().any(|mode| modes.contains(mode));
+        let is_amazon = match url.scheme() {
+            Scheme::S3 => true,
+            _ if url.is_http() && modes.contains("s3") => true,
+            _ if url.is_http() => {
+                url.bucket().ok()?.is_some_and(|bucket| bucket.provider == CloudProvider::S3)
+            }
+            _ => false,
+        };
+        (is_amazon && !is_named).then_some(Kind::NcZarr)
+    }
+
     pub(crate) fn clobber(&self) -> OverwritePolicy {
         if self.overwrite { OverwritePolicy::Replace } else { OverwritePolicy::Never }
     }
@@ -276,31 +312,13 @@ impl CreateOptions {
     pub fn for_model(mut self, url: &str, model: &Model, fixed: bool) -> Result<Self> {
         let named = self.kind.is_some();
         let url = Url::parse(url)?;
+        self = self.with_fragment(&url)?;
         self.kind = Some(match self.kind_for(&url)? {
             Kind::Nc3 if named => Kind::Nc3,
             Kind::Nc3 if !asks_for_classic(&url) && needs_netcdf4(model, fixed) => Kind::Nc4,
             Kind::Nc3 => smallest_classic(model),
             other => other,
         });
-        Ok(self)
-    }
-
-    /// Adds what a configuration says about new datasets at an address, for options that are not set: whether metadata
-    /// are consolidated (`NCZARR_CONSOLIDATED`), and the separator between the numbers in chunk keys
-    /// (`ZARR.DIMENSION_SEPARATOR` of netCDF's files).
-    fn configured(mut self, url: &Url, settings: &ConfigSettings) -> Result<Self> {
-        let is_asked_for = url.fragment().modes().contains("consolidated");
-        self.consolidated &= is_asked_for || settings.flag(ConfigKey::Consolidated) != Some(false);
-        if let Some(found) = settings.rc(SEPARATOR, url).filter(|_| self.separator.is_none()) {
-            self.separator = Some(match found.value {
-                "." => '.',
-                "/" => '/',
-                other => {
-                    let message = format!("{SEPARATOR}={other}: only . and / stand between numbers");
-                    return Err(Error::invalid(message).at_object(&found.origin));
-                }
-            });
-        }
         Ok(self)
     }
 
@@ -315,14 +333,15 @@ impl CreateOptions {
         settings: &ConfigSettings,
     ) -> Result<CreateTarget> {
         let url = Url::parse(url)?;
-        let kind = self.kind_for(&url)?;
+        let options = self.clone().configured(&url, settings)?;
+        let kind = options.kind_for(&url)?;
         let (kind, writing): (DatasetKind, Arc<dyn Writing>) = match kind {
             Kind::Nc3 => (kind.into(), Arc::new(self.classic(FormatVersion::Classic))),
             Kind::Nc6 => (kind.into(), Arc::new(self.classic(FormatVersion::Offset64))),
             Kind::Nc5 => (kind.into(), Arc::new(self.classic(FormatVersion::Data64))),
             Kind::Nc4 | Kind::Nc4Classic => (kind.into(), Arc::new(self.hdf5(kind == Kind::Nc4Classic))),
             Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => {
-                let writer = lengths.tell(self.clone().configured(&url, settings)?.zarr(kind, &url)?);
+                let writer = lengths.tell(options.zarr(kind, &url)?);
                 (DatasetKind::zarr(writer.dialect().form()), Arc::new(writer))
             }
         };
@@ -366,7 +385,8 @@ impl CreateOptions {
         let writer = ZarrWriter::new(dialect)
             .array_dimensions(array_dimensions)
             .consolidated(self.consolidated && dialect != zarr::Dialect::Draft2018)
-            .storage_kind(storage_kind(url));
+            .storage_kind(storage_kind(url))
+            .json_text(self.json_attributes);
         let writer = match self.strings {
             StringForm::Fixed(byte_len) => writer.fixed_strings(byte_len.unwrap_or(DEFAULT_STRING_BYTES)),
             StringForm::Suited | StringForm::Variable => writer,

@@ -164,8 +164,13 @@ impl Dataset {
         let staged = session.wait_at(url, staging)?;
         let creation =
             session.engine.create(Arc::clone(&staged.store), staged.root.clone(), target.writing());
-        let writer = session.engine.wait(creation)?;
-        Ok(Self::writing(session, url, writer, staged, target.kind()))
+        match session.engine.wait(creation) {
+            Ok(writer) => Ok(Self::writing(session, url, writer, staged, target.kind())),
+            Err(error) => {
+                _ = session.complete_at(url, staged.abort());
+                Err(error)
+            }
+        }
     }
 
     /// Opens a dataset for reading and changing, in a session of its own. Opening changes nothing. Programs that lock

@@ -11,7 +11,7 @@ mod value_blocks;
 mod waiting_puts;
 
 pub use late_puts::{LatePuts, PutBehind};
-pub use put_run::{PutRun, RunPlace, is_small_put};
+pub use put_run::{OpenRun, PutRuns, RunPlace, is_small_put};
 pub(crate) use reads::DatasetPace;
 pub use single_values::copy_held;
 pub use small_casts::{NumberBytes, can_cast, cast};

@@ -1,12 +1,11 @@
 //! Sixteen threads read through one handle, locally and over HTTP: different variables and the same ones, whole and in
-//! parts; every value is right. `NCIRRUS_STRESS_SECONDS` sets the duration; a few seconds by default, ten with
-//! `CI=true`.
+//! parts; every value is right. `NCIRRUS_STRESS_SECONDS` sets the duration; a few seconds by default.
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::temp;
 use ncirrus::{Dataset, OpenOptions, Selection, Session, Values, Variable};
-use ncirrus_testkit::corpus::{peers_python, required};
+use ncirrus_testkit::corpus::peers_python;
 use ncirrus_testkit::law::RandomSource;
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +16,7 @@ const THREADS: u64 = 16;
 
 fn duration() -> Duration {
     let seconds = std::env::var("NCIRRUS_STRESS_SECONDS").map(|text| text.parse().unwrap());
-    Duration::from_secs(seconds.unwrap_or(if required() { 10 } else { 4 }) / 2)
+    Duration::from_secs(seconds.unwrap_or(4) / 2)
 }
 
 /// A session whose caches hold only a part of the file.

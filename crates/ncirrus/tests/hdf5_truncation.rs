@@ -15,10 +15,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Files below this size are cut at every 37th byte, others at a fixed number of places.
+/// Files below this size are cut at every 101st byte, others at a fixed number of places.
 const SMALL: usize = 64 << 10;
-const EVERY: usize = 37;
-const PLACES: usize = 200;
+const EVERY: usize = 101;
+const PLACES: usize = 80;
 
 /// All that was read: values of variables and attributes of nodes, by path.
 struct Contents {

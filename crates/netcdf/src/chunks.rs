@@ -174,6 +174,29 @@ fn shortened(len: u64, share: f64) -> u64 {
     ((len as f64 * share - 0.5) as u64).clamp(1, len)
 }
 
+/// The chunks that a program chose for a variable of a shape, some of whose axes grow. A length of 0 leaves it to the library: all of
+/// them, if it is the first one's. `None` for chunks that exceed the variable, or 4 GiB.
+pub fn chosen_chunks(
+    lens: &[usize],
+    defaults: Vec<u64>,
+    (shape, growing): (&[u64], &[bool]),
+    element: u64,
+) -> Option<Vec<u64>> {
+    if lens.first() == Some(&0) {
+        return Some(defaults);
+    }
+    let chosen =
+        lens.iter().zip(defaults).map(|(len, default)| if *len == 0 { default } else { *len as u64 });
+    let lens: Vec<u64> = chosen.collect();
+    let bytes = lens.iter().try_fold(element, |bytes, len| bytes.checked_mul(*len))?;
+    let is_too_long = |((len, axis), grows): ((&u64, &u64), &bool)| !grows && len > axis;
+    let exceeds = bytes > MAX_CHUNK_BYTES || lens.iter().zip(shape).zip(growing).any(is_too_long);
+    (!exceeds).then_some(lens)
+}
+
+/// The most bytes of a chunk.
+const MAX_CHUNK_BYTES: u64 = 0xffff_ffff;
+
 fn product(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |product, len| product.saturating_mul(*len))
 }

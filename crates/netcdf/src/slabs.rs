@@ -154,6 +154,52 @@ pub fn check_netcdf4(axes: &[AskedAxis], writes: bool, has_none: bool) -> Result
     Ok(())
 }
 
+/// Where the elements of a slab stand in the program's memory: some bytes after its pointer, or before it, as a program that turns
+/// an axis around passes the address of its last element.
+#[derive(Debug)]
+pub struct MappedPlaces<'a> {
+    counts: &'a [usize],
+    /// In elements, by axis.
+    distances: &'a [isize],
+    element_len: usize,
+    /// Those of the next element.
+    indices: Vec<usize>,
+}
+
+impl<'a> MappedPlaces<'a> {
+    /// The places of elements of some bytes, at these distances.
+    pub fn new(counts: &'a [usize], distances: &'a [isize], element_len: usize) -> Self {
+        Self { counts, distances, element_len, indices: vec![0; counts.len()] }
+    }
+
+    /// The indices of the next element.
+    pub fn indices(&self) -> &[usize] {
+        &self.indices
+    }
+
+    /// The place of the next element in bytes; after the last one, that of the first one again. `None` for a place that no number
+    /// counts.
+    pub fn step(&mut self) -> Option<isize> {
+        let place = self.place();
+        for (index, count) in self.indices.iter_mut().zip(self.counts).rev() {
+            *index += 1;
+            if *index < *count {
+                break;
+            }
+            *index = 0;
+        }
+        place
+    }
+
+    fn place(&self) -> Option<isize> {
+        let mut axes = self.indices.iter().zip(self.distances);
+        let elements = axes.try_fold(0isize, |sum, (index, distance)| {
+            sum.checked_add(isize::try_from(*index).ok()?.checked_mul(*distance)?)
+        })?;
+        elements.checked_mul(isize::try_from(self.element_len).ok()?)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -66,7 +66,7 @@ fn of_python(model: &Model, name: String, value: &Bound<'_, PyAny>) -> PyResult<
     let pair = value.cast::<PyTuple>()?;
     let ty = named_type(model, model.root(), &pair.get_item(0)?)?;
     let values = values::from_array(model, ty, &pair.get_item(1)?)?;
-    Ok(Attribute { name, ty, values })
+    Ok(Attribute { name, ty, values, is_json: false })
 }
 
 /// Adds or replaces attributes, all together; with `fills`, `_FillValue` is refused where elements may have been filled.

@@ -134,6 +134,7 @@ pub(crate) fn create_options(given: &Bound<'_, PyDict>) -> PyResult<CreateOption
         .default_chunks(words.word("default_chunks", &chunks)?.unwrap_or_default())
         .align(words.size("align")?)
         .reserve(words.size("reserve")?)
-        .strings(strings);
+        .strings(strings)
+        .json_attributes(words.take::<bool>("json_attributes")?);
     words.done().map(|()| options)
 }

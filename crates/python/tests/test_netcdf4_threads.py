@@ -1,7 +1,7 @@
 """Many threads at once on `ncirrus.netCDF4`: on one file, on files of their own, reading and creating. netCDF4-python dies of
 such programs, and is not run.
 
-A minute by default; `NCIRRUS_NETCDF4_SECONDS=1200 pytest -k netcdf4_threads` is an hour.
+A few seconds by default; `NCIRRUS_NETCDF4_SECONDS=1200 pytest -k netcdf4_threads` is an hour.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 import ncirrus.netCDF4 as nc
 
 # Seconds of each of the three tests.
-SECONDS = float(os.environ.get("NCIRRUS_NETCDF4_SECONDS", "20"))
+SECONDS = float(os.environ.get("NCIRRUS_NETCDF4_SECONDS", "5"))
 COUNT = 8
 SHAPE = (40, 30)
 KINDS = ["NETCDF4", "NETCDF3_64BIT_OFFSET", "NETCDF4_CLASSIC", "NCZARR"]

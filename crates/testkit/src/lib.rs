@@ -8,6 +8,7 @@ pub mod http_server;
 pub mod law;
 pub mod library;
 mod rounds;
+pub mod sample;
 pub mod small_s3;
 mod view;
 

@@ -5,6 +5,7 @@ mod chunking;
 mod damage;
 mod dry_run;
 mod effect;
+mod fill_values;
 mod filtering;
 mod names;
 mod older_readers;
@@ -23,6 +24,7 @@ pub use names::LongNames;
 use ncirrus_layout::LockExt;
 
 use crate::overwrite;
+use crate::whole::completed;
 use blueprint::CopyBlueprint;
 pub(crate) use blueprint::{CopiedVariable, forget_faults, make_attributes_classic};
 use ncirrus::internals::{DatasetInternals, StringLengths, resolve};
@@ -175,7 +177,9 @@ pub fn copy(
     let mut stays = Vec::new();
     if options.create.overwrite {
         let create = options.create.clone();
-        let create = create.for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+        let create = create
+            .for_model(target, source.model()?.as_ref(), options.fix_unlimited)?
+            .for_address(target, session)?;
         let shape = resolve(&create, target, &StringLengths::default(), session.settings())?.shape();
         check_apart(source.url(), target, shape, session.store_context())?;
         overwrite::check(
@@ -201,53 +205,71 @@ pub(crate) fn copy_without(
     left_out: &[String],
     session: &Session,
 ) -> Result<CopyReport> {
-    let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+    let create = options
+        .create
+        .clone()
+        .for_model(target, source.model()?.as_ref(), options.fix_unlimited)?
+        .for_address(target, session)?;
     check_apart(
         source.url(),
         target,
         resolve(&create, target, &StringLengths::default(), session.settings())?.shape(),
         session.store_context(),
     )?;
-    let CopyBlueprint { mut model, pairs, left_out } =
+    let CopyBlueprint { mut model, pairs, mut left_out } =
         CopyBlueprint::draw(source, options, left_out, &create)?;
+    left_out.extend(fill_values::fit(&mut model, &create));
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, told) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
     let copy = <Dataset as DatasetInternals>::create_sized(target, &create, &lengths, session)?;
-    if options.drops_filters() {
-        drop_filters(copy.writer()?, &mut model, &mut losses)?;
-    }
-    copy.edit(|empty| {
-        *empty = model;
-        Ok(())
-    })?;
-    let mut notes = effect::without(options, &create);
-    notes.extend(told);
-    notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
-    notes.extend(older_readers::misread(&copy.writer()?.model(), &create));
+    completed(copy, |copy| {
+        if options.drops_filters() {
+            drop_filters(copy.writer()?, &mut model, &mut losses)?;
+        }
+        copy.edit(|empty| {
+            *empty = model;
+            Ok(())
+        })?;
+        let mut notes = effect::without(options, &create);
+        notes.extend(told);
+        notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
+        notes.extend(older_readers::misread(&copy.writer()?.model(), &create));
+        let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
+        copy_values(source, copy, &pairs, options, &mut report)?;
+        // Lengths of dimensions may have grown with the data.
+        report.unread = older_readers::unread(&copy.writer()?.model(), &create);
+        Ok(report)
+    })
+}
+
+/// Copies the values of all variables.
+fn copy_values(
+    source: &Dataset,
+    copy: &Dataset,
+    pairs: &[CopiedVariable],
+    options: &CopyOptions<'_>,
+    report: &mut CopyReport,
+) -> Result<()> {
     let total = pairs.iter().map(CopiedVariable::element_count).sum();
-    let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
     let done = AtomicU64::new(0);
     let skipped = Mutex::new(Vec::new());
     let skip = |part: SkippedPart| damage::note(&mut skipped.guard(), part);
     let skip: Option<&(dyn Fn(SkippedPart) + Sync)> = options.skip_damaged.then_some(&skip);
     source.announce_reads(&pairs.iter().map(|pair| (pair.var, pair.selection.clone())).collect::<Vec<_>>());
-    for pair in &pairs {
+    for pair in pairs {
         let progress = |elements| {
             let done = done.fetch_add(elements, Ordering::Relaxed) + elements;
             if let Some(progress) = options.progress {
                 progress(Progress { variable: &pair.path, done, total });
             }
         };
-        pair.copy(source, &copy, &progress, skip)?;
+        pair.copy(source, copy, &progress, skip)?;
         report.variables += 1;
         report.elements += pair.element_count();
     }
-    // Lengths of dimensions may have grown with the data.
-    report.unread = older_readers::unread(&copy.writer()?.model(), &create);
-    copy.close()?;
     report.skipped = skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(report)
+    Ok(())
 }
 
 impl CopyOptions<'_> {

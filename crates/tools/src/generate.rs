@@ -10,6 +10,7 @@ pub use target::kind_of_format;
 
 use crate::copy::make_attributes_classic;
 use crate::overwrite;
+use crate::whole::completed;
 use crate::{ChunkRule, FilterRule};
 use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, Fill, Model, Result, Selection, Session};
 use ncirrus_cdl::parse::{
@@ -192,17 +193,17 @@ pub fn generate(
     }
     fit_kind(&mut model, &create, options);
     let dataset = Dataset::create_with(target, &create, session)?;
-    dataset.edit(|empty| {
-        *empty = model;
-        Ok(())
+    let summary = completed(dataset, |dataset| {
+        dataset.edit(|empty| {
+            *empty = model;
+            Ok(())
+        })?;
+        if options.definitions_only {
+            return Ok(DataSummary::default());
+        }
+        let read = parse::data(text, &definitions, &parsing, &mut DatasetSink { dataset });
+        read.map_err(|failure| told(failure, options))
     })?;
-    let mut summary = DataSummary::default();
-    if !options.definitions_only {
-        let mut writer = DatasetSink { dataset: &dataset };
-        let read = parse::data(text, &definitions, &parsing, &mut writer);
-        summary = read.map_err(|failure| told(failure, options))?;
-    }
-    dataset.close()?;
     Ok(GenerateReport::new(&definitions, summary))
 }
 

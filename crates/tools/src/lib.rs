@@ -44,6 +44,7 @@ mod overwrite;
 pub mod places;
 mod reference;
 mod upkeep;
+mod whole;
 
 pub use append::{AppendOptions, AppendReport, append};
 pub use check::{

@@ -143,7 +143,7 @@ impl NccopyOptions {
                 return Ok(kind);
             }
         }
-        if let Some(kind) = self.kind {
+        if let Some(kind) = CreateOptions::netcdf_c_kind(target).or(self.kind) {
             return Ok(kind);
         }
         if needs_netcdf4 {

@@ -198,7 +198,8 @@ fn define(model: &mut Model) -> Result<Written> {
             })
             .collect();
         if ty != TypeRef::Atomic(Atomic::UInt64) {
-            let attribute = Attribute { name: "example".to_owned(), ty, values: values.clone() };
+            let attribute =
+                Attribute { name: "example".to_owned(), ty, values: values.clone(), is_json: false };
             model.attributes_mut(NodeId::Variable(var)).unwrap().known_mut().put(attribute);
         }
         written.push((path.to_owned(), Selection::all(&shape), values));
@@ -212,8 +213,8 @@ fn define(model: &mut Model) -> Result<Written> {
         Attribute::atomic("one_null", strings(&[None])),
         Attribute::atomic("nan", Values::Double(vec![f64::NAN])),
         Attribute::atomic("none_at_all", Values::Int(Vec::new())),
-        Attribute { name: "worst".to_owned(), ty: level, values: Values::Byte(vec![7]) },
-        Attribute { name: "first".to_owned(), ty: obs, values: observations(1) },
+        Attribute { name: "worst".to_owned(), ty: level, values: Values::Byte(vec![7]), is_json: false },
+        Attribute { name: "first".to_owned(), ty: obs, values: observations(1), is_json: false },
     ] {
         attributes.put(attribute);
     }

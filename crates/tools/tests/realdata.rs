@@ -4,6 +4,7 @@
 use crate::support::{exact_cdl, json, open, session, temp, values};
 use ncirrus::{CreateOptions, Dataset, Dialect, Kind, Values};
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_testkit::sample::in_turn;
 use ncirrus_tools::{CopyOptions, copy};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -48,14 +49,17 @@ const WAYS: [(&str, Kind, Option<Dialect>); 10] = [
 #[test]
 fn every_file_copied_to_each_kind_and_back_equals_its_truth() {
     let session = session();
-    for (path, truth) in cases() {
+    for (turn, (path, truth)) in cases().into_iter().enumerate() {
         let (_folder, temp) = temp();
         let source = open(&path, &session).unwrap();
         let kind = source.kind();
         let original_kind = if kind.is_classic() { Kind::like(kind) } else { Kind::NcZarr };
         for (number, (ending, kind, dialect)) in WAYS.into_iter().enumerate() {
             let is_hdf5 = truth["format"].as_str().unwrap().starts_with("NETCDF4");
-            if kind.is_classic() && !fits_classic(&truth, kind) || is_hdf5 && number > 3 {
+            if !in_turn(turn + number, 2)
+                || kind.is_classic() && !fits_classic(&truth, kind)
+                || is_hdf5 && number > 3
+            {
                 continue;
             }
             let there = temp.join(format!("{number}.{ending}"));

@@ -34,7 +34,8 @@ fn compounds(path: &Path, structures: FileStructures, session: &Session) -> Data
         {
             model.add_variable(root, name, ty, &[x])?;
         }
-        let attribute = Attribute { name: "a".into(), ty: TypeRef::User(pair), values: pairs() };
+        let attribute =
+            Attribute { name: "a".into(), ty: TypeRef::User(pair), values: pairs(), is_json: false };
         model.attributes_mut(ncirrus::NodeId::Group(root)).unwrap().known_mut().put(attribute);
         Ok(())
     };

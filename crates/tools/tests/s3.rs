@@ -9,6 +9,7 @@
 mod conflicts;
 mod enforced;
 mod errors;
+mod failed;
 mod fixtures;
 mod google;
 mod guard;

@@ -6,6 +6,7 @@
 use crate::support::{Exceptions, Tally, open, session, temp};
 use ncirrus::{CreateOptions, Dataset, Dialect, ErrorKind, Kind, Result, Session};
 use ncirrus_testkit::corpus::{corpus, peers_python};
+use ncirrus_testkit::sample::{all_cases, in_turn};
 use ncirrus_tools::{CopyOptions, ReferenceOptions, copy, write_references};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,9 +55,10 @@ fn readers_see_of_every_copy_what_xarray_sees_of_its_source() {
     let (exceptions, mut tally) = (Exceptions::load("table_exceptions.tsv"), Tally::default());
     let (mut cases, sources) = (Vec::new(), sources(&python, &corpus, &made));
     assert!(sources.len() >= 60, "{} sources", sources.len());
-    for path in sources {
+    for (number, path) in sources.into_iter().enumerate() {
         let source = open(&path, &session).unwrap();
-        for (way, ending, kind) in ways() {
+        let ways = ways().enumerate().filter(|(at, _)| in_turn(number + at, 2));
+        for (_, (way, ending, kind)) in ways {
             let target = copies.join(format!("{}-{way}.{ending}", name(&path)));
             match make(&source, &path, &target, kind, &session) {
                 Ok(()) => {
@@ -84,6 +86,9 @@ fn readers_see_of_every_copy_what_xarray_sees_of_its_source() {
         let reader = reader.as_str().unwrap();
         *of_readers.entry(reader.to_owned()).or_default() += 1;
         tally.record(&exceptions, &case, reader, outcome);
+    }
+    if !all_cases() {
+        exceptions.need_no_case();
     }
     tally.finish(&format!("table ({of_readers:?})"), &exceptions);
 }

@@ -17,6 +17,12 @@ impl Driver for ZarrDriver {
     }
 
     fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
-        Ok(Arc::new(read::open(view, root, options, Some(Arc::new(ZarrWriter::default())))?))
+        // As in the address of a new dataset.
+        let json_text = options
+            .address
+            .value("json_attributes")
+            .map(|text| !["no", "false", "off", "0"].iter().any(|no| text.eq_ignore_ascii_case(no)));
+        let writer = ZarrWriter::default().json_text(json_text);
+        Ok(Arc::new(read::open(view, root, options, Some(Arc::new(writer)))?))
     }
 }

@@ -16,6 +16,7 @@ mod attributes;
 mod catalog;
 mod dimensions;
 mod documents;
+mod draft;
 mod extension;
 mod keys;
 mod node;
@@ -80,7 +81,8 @@ fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset
     }
     let is_used = v2_documents.is_consolidated() || options.consolidated == Consolidated::Never;
     let ignored = zmetadata.filter(|_| !is_used);
-    match v2::walk(&v2_documents)? {
+    let is_bare_read = ["zarr", "nczarr"].iter().any(|mode| options.address.has_mode(mode));
+    match v2::walk(&v2_documents, is_bare_read)? {
         Some(mut dataset) => {
             dataset
                 .root

@@ -48,6 +48,8 @@ pub(crate) const FILL_VALUE: &str = "_FillValue";
 pub(crate) const SCALAR_DIMENSION: &str = "_scalar_";
 /// Prefix of the names of anonymous dimensions; the size follows.
 pub(crate) const ANONYMOUS_PREFIX: &str = "_Anonymous_Dim_";
+/// The same in netCDF-C 4.9.0 to 4.9.2.
+pub(crate) const ANONYMOUS_PREFIX_490: &str = "_zdim_";
 
 /// How text is encoded: a convention of netCDF4-python and xarray.
 pub(crate) const ENCODING: &str = "_Encoding";

@@ -8,6 +8,7 @@ use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 use std::collections::BTreeMap;
 
+mod additions;
 mod attributes;
 mod cells;
 mod chunking;
@@ -15,6 +16,7 @@ mod commit;
 mod compose;
 mod element;
 mod extension;
+mod json_text;
 mod names;
 mod placer;
 mod plan;
@@ -45,6 +47,7 @@ pub struct ZarrWriter {
     pub(crate) chunk_bytes: u64,
     pub(crate) string_lengths: BTreeMap<String, Option<FixedString>>,
     pub(crate) fixed_strings: Option<FixedString>,
+    pub(crate) json_text: Option<bool>,
 }
 
 impl ZarrWriter {
@@ -62,6 +65,7 @@ impl ZarrWriter {
             chunk_bytes: CHUNK_BYTES,
             string_lengths: BTreeMap::new(),
             fixed_strings: None,
+            json_text: None,
         }
     }
 
@@ -130,6 +134,14 @@ impl ZarrWriter {
     pub fn fixed_strings(self, byte_len: u64) -> Self {
         let fixed = FixedString { byte_len, has_nulls: false, is_utf8: true };
         Self { fixed_strings: Some(fixed), ..self }
+    }
+
+    /// Whether char attributes whose text is a JSON dictionary are stored as JSON (docs/spec/nczarr.md 3.10); default:
+    /// in NCZarr, as netCDF-C does, but not in plain Zarr, where the text would not come back. What the source stores as
+    /// JSON is stored as JSON in any case.
+    #[must_use]
+    pub fn json_text(self, yes: impl Into<Option<bool>>) -> Self {
+        Self { json_text: yes.into(), ..self }
     }
 
     /// The text of `_NCProperties` for a new dataset.

@@ -340,3 +340,84 @@ fn one_byte_per_cell_of_u1_is_char_whoever_wrote_it() {
         assert_eq!(source.stored == StoredType::Char, ty == Atomic::Char);
     }
 }
+
+#[test]
+fn the_draft_of_2018_may_have_sizes_in_bits_and_lengths_of_strings_in_attributes() {
+    let array = |dtype: &str, more: &str| {
+        format!(
+            r#"{{"zarr_format": 2, "compressor": null, "filters": null, "order": "C", "shape": [2], "chunks": [2],
+            "fill_value": null, "dtype": {dtype}, "dimensions": ["/x"]{more}}}"#
+        )
+    };
+    let compound = r#"[["n", "<i16"], ["s", "|S"], ["v", "<f32", [2]]]"#;
+    let (root, types) = (r#"{"T.s": 3}"#, format!(r#"{{"T": {compound}}}"#));
+    let (a, b) = (array(r#""<i32""#, ""), array(r#""<i8""#, ""));
+    let c = array(compound, r#", "typedef": "/T""#);
+    let objects = [
+        (".zdataset", r#"{"nczarr_version": "1.0.0"}"#),
+        (".zgroup", r#"{"zarr_format": 2}"#),
+        (".zdims", r#"{"x": 2}"#),
+        (".zattrs", root),
+        (".ztypedefs", &types),
+        ("a/.zarray", &a),
+        ("b/.zarray", &b),
+        ("c/.zarray", &c),
+    ];
+    let view = store(&objects);
+    let (catalog, model) = open(&view);
+    assert_eq!(variable(&model, "/a").ty, TypeRef::Atomic(Atomic::Int));
+    assert_eq!(variable(&model, "/b").ty, TypeRef::Atomic(Atomic::Byte));
+    let compound = variable(&model, "/c");
+    assert!(compound.fault.is_none(), "{:?}", compound.fault);
+    let TypeRef::User(id) = compound.ty else { panic!("a compound") };
+    assert_eq!(model.type_path(id), "/T");
+    let source = catalog.source(&view, model.variable_at("/c").expect("there")).expect("a source");
+    assert_eq!(source.stored.byte_len(), Some(2 + 3 + 8));
+    // Without such a size they are in bytes, as in Zarr.
+    let plain: Vec<(&str, &str)> = objects
+        .into_iter()
+        .filter(|(key, _)| !matches!(*key, "a/.zarray" | "c/.zarray" | ".ztypedefs"))
+        .collect();
+    assert_eq!(variable(&open(&store(&plain)).1, "/b").ty, TypeRef::Atomic(Atomic::Int64));
+}
+
+const PLAIN_ARRAY: &str = r#"{"zarr_format": 2, "compressor": null, "filters": null, "order": "C", "shape": [3],
+    "chunks": [3], "fill_value": null, "dtype": "<i4"}"#;
+
+fn with_modes(modes: &[&str]) -> OpenOptions {
+    let modes = modes.iter().map(|mode| (*mode).to_owned()).collect();
+    let address = ncirrus_layout::AddressHints { modes, ..ncirrus_layout::AddressHints::default() };
+    OpenOptions::new().address(address)
+}
+
+#[test]
+fn a_folder_of_arrays_is_read_if_the_mode_says_so() {
+    let view = store(&[
+        ("v/.zarray", PLAIN_ARRAY),
+        ("v/.zattrs", r#"{"_ARRAY_DIMENSIONS": ["x"]}"#),
+        ("w/.zarray", PLAIN_ARRAY),
+    ]);
+    assert!(open_with(&view, &OpenOptions::default()).is_err());
+    for mode in ["zarr", "nczarr"] {
+        let catalog = open_with(&view, &with_modes(&[mode])).expect("it opens");
+        let model = catalog.tree(&view).expect("a tree");
+        let paths: Vec<String> = model.variables().into_iter().map(|id| model.variable_path(id)).collect();
+        assert_eq!(paths, ["/v", "/w"], "{mode}");
+    }
+    assert!(open_with(&store(&[("other/text", "x")]), &with_modes(&["zarr"])).is_err());
+}
+
+#[test]
+fn names_of_array_dimensions_are_not_used_with_noxarray() {
+    let group = (".zgroup", r#"{"zarr_format": 2}"#);
+    let attributes = ("v/.zattrs", r#"{"_ARRAY_DIMENSIONS": ["x"], "a": 1}"#);
+    let view = store(&[group, ("v/.zarray", PLAIN_ARRAY), attributes]);
+    for (modes, name) in [(&["zarr"][..], "/x"), (&["zarr", "noxarray"], "/_Anonymous_Dim_3")] {
+        let model = open_with(&view, &with_modes(modes)).expect("it opens").tree(&view).expect("a tree");
+        let v = variable(&model, "/v");
+        assert_eq!(model.dimension_path(v.dims[0]), name);
+        let names: Vec<&str> =
+            v.attributes.known().expect("read").iter().map(|attribute| attribute.name.as_str()).collect();
+        assert_eq!(names, ["a"]);
+    }
+}

@@ -64,13 +64,18 @@ pub(crate) fn guarded<R: CReturn>(name: &'static str, answer: impl FnOnce() -> R
     answer.into_raw()
 }
 
-/// The answer of a row: of its safe function, or of another one for files of a program's own format, which the first argument
-/// is the id of.
+/// The answer of a row: of its expression, of its safe function, or of another function for files of a program's own format, which
+/// the first argument is the id of.
 macro_rules! answer {
-    (($safe:path) () ($($argument:ident),*)) => {
+    ({ $answer:expr } () ($($argument:expr),*)) => {{
+        // Some rows answer the same whatever they are passed.
+        $(_ = $argument;)*
+        $answer
+    }};
+    ([$safe:path] () ($($argument:expr),*)) => {
         $safe($($argument),*)
     };
-    (($safe:path) ($of_user:path) ($first:ident $(, $rest:ident)*)) => {
+    ([$safe:path] ($of_user:path) ($first:expr $(, $rest:expr)*)) => {
         match $crate::programs::user_formats::table_of($first) {
             None => $safe($first $(, $rest)*),
             Some(table) => $of_user(&table, $first $(, $rest)*),
@@ -81,11 +86,12 @@ macro_rules! answer {
 pub(crate) use answer;
 
 /// Rows of one header: `"about" fn name(argument: Role, ..) -> Answer = safe_function;`. After `or`, the function that answers
-/// for files of formats that the program defined.
+/// for files of formats that the program defined. After `=>` in place of `=`, an expression of the arguments.
 macro_rules! c_functions {
     ($table:ident, $header:literal; $(
         $(#[doc = $about:literal])+
-        fn $name:ident($($argument:ident: $role:ty),* $(,)?) -> $answer:ty = $safe:path $(, or $of_user:path)?;
+        fn $name:ident($($argument:ident: $role:ty),* $(,)?) -> $answer:ty
+            $(= $safe:path $(, or $of_user:path)?)? $(=> $given:expr)?;
     )*) => {
         $(
             $(#[doc = $about])+
@@ -101,7 +107,7 @@ macro_rules! c_functions {
                 // duration of this call.
                 $(let $argument = unsafe { <$role as $crate::c_types::memory::CArgument>::from_raw($argument) };)*
                 $crate::abi::table::guarded::<$answer>(stringify!($name), move || {
-                    $crate::abi::table::answer!(($safe) ($($of_user)?) ($($argument),*))
+                    $crate::abi::table::answer!($([$safe])? $({ $given })? ($($($of_user)?)?) ($($argument),*))
                 })
             }
         )*
@@ -124,14 +130,14 @@ macro_rules! c_functions {
 
 pub(crate) use c_functions;
 
-/// Rows of functions without arguments that call the same safe function: `"about" safe_function: names;`.
+/// Rows of functions without arguments that answer the same: `"about" answer => names;`.
 macro_rules! same_functions {
-    ($table:ident, $header:literal; $(#[doc = $about:literal] $safe:path: $($name:ident)+;)*) => {
+    ($table:ident, $header:literal; $(#[doc = $about:literal] $answer:expr => $($name:ident)+;)*) => {
         $crate::abi::table::c_functions! {
             $table, $header;
             $($(
                 #[doc = $about]
-                fn $name() -> $crate::c_types::codes::Outcome<()> = $safe;
+                fn $name() -> $crate::c_types::codes::Outcome<()> => $answer;
             )+)*
         }
     };

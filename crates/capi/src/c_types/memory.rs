@@ -18,7 +18,7 @@ mod structures;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answers::{CReturn, ConstText, LastErrorText, NoAnswer, OwnedText};
+pub(crate) use answers::{CReturn, ConstText, LastErrorText, NoAnswer, OwnedText, returned_as};
 pub(crate) use blocks::{
     CBlock, Lending, LentBlock, allocated, allocated_text, at_exit, at_fork, free_address,
     other_hdf5_version, system_text,

@@ -6,20 +6,14 @@ use crate::c_types::memory::{
     allocated_text,
 };
 use crate::definitions::define_types;
-use crate::definitions::layouts;
-use crate::definitions::types::type_in;
+use crate::definitions::layouts::{self, CSize};
+use crate::definitions::types::{COMPOUND, OPAQUE, VLEN, copied};
 use crate::files::group_of;
-use crate::files::members::atomic_of;
+use crate::files::members::{FileMembers, atomic_of};
 use crate::process::local_place::path_of;
-use ncirrus::TypeRef;
 use ncirrus::netcdf::escapes;
 use std::ffi::{CString, c_int};
-
-/// Numbers of the classes of types: vlens and those after it are no atomic types.
-pub(crate) const VLEN: c_int = 13;
-pub(crate) const OPAQUE: c_int = 14;
-pub(crate) const ENUM: c_int = 15;
-pub(crate) const COMPOUND: c_int = 16;
+use std::sync::Arc;
 
 /// `ncaux_class_alignment`: of atomic types, vlens and opaque values; compounds have that of their fields.
 pub(crate) fn class_alignment(class: c_int, align: Out<usize>) -> Outcome<()> {
@@ -37,13 +31,16 @@ pub(crate) fn class_alignment(class: c_int, align: Out<usize>) -> Outcome<()> {
 
 /// `ncaux_type_alignment`.
 pub(crate) fn type_alignment(ty: c_int, ncid: c_int, align: Out<usize>) -> Outcome<()> {
+    align.store(size_of_any(ncid, ty)?.align)
+}
+
+/// The size of a type; an atomic one is known without a file.
+fn size_of_any(ncid: c_int, ty: c_int) -> Outcome<CSize> {
     if let Some(atomic) = atomic_of(ty) {
-        align.set(atomic.byte_len().unwrap_or(align_of::<usize>()));
-        return Ok(());
+        return layouts::size_of_type(&FileMembers::of(Arc::default()), atomic.into());
     }
     let at = group_of(ncid)?;
-    align.set(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.align);
-    Ok(())
+    layouts::size_of_type(&at.members, at.members.ty(ty)?)
 }
 
 fn owned(text: &CText) -> Outcome<CString> {
@@ -77,17 +74,7 @@ pub(crate) fn add(
     if dims.iter().any(|len| *len <= 0) {
         return Err(Code(NC_EINVAL));
     }
-    let (element, align) = match atomic_of(ty) {
-        Some(atomic) => {
-            let len = atomic.byte_len().unwrap_or(size_of::<usize>());
-            (len, len)
-        }
-        None => {
-            let at = group_of(draft.ncid)?;
-            let size = layouts::size_of_type(&at.members, at.members.ty(ty)?)?;
-            (size.len, size.align)
-        }
-    };
+    let CSize { len: element, align } = size_of_any(draft.ncid, ty)?;
     let count = dims.iter().try_fold(element, |len, dim| len.checked_mul(usize::try_from(*dim).ok()?));
     let len = count.ok_or(Code(NC_EINVAL))?;
     draft.fields.push(DraftField { name: owned(&name)?, ty, dims, len, align });
@@ -106,15 +93,13 @@ pub(crate) fn end(tag: CompoundHandle, id: Out<c_int>) -> Outcome<()> {
         offsets.push(offset);
     }
     let len = end.checked_next_multiple_of(widest).ok_or(Code(NC_EINVAL))?;
-    let mut ty = 0;
-    define_types::compound(draft.ncid, len, CText::of(&draft.name), Out::of(&mut ty))?;
+    let ty = Out::found(|ty| define_types::compound(draft.ncid, len, CText::of(&draft.name), ty))?;
     for (field, offset) in draft.fields.iter().zip(offsets) {
         let rank = crate::files::number(field.dims.len());
         let name = CText::of(&field.name);
         define_types::insert_array(draft.ncid, ty, name, offset, field.ty, rank, In::of(&field.dims))?;
     }
-    id.set(ty);
-    Ok(())
+    id.store(ty)
 }
 
 /// `ncaux_abort_compound`.
@@ -132,8 +117,7 @@ pub(crate) fn read_file(path: CText, len: Out<usize>, content: AddressOut) -> Ou
     }
     let bytes = std::fs::read(path_of(path.bytes()?)).map_err(|error| of_system(&error))?;
     content.set(allocated(&bytes)?);
-    len.set(bytes.len());
-    Ok(())
+    len.store(bytes.len())
 }
 
 /// `NC_readfile`: the bytes of a file, after those that a buffer has.
@@ -187,10 +171,6 @@ pub(crate) fn copy_all(ncid: c_int, ty: c_int, memory: Bytes, count: usize, copy
     if ncid < 0 {
         return Err(Code(NC_EINVAL));
     }
-    let at = group_of(ncid)?;
-    let id: TypeRef = type_in(&at, ty)?;
-    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
-    let values = layouts::values(&at.members, id, memory.read(len)?)?;
-    copy.set(allocated(&layouts::image(&at.members, id, &values)?)?);
+    copy.set(allocated(&copied(&group_of(ncid)?, ty, memory, count)?)?);
     Ok(())
 }

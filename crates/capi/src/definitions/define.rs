@@ -1,8 +1,8 @@
 //! Definitions: dimensions, groups, variables and their names; define mode and data mode.
 use crate::c_types::codes::{
     Code, NC_EBADDIM, NC_EBADGRPID, NC_EBADNAME, NC_EBADTYPE, NC_EDIMSIZE, NC_EGLOBAL, NC_EINDEFINE,
-    NC_EINVAL, NC_EMAXDIMS, NC_EMAXNAME, NC_ENAMEINUSE, NC_ENOTINDEFINE, NC_ENOTNC4, NC_ENOTVAR, NC_EPERM,
-    NC_ESTRICTNC3, NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE, Outcome,
+    NC_EINVAL, NC_EMAXDIMS, NC_EMAXNAME, NC_ENAMEINUSE, NC_ENOTINDEFINE, NC_ENOTVAR, NC_EPERM, NC_ESTRICTNC3,
+    NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE, Outcome,
 };
 use crate::c_types::memory::{CText, In, Out};
 use crate::definitions::layouts;
@@ -12,7 +12,7 @@ use crate::files::members::atomic_of;
 use crate::files::{GLOBAL, edit, number};
 use ncirrus::model::{Dimension, NAME_MAX_BYTES, Stored, Variable, check_name, normalize_name};
 use ncirrus::netcdf::{fits_variables, formats};
-use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, Fill, Model, Storage, TypeRef, VarId};
+use ncirrus::{Atomic, DefaultChunks, DimId, DimensionLen, Fill, GroupId, Model, Storage, TypeRef, VarId};
 use std::ffi::c_int;
 
 /// Dimensions of a variable of netCDF-4.
@@ -71,12 +71,7 @@ pub(crate) fn redef(ncid: c_int) -> Outcome<()> {
     })
 }
 
-/// `nc_enddef`.
-pub(crate) fn enddef(ncid: c_int) -> Outcome<()> {
-    enddef_padded(ncid, 0, 1, 0, 1)
-}
-
-/// `nc__enddef`: how much is left free after the header and after the variables of a classic file, and of what the places of
+/// `nc_enddef`, `nc__enddef`: how much is left free after the header and after the variables of a classic file, and of what the places of
 /// the variables and of the records are multiples.
 pub(crate) fn enddef_padded(
     ncid: c_int,
@@ -88,7 +83,7 @@ pub(crate) fn enddef_padded(
     edit(ncid, |edit| {
         if !edit.state.is_defining {
             // What a server has does not change: by DAP2 that is told, by DAP4 there is nothing to end.
-            return match edit.file.core.format.stored() {
+            return match edit.file.core.format.kind.stored {
                 Stored::Dap2 => Err(Code(NC_EPERM)),
                 Stored::Dap4 => Ok(()),
                 Stored::Classic | Stored::Hdf5 | Stored::Zarr(_) => Err(Code(NC_ENOTINDEFINE)),
@@ -110,27 +105,21 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
     edit(ncid, |edit| {
         // Only a new unlimited dimension is compared with all others.
         let is_second_unlimited = len == 0 && has_unlimited(edit);
-        let name = if edit.is_classic() {
-            edit.enter_define_mode()?;
-            let name = new_name(&name)?;
-            check_dim_len(edit, len)?;
-            if is_second_unlimited {
-                return Err(Code(NC_EUNLIMIT));
-            }
-            name
-        } else {
+        if !edit.is_classic() {
             edit.check_writable()?;
-            if edit.is_classic_model() {
-                if is_second_unlimited {
-                    return Err(Code(NC_EUNLIMIT));
-                }
-                edit.enter_define_mode()?;
-            }
-            let name = new_name(&name)?;
-            check_dim_len(edit, len)?;
+        }
+        if edit.is_classic_model() && is_second_unlimited {
+            return Err(Code(NC_EUNLIMIT));
+        }
+        if edit.is_classic_model() || edit.is_classic() {
             edit.enter_define_mode()?;
-            name
-        };
+        }
+        let name = new_name(&name)?;
+        check_dim_len(edit, len)?;
+        if edit.is_classic() && is_second_unlimited {
+            return Err(Code(NC_EUNLIMIT));
+        }
+        edit.enter_define_mode()?;
         if edit.model().dimension_in(edit.group, &name).is_some() {
             return Err(Code(NC_ENAMEINUSE));
         }
@@ -139,8 +128,7 @@ pub(crate) fn def_dim(ncid: c_int, name: CText, len: usize, id: Out<c_int>) -> O
         let members = edit.members_mut();
         let dim = members.model_mut().insert_dimension(group, Dimension { name, len });
         let new = members.add_dim(dim.map_err(|_| Code(NC_EBADGRPID))?);
-        id.set(new);
-        Ok(())
+        id.store(new)
     })
 }
 
@@ -159,8 +147,7 @@ fn check_dim_len(edit: &FileEdit<'_>, len: usize) -> Outcome<()> {
 ///
 /// # Errors
 /// `NC_ENAMEINUSE`.
-pub(crate) fn check_free(edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
-    let (model, group) = (edit.model(), edit.group);
+pub(crate) fn check_free(model: &Model, group: GroupId, name: &str) -> Outcome<()> {
     let taken = model.variable_in(group, name).is_some()
         || model.type_in(group, name).is_some()
         || model.subgroup(group, name).is_some();
@@ -194,7 +181,7 @@ pub(crate) fn def_var(
         if rank > MAX_CLASSIC_DIMS {
             return Err(Code(NC_EMAXDIMS));
         }
-        check_free(edit, &name)?;
+        check_free(edit.model(), edit.group, &name)?;
         if rank > 0 && dims.is_null() {
             return Err(Code(NC_EINVAL));
         }
@@ -213,8 +200,7 @@ pub(crate) fn def_var(
         let group = edit.group;
         edit.model_mut().insert_variable(group, variable).map_err(|_| Code(NC_EBADGRPID))?;
         let count = edit.model().group(group).map_or(0, |group| group.vars.len());
-        varid.set(number(count.saturating_sub(1)));
-        Ok(())
+        varid.store(number(count.saturating_sub(1)))
     })
 }
 
@@ -274,11 +260,9 @@ pub(crate) fn default_chunks(edit: &FileEdit<'_>, variable: &Variable) -> Vec<u6
 /// `nc_def_grp`.
 pub(crate) fn def_grp(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            return Err(Code(NC_ENOTNC4));
-        }
+        edit.file.check_netcdf4()?;
         let name = new_name(&name)?;
-        check_free(edit, &name)?;
+        check_free(edit.model(), edit.group, &name)?;
         if edit.is_classic_model() {
             return Err(Code(NC_ESTRICTNC3));
         }
@@ -287,8 +271,7 @@ pub(crate) fn def_grp(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
         let members = edit.members_mut();
         let group = members.model_mut().insert_group(parent, name).map_err(|_| Code(NC_EBADGRPID))?;
         let number = members.add_group(group);
-        id.set(edit.first_id | number);
-        Ok(())
+        id.store(edit.first_id | number)
     })
 }
 
@@ -332,7 +315,7 @@ pub(crate) fn rename_var(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> 
         if !edit.is_classic() {
             variable_id(edit, varid)?;
         }
-        check_free(edit, &name)?;
+        check_free(edit.model(), edit.group, &name)?;
         if edit.is_classic() && varid == GLOBAL {
             return Err(Code(NC_EGLOBAL));
         }
@@ -346,20 +329,12 @@ pub(crate) fn rename_var(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> 
 /// `nc_rename_grp`.
 pub(crate) fn rename_grp(ncid: c_int, name: CText) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            return Err(Code(NC_ENOTNC4));
-        }
+        edit.file.check_netcdf4()?;
         edit.check_writable()?;
         let parent = edit.model().group(edit.group).and_then(|group| group.parent);
         let parent = parent.ok_or(Code(NC_EBADGRPID))?;
         let name = new_name(&name)?;
-        let model = edit.model();
-        let taken = model.variable_in(parent, &name).is_some()
-            || model.type_in(parent, &name).is_some()
-            || model.subgroup(parent, &name).is_some();
-        if taken {
-            return Err(Code(NC_ENAMEINUSE));
-        }
+        check_free(edit.model(), parent, &name)?;
         edit.enter_define_mode()?;
         let group = edit.group;
         edit.model_mut().rename_group(group, &name).map_err(|_| Code(NC_EBADNAME))

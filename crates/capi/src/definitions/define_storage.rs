@@ -1,33 +1,29 @@
 //! How variables are to be stored: chunks, filters, byte order, fill value, rounding.
 use crate::c_types::codes::{
     Code, NC_EBADCHUNK, NC_EFILTER, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_ELATEDEF, NC_ENOFILTER,
-    NC_ENOTINDEFINE, NC_ENOTNC4, Outcome,
+    NC_ENOTINDEFINE, Outcome,
 };
 use crate::c_types::memory::{Bytes, CText, In};
 use crate::definitions::define::{default_chunks, set_no_fill, type_of, variable_id};
 use crate::definitions::layouts;
+use crate::definitions::storage::{CHUNKED, COMPACT, CONTIGUOUS, filter_avail};
 use crate::files::file_edit::FileEdit;
 use crate::files::{check_not_global, edit, group_of, session};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
 use ncirrus::convert::Quantize;
 use ncirrus::model::{CodecSpace, Variable};
-use ncirrus::netcdf::filters::{self, BLOSC, BZIP2, DEFLATE, FLETCHER32, FilterRefusal, SHUFFLE, SZIP, ZSTD};
+use ncirrus::netcdf::chunks::chosen_chunks;
+use ncirrus::netcdf::filters::{self, BLOSC, DEFLATE, FLETCHER32, FilterRefusal, SHUFFLE, SZIP};
 use ncirrus::{Atomic, Attribute, CodecSpec, Endianness, Json, JsonMap, Storage, TypeRef, VarId};
 use std::ffi::c_int;
+use std::ops::RangeInclusive;
 
-const CHUNKED: c_int = 0;
-const CONTIGUOUS: c_int = 1;
-const COMPACT: c_int = 2;
-/// The most bytes of a chunk.
-const CHUNK_BYTES: u64 = 0xffff_ffff;
 /// Bytes of values in a header.
 const COMPACT_BYTES: u64 = 65536;
 
 /// A variable whose storage is chosen: before it is there, and in define mode.
 fn open_for_storage(edit: &mut FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
-    if edit.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
+    edit.file.check_netcdf4()?;
     edit.check_writable()?;
     let var = variable_id(edit, varid)?;
     if edit.state.stored.contains(&var) {
@@ -45,9 +41,7 @@ fn open_for_filters(edit: &FileEdit<'_>, varid: c_int) -> Outcome<VarId> {
     if edit.model().packed_len(type_of(edit, var)?).is_none() {
         return Err(Code(NC_EFILTER));
     }
-    if edit.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
+    edit.file.check_netcdf4()?;
     if !edit.state.is_defining {
         return Err(Code(NC_EINDEFINE));
     }
@@ -107,23 +101,8 @@ fn byte_len(edit: &FileEdit<'_>, var: VarId) -> Outcome<u64> {
 fn checked_chunks(edit: &FileEdit<'_>, var: VarId, lens: &[usize]) -> Outcome<Vec<u64>> {
     let element = layouts::size_of_type(edit.members(), type_of(edit, var)?)?.len as u64;
     let (shape, growing) = (edit.model().shape(var), edit.model().growing(var));
-    // A length of 0 leaves it to the library: all of them, if it is the first one's.
     let defaults = default_chunks(edit, variable(edit, var)?);
-    if lens.first() == Some(&0) {
-        return Ok(defaults);
-    }
-    let chosen =
-        lens.iter().zip(defaults).map(|(len, default)| if *len == 0 { default } else { *len as u64 });
-    let lens: Vec<u64> = chosen.collect();
-    let bytes = lens.iter().try_fold(element, |bytes, len| bytes.checked_mul(*len));
-    if bytes.is_none_or(|bytes| bytes > CHUNK_BYTES) {
-        return Err(Code(NC_EBADCHUNK));
-    }
-    let too_long = |((len, axis), grows): ((&u64, &u64), &bool)| !grows && len > axis;
-    if lens.iter().zip(&shape).zip(&growing).any(too_long) {
-        return Err(Code(NC_EBADCHUNK));
-    }
-    Ok(lens)
+    chosen_chunks(lens, defaults, (&shape, &growing), element).ok_or(Code(NC_EBADCHUNK))
 }
 
 /// Puts variables with filters into chunks.
@@ -268,22 +247,19 @@ pub(crate) fn szip(ncid: c_int, varid: c_int, mask: c_int, pixels: c_int) -> Out
     filter(ncid, varid, SZIP, 2, In::of(&parameters))
 }
 
-/// `nc_def_var_bzip2`.
-pub(crate) fn bzip2(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> {
-    available(ncid, BZIP2)?;
-    if !(1..=9).contains(&level) {
+/// `nc_def_var_bzip2`, `nc_def_var_zstandard`: a filter whose only parameter is a level.
+pub(crate) fn level(
+    ncid: c_int,
+    varid: c_int,
+    id: u32,
+    allowed: RangeInclusive<c_int>,
+    level: c_int,
+) -> Outcome<()> {
+    filter_avail(ncid, id)?;
+    if !allowed.contains(&level) {
         return Err(Code(NC_EINVAL));
     }
-    filter(ncid, varid, BZIP2, 1, In::of(&[level.cast_unsigned()]))
-}
-
-/// `nc_def_var_zstandard`.
-pub(crate) fn zstandard(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> {
-    available(ncid, ZSTD)?;
-    if !(-131_072..=22).contains(&level) {
-        return Err(Code(NC_EINVAL));
-    }
-    filter(ncid, varid, ZSTD, 1, In::of(&[level.cast_unsigned()]))
+    filter(ncid, varid, id, 1, In::of(&[level.cast_unsigned()]))
 }
 
 /// `nc_def_var_blosc`: the codec in it, the level, bytes of a block, and whether bytes or bits are shuffled.
@@ -295,16 +271,11 @@ pub(crate) fn blosc(
     block: u32,
     shuffle: u32,
 ) -> Outcome<()> {
-    available(ncid, BLOSC)?;
+    filter_avail(ncid, BLOSC)?;
     if codec > 5 || level > 9 || shuffle > 2 {
         return Err(Code(NC_EINVAL));
     }
     filter(ncid, varid, BLOSC, 7, In::of(&[0, 0, 0, block, level, shuffle, codec]))
-}
-
-/// Whether a filter can be used in the file.
-fn available(ncid: c_int, id: u32) -> Outcome<()> {
-    crate::definitions::storage::filter_avail(ncid, id)
 }
 
 /// `nc_def_var_endian`.
@@ -404,7 +375,7 @@ pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: c_int, value: Bytes) -> O
         let values = layouts::values(edit.members(), ty, value.read(len)?)?;
         edit.state.keep_fill(var)?;
         change(edit, var, |variable| {
-            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values };
+            let attribute = Attribute { name: "_FillValue".to_owned(), ty, values, is_json: false };
             // It becomes the last one.
             let list = variable.attributes.known_mut();
             list.remove("_FillValue");
@@ -419,7 +390,7 @@ pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: c_int, lens: In<c_i
     let at = group_of(ncid)?;
     let rank = at.variable(varid).map_err(|_| Code(crate::c_types::codes::NC_ENOTVAR))?.rank();
     if kind != CHUNKED || lens.is_null() {
-        return chunking(ncid, varid, kind, In::none());
+        return chunking(ncid, varid, kind, In::default());
     }
     let lens = lens.read(rank)?.iter().map(|len| usize::try_from(*len).map_err(|_| Code(NC_EBADCHUNK)));
     chunking(ncid, varid, kind, In::of(&lens.collect::<Outcome<Vec<_>>>()?))

@@ -1,7 +1,7 @@
 //! Types that programs define: compounds, vlens, enums, opaque ones.
 use crate::c_types::codes::{
-    Code, NC_EBADGRPID, NC_EBADTYPE, NC_EBADTYPID, NC_EINVAL, NC_ENAMEINUSE, NC_ENOTNC4, NC_ESTRICTNC3,
-    NC_ETYPDEFINED, Outcome,
+    Code, NC_EBADGRPID, NC_EBADTYPE, NC_EBADTYPID, NC_EINVAL, NC_ENAMEINUSE, NC_ESTRICTNC3, NC_ETYPDEFINED,
+    Outcome,
 };
 use crate::c_types::memory::{Bytes, BytesOut, CText, In, Out};
 use crate::definitions::define::{check_free, new_name};
@@ -34,9 +34,7 @@ fn define(
     size: TypeSize,
 ) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            return Err(Code(NC_ENOTNC4));
-        }
+        edit.file.check_netcdf4()?;
         if name.is_null() {
             return Err(Code(NC_EINVAL));
         }
@@ -51,7 +49,7 @@ fn define(
             TypeSize::Of(base) => check_type_number(edit.members(), base)?,
             TypeSize::Bytes(_) | TypeSize::OfVlen => {}
         }
-        check_free(edit, &name)?;
+        check_free(edit.model(), edit.group, &name)?;
         let kind = kind(edit)?;
         let is_compound = matches!(kind, UserKind::Compound(_));
         let group = edit.group;
@@ -64,8 +62,7 @@ fn define(
             let layout = CompoundLayout { len, offsets: Vec::new() };
             Arc::make_mut(&mut members.layouts).insert(ty, layout);
         }
-        id.set(members.add_type(ty));
-        Ok(())
+        id.store(members.add_type(ty))
     })
 }
 
@@ -101,9 +98,6 @@ pub(crate) fn enumeration(ncid: c_int, base: c_int, name: CText, id: Out<c_int>)
 
 /// A type to which members can be added: one that is not used yet.
 fn open_type(edit: &FileEdit<'_>, number: c_int) -> Outcome<TypeId> {
-    if edit.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
     edit.check_writable()?;
     check_type_number(edit.members(), number)?;
     let TypeRef::User(id) = edit.members().ty(number)? else { return Err(Code(NC_EBADTYPE)) };
@@ -118,7 +112,7 @@ fn check_open(edit: &FileEdit<'_>, number: c_int) -> Outcome<()> {
 
 /// `nc_insert_compound`.
 pub(crate) fn insert_field(ncid: c_int, ty: c_int, name: CText, offset: usize, field: c_int) -> Outcome<()> {
-    insert_array(ncid, ty, name, offset, field, 0, In::none())
+    insert_array(ncid, ty, name, offset, field, 0, In::default())
 }
 
 /// `nc_insert_array_compound`.
@@ -132,9 +126,7 @@ pub(crate) fn insert_array(
     lens: In<c_int>,
 ) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            return Err(Code(NC_ENOTNC4));
-        }
+        edit.file.check_netcdf4()?;
         let name = new_name(&name)?;
         let id = open_type(edit, ty)?;
         let Some(UserKind::Compound(fields)) = edit.model().user_type(id).map(|ty| &ty.kind) else {
@@ -171,9 +163,7 @@ fn check_end(edit: &FileEdit<'_>, id: TypeId, offset: usize, field: &Field) -> O
 /// `nc_insert_enum`.
 pub(crate) fn insert_member(ncid: c_int, ty: c_int, name: CText, value: Bytes) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            return Err(Code(NC_ENOTNC4));
-        }
+        edit.file.check_netcdf4()?;
         let name = new_name(&name)?;
         let id = open_type(edit, ty)?;
         let Some(UserKind::Enum { base, members }) = edit.model().user_type(id).map(|ty| &ty.kind) else {
@@ -202,9 +192,7 @@ fn integer(base: Atomic, value: Bytes) -> Outcome<i128> {
 /// `nc_put_vlen_element`: the vlen refers to the program's own memory.
 pub(crate) fn put_vlen(ncid: c_int, ty: c_int, vlen: BytesOut, len: usize, data: Bytes) -> Outcome<()> {
     let at = group_of(ncid)?;
-    if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
+    at.file.check_netcdf4()?;
     layouts::size_of_type(&at.members, at.members.ty(ty)?)?;
     vlen.write(&[len.to_ne_bytes(), data.address().to_ne_bytes()].concat())
 }

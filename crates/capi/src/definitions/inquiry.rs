@@ -6,7 +6,7 @@ use crate::c_types::memory::{CText, NameOut, Out};
 use crate::definitions::define::{check_sought, known_name, new_name};
 use crate::files::{FileGroup, GLOBAL, group_of, number, size};
 use ncirrus::model::{Dimension, Variable, check_name};
-use ncirrus::{DimId, GroupId};
+use ncirrus::{DimId, GroupId, TypeId, TypeRef};
 use std::ffi::c_int;
 
 /// How many dimensions, variables and attributes a group has, and its first unlimited dimension.
@@ -24,8 +24,7 @@ pub(crate) fn inq(
     if !atts.is_null() {
         atts.set(number(at.attributes(GLOBAL)?.len()));
     }
-    unlimited.set(number_of_unlimited(&at)?);
-    Ok(())
+    unlimited.store(number_of_unlimited(&at)?)
 }
 
 /// The unlimited dimensions of a group.
@@ -43,32 +42,24 @@ fn number_of_unlimited(at: &FileGroup) -> Outcome<c_int> {
     Ok(first_unlimited(at)?.map_or(-1, |dim| at.members.number_of_dim(dim)))
 }
 
-pub(crate) fn dim_count(ncid: c_int, count: Out<c_int>) -> Outcome<()> {
-    count.set(number(group_of(ncid)?.group()?.dims.len()));
-    Ok(())
-}
-
-pub(crate) fn variable_count(ncid: c_int, count: Out<c_int>) -> Outcome<()> {
-    count.set(number(group_of(ncid)?.group()?.vars.len()));
-    Ok(())
-}
-
 pub(crate) fn attribute_count(ncid: c_int, count: Out<c_int>) -> Outcome<()> {
-    count.set(number(group_of(ncid)?.attributes(GLOBAL)?.len()));
-    Ok(())
+    count.store(number(group_of(ncid)?.attributes(GLOBAL)?.len()))
 }
 
 pub(crate) fn unlimited_dim(ncid: c_int, dim: Out<c_int>) -> Outcome<()> {
-    dim.set(number_of_unlimited(&group_of(ncid)?)?);
-    Ok(())
+    dim.store(number_of_unlimited(&group_of(ncid)?)?)
 }
 
 pub(crate) fn unlimited_dims(ncid: c_int, count: Out<c_int>, ids: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let list: Vec<c_int> = unlimited_of(&at)?.map(|dim| at.members.number_of_dim(dim)).collect();
+    listed(&list, count, ids)
+}
+
+/// Stores how many members there are, and their numbers.
+fn listed(list: &[c_int], count: Out<c_int>, ids: Out<c_int>) -> Outcome<()> {
     count.set(number(list.len()));
-    ids.set_all(&list);
-    Ok(())
+    ids.store_all(list)
 }
 
 /// A name that is looked up; in classic files what is no text is the name of nothing.
@@ -88,8 +79,7 @@ pub(crate) fn dim_id(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> {
         Some((group, name)) if !at.file.is_classic() => dimension_at(&at, group, name)?,
         _ => at.model().visible_dimension(at.id, &name).ok_or(Code(NC_EBADDIM))?,
     };
-    id.set(at.members.number_of_dim(found));
-    Ok(())
+    id.store(at.members.number_of_dim(found))
 }
 
 /// The dimension with a full name. Those of the root group have none, for Debian's library.
@@ -111,18 +101,7 @@ pub(crate) fn dim(ncid: c_int, id: c_int, name: NameOut, len: Out<usize>) -> Out
     let at = group_of(ncid)?;
     let dimension = dimension(&at, id)?;
     name.set(&dimension.name);
-    len.set(size(dimension.len.current())?);
-    Ok(())
-}
-
-pub(crate) fn dim_name(ncid: c_int, id: c_int, name: NameOut) -> Outcome<()> {
-    name.set(&dimension(&group_of(ncid)?, id)?.name);
-    Ok(())
-}
-
-pub(crate) fn dim_len(ncid: c_int, id: c_int, len: Out<usize>) -> Outcome<()> {
-    len.set(size(dimension(&group_of(ncid)?, id)?.len.current())?);
-    Ok(())
+    len.store(size(dimension.len.current())?)
 }
 
 /// The dimensions of a group, with those of the enclosing ones if asked for, in order of their numbers.
@@ -133,50 +112,30 @@ pub(crate) fn dim_ids(ncid: c_int, count: Out<c_int>, ids: Out<c_int>, parents: 
     let mut list: Vec<c_int> =
         groups.flat_map(|group| &group.dims).map(|id| at.members.number_of_dim(*id)).collect();
     list.sort_unstable();
-    count.set(number(list.len()));
-    ids.set_all(&list);
-    Ok(())
+    listed(&list, count, ids)
 }
 
 pub(crate) fn var_ids(ncid: c_int, count: Out<c_int>, ids: Out<c_int>) -> Outcome<()> {
     let all = number(group_of(ncid)?.group()?.vars.len());
-    count.set(all);
-    ids.set_all(&(0..all).collect::<Vec<_>>());
-    Ok(())
+    listed(&(0..all).collect::<Vec<_>>(), count, ids)
 }
 
 pub(crate) fn type_ids(ncid: c_int, count: Out<c_int>, ids: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let of = |id: &ncirrus::TypeId| at.members.number_of_type((*id).into_ref());
+    let of = |id: &TypeId| at.members.number_of_type(TypeRef::User(*id));
     let list: Vec<c_int> = at.group()?.types.iter().map(of).collect();
-    count.set(number(list.len()));
-    ids.set_all(&list);
-    Ok(())
-}
-
-/// A type's id as variables refer to it.
-trait IntoRef {
-    fn into_ref(self) -> ncirrus::TypeRef;
-}
-
-impl IntoRef for ncirrus::TypeId {
-    fn into_ref(self) -> ncirrus::TypeRef {
-        ncirrus::TypeRef::User(self)
-    }
+    listed(&list, count, ids)
 }
 
 pub(crate) fn groups(ncid: c_int, count: Out<c_int>, ids: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let list: Vec<c_int> = at.group()?.groups.iter().map(|id| at.ncid_of(*id)).collect();
-    count.set(number(list.len()));
-    ids.set_all(&list);
-    Ok(())
+    listed(&list, count, ids)
 }
 
 pub(crate) fn group_name(ncid: c_int, name: NameOut) -> Outcome<()> {
     let at = group_of(ncid)?;
-    name.set(if at.id == at.model().root() { "/" } else { &at.group()?.name });
-    Ok(())
+    name.store(if at.id == at.model().root() { "/" } else { &at.group()?.name })
 }
 
 pub(crate) fn group_full_name(ncid: c_int, len: Out<usize>, name: NameOut) -> Outcome<()> {
@@ -187,18 +146,11 @@ pub(crate) fn group_full_name(ncid: c_int, len: Out<usize>, name: NameOut) -> Ou
     Ok(())
 }
 
-pub(crate) fn group_name_len(ncid: c_int, len: Out<usize>) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    len.set(at.model().group_path(at.id).len());
-    Ok(())
-}
-
 /// The enclosing group; `NC_ENOGRP` for the root.
 pub(crate) fn group_parent(ncid: c_int, parent: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let id = at.group()?.parent.ok_or(Code(NC_ENOGRP))?;
-    parent.set(at.ncid_of(id));
-    Ok(())
+    parent.store(at.ncid_of(id))
 }
 
 /// A direct subgroup; the group itself for no name, and for every name in a classic file, which has no others.
@@ -210,8 +162,7 @@ pub(crate) fn subgroup(ncid: c_int, name: CText, id: Out<c_int>) -> Outcome<()> 
     }
     let name = new_name(&name)?;
     let found = at.model().subgroup(at.id, &name).ok_or(Code(NC_ENOGRP))?;
-    id.set(at.ncid_of(found));
-    Ok(())
+    id.store(at.ncid_of(found))
 }
 
 /// A group by its name, or by its path if there is a slash in it.
@@ -231,8 +182,7 @@ pub(crate) fn group_by_path(ncid: c_int, path: CText, id: Out<c_int>) -> Outcome
         return Err(Code(NC_ENOGRP));
     }
     let found: Option<GroupId> = parts.try_fold(start, |group, part| at.model().subgroup(group, part));
-    id.set(at.ncid_of(found.ok_or(Code(NC_ENOGRP))?));
-    Ok(())
+    id.store(at.ncid_of(found.ok_or(Code(NC_ENOGRP))?))
 }
 
 /// A variable of a group; what stands for the group is none.
@@ -276,33 +226,27 @@ pub(crate) fn var_id(ncid: c_int, name: CText, varid: Out<c_int>) -> Outcome<()>
     let vars = &at.group()?.vars;
     let found = at.model().variable_in(at.id, &name).ok_or(Code(NC_ENOTVAR))?;
     // Ids ascend: new variables come last.
-    varid.set(number(vars.binary_search(&found).map_err(|_| Code(NC_ENOTVAR))?));
-    Ok(())
+    varid.store(number(vars.binary_search(&found).map_err(|_| Code(NC_ENOTVAR))?))
 }
 
 pub(crate) fn var_name(ncid: c_int, varid: c_int, name: NameOut) -> Outcome<()> {
-    name.set(&variable(&group_of(ncid)?, varid)?.name);
-    Ok(())
+    name.store(&variable(&group_of(ncid)?, varid)?.name)
 }
 
 pub(crate) fn var_type(ncid: c_int, varid: c_int, ty: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    ty.set(at.members.number_of_type(variable(&at, varid)?.ty));
-    Ok(())
+    ty.store(at.members.number_of_type(variable(&at, varid)?.ty))
 }
 
 pub(crate) fn var_rank(ncid: c_int, varid: c_int, rank: Out<c_int>) -> Outcome<()> {
-    rank.set(number(variable(&group_of(ncid)?, varid)?.rank()));
-    Ok(())
+    rank.store(number(variable(&group_of(ncid)?, varid)?.rank()))
 }
 
 pub(crate) fn var_dims(ncid: c_int, varid: c_int, dims: Out<c_int>) -> Outcome<()> {
-    dims.set_all(&dims_of(&group_of(ncid)?, varid)?);
-    Ok(())
+    dims.store_all(&dims_of(&group_of(ncid)?, varid)?)
 }
 
 pub(crate) fn var_attribute_count(ncid: c_int, varid: c_int, count: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    count.set(number(at.attributes(varid)?.len()));
-    Ok(())
+    count.store(number(at.attributes(varid)?.len()))
 }

@@ -6,13 +6,13 @@ use crate::files::{FileGroup, check_not_global, group_of, session, size};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
 use ncirrus::convert::Quantize;
 use ncirrus::model::{self, CodecSpace, VarId, default_fill};
-use ncirrus::netcdf::filters::{self, BLOSC, BZIP2, DEFLATE, FLETCHER32, SHUFFLE, SZIP, ZSTD};
+use ncirrus::netcdf::filters::{self, BLOSC, DEFLATE, FLETCHER32, SHUFFLE, SZIP};
 use ncirrus::{Atomic, CodecSpec, Endianness, Storage, TypeRef, Values};
 use std::ffi::c_int;
 
-const CHUNKED: c_int = 0;
-const CONTIGUOUS: c_int = 1;
-const COMPACT: c_int = 2;
+pub(crate) const CHUNKED: c_int = 0;
+pub(crate) const CONTIGUOUS: c_int = 1;
+pub(crate) const COMPACT: c_int = 2;
 const VIRTUAL: c_int = 4;
 
 /// A variable; the group itself is none.
@@ -81,15 +81,13 @@ pub(crate) fn deflate(
     shuffle.set(c_int::from(filters.iter().any(|(id, _)| *id == SHUFFLE)));
     deflate.set(c_int::from(found.is_some()));
     let parameter = found.and_then(|(_, parameters)| parameters.first().copied());
-    level.set(parameter.map_or(0, |level| c_int::try_from(level).unwrap_or(0)));
-    Ok(())
+    level.store(parameter.map_or(0, |level| c_int::try_from(level).unwrap_or(0)))
 }
 
 pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let has = numbered(stored(&at, varid)?)?.iter().any(|(id, _)| *id == FLETCHER32);
-    is_set.set(c_int::from(has));
-    Ok(())
+    is_set.store(c_int::from(has))
 }
 
 /// The filters, in their order.
@@ -116,16 +114,14 @@ pub(crate) fn szip(ncid: c_int, varid: c_int, mask: Out<c_int>, pixels: Out<c_in
     let found = list.iter().find(|(id, _)| *id == SZIP);
     let parameter = |index: usize| found.and_then(|(_, list)| list.get(index)).map_or(0, |one| *one);
     mask.set(c_int::try_from(parameter(0)).unwrap_or(0));
-    pixels.set(c_int::try_from(parameter(1)).unwrap_or(0));
-    Ok(())
+    pixels.store(c_int::try_from(parameter(1)).unwrap_or(0))
 }
 
 pub(crate) fn filter_ids(ncid: c_int, varid: c_int, count: Out<usize>, ids: Out<u32>) -> Outcome<()> {
     let at = group_of(ncid)?;
     let list: Vec<u32> = listed(&at, varid)?.into_iter().map(|(id, _)| id).collect();
     count.set(list.len());
-    ids.set_all(&list);
-    Ok(())
+    ids.store_all(&list)
 }
 
 /// The parameters of a filter by its number.
@@ -220,9 +216,7 @@ fn unwritten_value(at: &FileGroup, id: VarId) -> Option<Values> {
 pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<c_int>) -> Outcome<()> {
     check_not_global(ncid, varid)?;
     let at = group_of(ncid)?;
-    if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
+    at.file.check_netcdf4()?;
     stored(&at, varid)?;
     let attributes = at.attributes(varid)?;
     let kinds = [Quantize::BitGroom(0), Quantize::GranularBitRound(0), Quantize::BitRound(0)];
@@ -232,8 +226,7 @@ pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<
     });
     let (of, kept) = found.unwrap_or((0, 0));
     mode.set(of);
-    digits.set(kept);
-    Ok(())
+    digits.store(kept)
 }
 
 /// Whether a filter of a number can be used.
@@ -246,30 +239,14 @@ pub(crate) fn filter_avail(ncid: c_int, id: u32) -> Outcome<()> {
     entry.map(|_| ()).ok_or(Code(NC_ENOFILTER))
 }
 
-/// The parameters of a filter, if the variable has it.
-fn parameters(ncid: c_int, varid: c_int, id: u32) -> Outcome<Option<Vec<u32>>> {
-    let list = listed(&group_of(ncid)?, varid)?;
-    Ok(list.into_iter().find(|(other, _)| *other == id).map(|(_, parameters)| parameters))
-}
-
 /// The only parameter of zstd or bzip2, and whether the variable has the filter.
-fn level(ncid: c_int, varid: c_int, id: u32, has: Out<c_int>, level: Out<c_int>) -> Outcome<()> {
+pub(crate) fn level(ncid: c_int, varid: c_int, id: u32, has: Out<c_int>, level: Out<c_int>) -> Outcome<()> {
     let found = known_filter(ncid, varid, id)?;
     has.set(c_int::from(found.is_some()));
     if let Some(first) = found.and_then(|list| list.first().copied()) {
         level.set(first.cast_signed());
     }
     Ok(())
-}
-
-/// `nc_inq_var_bzip2`.
-pub(crate) fn bzip2(ncid: c_int, varid: c_int, has: Out<c_int>, of: Out<c_int>) -> Outcome<()> {
-    level(ncid, varid, BZIP2, has, of)
-}
-
-/// `nc_inq_var_zstandard`.
-pub(crate) fn zstandard(ncid: c_int, varid: c_int, has: Out<c_int>, of: Out<c_int>) -> Outcome<()> {
-    level(ncid, varid, ZSTD, has, of)
 }
 
 /// `nc_inq_var_blosc`.
@@ -296,7 +273,8 @@ pub(crate) fn blosc(
 /// The parameters of a filter that can be used, if the variable has it.
 fn known_filter(ncid: c_int, varid: c_int, id: u32) -> Outcome<Option<Vec<u32>>> {
     filter_avail(ncid, id)?;
-    parameters(ncid, varid, id)
+    let list = listed(&group_of(ncid)?, varid)?;
+    Ok(list.into_iter().find(|(other, _)| *other == id).map(|(_, parameters)| parameters))
 }
 
 /// `nc_inq_var_chunking_ints`.

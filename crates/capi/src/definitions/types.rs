@@ -7,17 +7,21 @@ use crate::definitions::define::{check_sought, known_name};
 use crate::definitions::layouts;
 use crate::files::members::{FIRST_USER_TYPE, FileMembers, atomic_of};
 use crate::files::{FileGroup, group_of, number};
-use ncirrus::{Atomic, EnumMember, Field, Model, TypeId, TypeRef, UserKind, UserType};
+use ncirrus::{Atomic, EnumMember, Field, Model, TypeId, TypeRef, UserKind, UserType, Values};
 use std::ffi::c_int;
+
+/// Numbers of the classes of types: vlens and those after it are no atomic types.
+pub(crate) const VLEN: c_int = 13;
+pub(crate) const OPAQUE: c_int = 14;
+pub(crate) const ENUM: c_int = 15;
+pub(crate) const COMPOUND: c_int = 16;
 
 /// A user-defined type.
 ///
 /// # Errors
 /// `NC_EBADTYPE` if the number is not that of one, `NC_ENOTNC4` for classic files, which have none.
 fn user_type(at: &FileGroup, ty: c_int) -> Outcome<&UserType> {
-    if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
+    at.file.check_netcdf4()?;
     match at.members.ty(ty)? {
         TypeRef::User(id) => at.model().user_type(id).ok_or(Code(NC_EBADTYPE)),
         TypeRef::Atomic(_) => Err(Code(NC_EBADTYPE)),
@@ -53,15 +57,12 @@ pub(crate) fn inq(ncid: c_int, ty: c_int, name: NameOut, size: Out<usize>) -> Ou
     let at = group_of(ncid)?;
     let id = at.members.ty(ty)?;
     name.set(&user_type(&at, ty)?.name);
-    size.set(layouts::size_of_type(&at.members, id)?.len);
-    Ok(())
+    size.store(layouts::size_of_type(&at.members, id)?.len)
 }
 
 /// The first type of a name in any group.
 fn anywhere(model: &Model, name: &str) -> Option<TypeId> {
-    let groups = model.walk().into_iter().filter_map(|id| model.group(id));
-    let mut types = groups.flat_map(|group| group.types.iter().copied());
-    types.find(|id| model.user_type(*id).is_some_and(|ty| ty.name == name))
+    model.types().into_iter().find(|id| model.user_type(*id).is_some_and(|ty| ty.name == name))
 }
 
 /// The number of a type by name, the nearest enclosing one.
@@ -72,9 +73,7 @@ pub(crate) fn inq_id(ncid: c_int, asked: CText, ty: Out<c_int>) -> Outcome<()> {
         return Ok(());
     }
     let at = group_of(ncid)?;
-    if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
+    at.file.check_netcdf4()?;
     check_sought(false, &asked)?;
     known_name(&asked)?;
     if name.contains('/') && !name.starts_with('/') {
@@ -84,8 +83,7 @@ pub(crate) fn inq_id(ncid: c_int, asked: CText, ty: Out<c_int>) -> Outcome<()> {
     let found = found.or_else(|| at.model().type_at(&name)).or_else(|| anywhere(at.model(), &name));
     let absent = if name.starts_with('/') { NC_EINVAL } else { NC_EBADTYPE };
     let found = found.ok_or(Code(absent))?;
-    ty.set(at.members.number_of_type(TypeRef::User(found)));
-    Ok(())
+    ty.store(at.members.number_of_type(TypeRef::User(found)))
 }
 
 /// `ncaux_inq_any_type`: as [`inq_user`], of atomic types, too, which are classes of their own.
@@ -104,8 +102,7 @@ pub(crate) fn inq_any(
     inq(ncid, ty, name, size)?;
     base.set(0);
     fields.set(0);
-    class.set(ty);
-    Ok(())
+    class.store(ty)
 }
 
 /// Everything about a user-defined type but its fields and members.
@@ -115,23 +112,45 @@ pub(crate) fn inq_user(
     name: NameOut,
     size: Out<usize>,
     base: Out<c_int>,
-    fields: Out<usize>,
+    count: Out<usize>,
     class: Out<c_int>,
 ) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    let user = user_type(&at, ty)?;
-    let (base_of, count, number) = match &user.kind {
-        UserKind::Vlen(base) => (at.members.number_of_type(*base), 0, 13),
-        UserKind::Opaque(_) => (0, 0, 14),
-        UserKind::Enum { base, members } => (c_int::from(base.number()), members.len(), 15),
-        UserKind::Compound(fields) => (0, fields.len(), 16),
-    };
-    name.set(&user.name);
-    size.set(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.len);
-    base.set(base_of);
-    fields.set(count);
-    class.set(number);
-    Ok(())
+    class.store(TypeQuestion { name, size, base, count }.ask_file(ncid, ty, None)?)
+}
+
+/// What is asked of a user-defined type; null for what is not asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TypeQuestion {
+    pub(crate) name: NameOut,
+    pub(crate) size: Out<usize>,
+    pub(crate) base: Out<c_int>,
+    /// How many fields or members it has.
+    pub(crate) count: Out<usize>,
+}
+
+impl TypeQuestion {
+    /// Asks about a type of a file of the library's own formats; returns its class.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE` for a type of another class than the given one.
+    pub(crate) fn ask_file(self, ncid: c_int, ty: c_int, class: Option<c_int>) -> Outcome<c_int> {
+        let at = group_of(ncid)?;
+        let user = user_type(&at, ty)?;
+        let (base, count, found) = match &user.kind {
+            UserKind::Vlen(base) => (at.members.number_of_type(*base), 0, VLEN),
+            UserKind::Opaque(_) => (0, 0, OPAQUE),
+            UserKind::Enum { base, members } => (c_int::from(base.number()), members.len(), ENUM),
+            UserKind::Compound(fields) => (0, fields.len(), COMPOUND),
+        };
+        if class.is_some_and(|class| class != found) {
+            return Err(Code(NC_EBADTYPE));
+        }
+        self.name.set(&user.name);
+        self.size.set(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.len);
+        self.base.set(base);
+        self.count.set(count);
+        Ok(found)
+    }
 }
 
 fn fields(at: &FileGroup, ty: c_int) -> Outcome<&[Field]> {
@@ -147,19 +166,6 @@ fn offsets(at: &FileGroup, ty: c_int) -> Outcome<Vec<usize>> {
         TypeRef::User(id) => layouts::offsets(&at.members, id, fields(at, ty)?),
         TypeRef::Atomic(_) => Err(Code(NC_EBADTYPE)),
     }
-}
-
-/// The name and size of a compound type, and how many fields it has.
-pub(crate) fn inq_compound(
-    ncid: c_int,
-    ty: c_int,
-    name: NameOut,
-    size: Out<usize>,
-    count: Out<usize>,
-) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    count.set(fields(&at, ty)?.len());
-    inq(ncid, ty, name, size)
 }
 
 /// A field of a compound.
@@ -185,44 +191,19 @@ pub(crate) fn inq_field(
     field_type.set(at.members.number_of_type(field.ty));
     rank.set(number(field.dims.len()));
     let sizes = field.dims.iter().map(|len| c_int::try_from(*len).unwrap_or(c_int::MAX));
-    lens.set_all(&sizes.collect::<Vec<_>>());
-    Ok(())
+    lens.store_all(&sizes.collect::<Vec<_>>())
 }
 
 /// The number of a field by name.
 pub(crate) fn inq_field_index(ncid: c_int, ty: c_int, name: CText, index: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
+    at.file.check_netcdf4()?;
     check_type_number(&at.members, ty)?;
     fields(&at, ty)?;
     check_sought(false, &name)?;
     let name = known_name(&name)?;
     let found = fields(&at, ty)?.iter().position(|field| field.name == name);
-    index.set(number(found.ok_or(Code(NC_EBADFIELD))?));
-    Ok(())
-}
-
-/// Name, size of an element, and base type of a vlen.
-pub(crate) fn inq_vlen(
-    ncid: c_int,
-    ty: c_int,
-    name: NameOut,
-    size: Out<usize>,
-    base: Out<c_int>,
-) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    let UserKind::Vlen(of) = user_type(&at, ty)?.kind else { return Err(Code(NC_EBADTYPE)) };
-    base.set(at.members.number_of_type(of));
-    inq(ncid, ty, name, size)
-}
-
-/// Name and size of an opaque type.
-pub(crate) fn inq_opaque(ncid: c_int, ty: c_int, name: NameOut, size: Out<usize>) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    let UserKind::Opaque(_) = user_type(&at, ty)?.kind else { return Err(Code(NC_EBADTYPE)) };
-    inq(ncid, ty, name, size)
+    index.store(number(found.ok_or(Code(NC_EBADFIELD))?))
 }
 
 fn members(at: &FileGroup, ty: c_int) -> Outcome<(Atomic, &[EnumMember])> {
@@ -230,22 +211,6 @@ fn members(at: &FileGroup, ty: c_int) -> Outcome<(Atomic, &[EnumMember])> {
         UserKind::Enum { base, members } => Ok((*base, members)),
         _ => Err(Code(NC_EBADTYPE)),
     }
-}
-
-/// Name, base type and number of members of an enum.
-pub(crate) fn inq_enum(
-    ncid: c_int,
-    ty: c_int,
-    name: NameOut,
-    base: Out<c_int>,
-    size: Out<usize>,
-    count: Out<usize>,
-) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    let (of, members) = members(&at, ty)?;
-    base.set(c_int::from(of.number()));
-    count.set(members.len());
-    inq(ncid, ty, name, size)
 }
 
 /// A member of an enum: name and value.
@@ -308,8 +273,7 @@ pub(crate) fn reclaim(ncid: c_int, ty: c_int, memory: BytesOut, count: usize) ->
         return Err(Code(NC_ENOTNC4));
     }
     let id = at.members.ty(ty)?;
-    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
-    layouts::reclaim(&at.members, id, memory.as_bytes().read(len)?)
+    layouts::reclaim(&at.members, id, memory.as_bytes().read(byte_len(&at.members, id, count)?)?)
 }
 
 /// Frees what values refer to, and the values.
@@ -323,71 +287,6 @@ pub(crate) fn reclaim_all(ncid: c_int, ty: c_int, memory: BytesOut, count: usize
 pub(crate) fn free_strings(count: usize, texts: TextOut) -> Outcome<()> {
     texts.addresses(count)?.into_iter().for_each(crate::c_types::memory::free_address);
     Ok(())
-}
-
-/// The number of fields of a compound.
-pub(crate) fn inq_field_count(ncid: c_int, ty: c_int, count: Out<usize>) -> Outcome<()> {
-    count.set(fields(&group_of(ncid)?, ty)?.len());
-    Ok(())
-}
-
-/// The name of a compound.
-pub(crate) fn inq_compound_name(ncid: c_int, ty: c_int, name: NameOut) -> Outcome<()> {
-    name.set(compound_name(&group_of(ncid)?, ty)?);
-    Ok(())
-}
-
-fn compound_name(at: &FileGroup, ty: c_int) -> Outcome<&str> {
-    fields(at, ty)?;
-    Ok(&user_type(at, ty)?.name)
-}
-
-/// The size of a compound.
-pub(crate) fn inq_compound_size(ncid: c_int, ty: c_int, size: Out<usize>) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    fields(&at, ty)?;
-    size.set(layouts::size_of_type(&at.members, at.members.ty(ty)?)?.len);
-    Ok(())
-}
-
-/// A field of a compound, and where it begins.
-fn with_field<T>(
-    ncid: c_int,
-    ty: c_int,
-    index: c_int,
-    look: impl FnOnce(&FileGroup, &Field, usize) -> T,
-) -> Outcome<T> {
-    let at = group_of(ncid)?;
-    let fields = fields(&at, ty)?;
-    let index = usize::try_from(index).map_err(|_| Code(NC_EBADFIELD))?;
-    let offsets = offsets(&at, ty)?;
-    match (fields.get(index), offsets.get(index)) {
-        (Some(field), Some(offset)) => Ok(look(&at, field, *offset)),
-        _ => Err(Code(NC_EBADFIELD)),
-    }
-}
-
-pub(crate) fn inq_field_name(ncid: c_int, ty: c_int, index: c_int, name: NameOut) -> Outcome<()> {
-    with_field(ncid, ty, index, |_, field, _| name.set(&field.name))
-}
-
-pub(crate) fn inq_field_offset(ncid: c_int, ty: c_int, index: c_int, to: Out<usize>) -> Outcome<()> {
-    with_field(ncid, ty, index, |_, _, offset| to.set(offset))
-}
-
-pub(crate) fn inq_field_type(ncid: c_int, ty: c_int, index: c_int, to: Out<c_int>) -> Outcome<()> {
-    with_field(ncid, ty, index, |at, field, _| to.set(at.members.number_of_type(field.ty)))
-}
-
-pub(crate) fn inq_field_rank(ncid: c_int, ty: c_int, index: c_int, rank: Out<c_int>) -> Outcome<()> {
-    with_field(ncid, ty, index, |_, field, _| rank.set(number(field.dims.len())))
-}
-
-pub(crate) fn inq_field_lens(ncid: c_int, ty: c_int, index: c_int, lens: Out<c_int>) -> Outcome<()> {
-    let sizes = |field: &Field| -> Vec<c_int> {
-        field.dims.iter().map(|len| c_int::try_from(*len).unwrap_or(c_int::MAX)).collect()
-    };
-    with_field(ncid, ty, index, |_, field, _| lens.set_all(&sizes(field)))
 }
 
 /// Frees the elements of one vlen.
@@ -429,8 +328,21 @@ pub(crate) fn copy(ncid: c_int, ty: c_int, memory: Bytes, count: usize, to: Byte
     if count > 0 && (memory.is_null() || to.is_null()) {
         return Err(Code(NC_EINVAL));
     }
-    let id = type_in(&at, ty)?;
-    let len = layouts::size_of_type(&at.members, id)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
-    let values = layouts::values(&at.members, id, memory.read(len)?)?;
-    to.write(&layouts::image(&at.members, id, &values)?)
+    to.write(&copied(&at, ty, memory, count)?)
+}
+
+/// The image of a copy of values.
+pub(crate) fn copied(at: &FileGroup, ty: c_int, memory: Bytes, count: usize) -> Outcome<Vec<u8>> {
+    let id = type_in(at, ty)?;
+    layouts::image(&at.members, id, &values_in(&at.members, id, memory, count)?)
+}
+
+/// The values in memory of the program.
+pub(crate) fn values_in(members: &FileMembers, ty: TypeRef, memory: Bytes, count: usize) -> Outcome<Values> {
+    layouts::values(members, ty, memory.read(byte_len(members, ty, count)?)?)
+}
+
+/// Bytes of values in memory.
+fn byte_len(members: &FileMembers, ty: TypeRef, count: usize) -> Outcome<usize> {
+    layouts::size_of_type(members, ty)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))
 }

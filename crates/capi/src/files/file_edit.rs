@@ -60,7 +60,7 @@ impl FileEdit<'_> {
         if self.state.is_defining {
             return Ok(());
         }
-        if self.file.core.format.is_strict() && !self.file.core.format.is_computed() {
+        if self.file.core.format.is_strict() && !self.file.core.format.kind.stored.is_computed() {
             return Err(Code(NC_ENOTINDEFINE));
         }
         self.check_writable()?;

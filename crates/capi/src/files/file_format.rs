@@ -2,12 +2,11 @@
 use crate::c_types::codes::{self, Code, NC_EFILTER, NC_EHDFERR, NC_ENCZARR, NC_EVARSIZE, cause_of};
 use ncirrus::netcdf::formats;
 use ncirrus::{Dataset, DatasetKind, ErrorKind, Format, Stored, codec::CodecError};
-use std::ffi::c_int;
 
 /// What kind of file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileFormat {
-    kind: DatasetKind,
+    pub(crate) kind: DatasetKind,
 }
 
 impl FileFormat {
@@ -30,39 +29,14 @@ impl FileFormat {
         }
     }
 
-    /// What the dataset is.
-    pub(crate) fn kind(self) -> DatasetKind {
-        self.kind
-    }
-
-    /// `NC_FORMAT_*`.
-    pub(crate) fn number(self) -> c_int {
-        formats::number(self.kind.format)
-    }
-
-    /// `NC_FORMATX_*`.
-    pub(crate) fn extended(self) -> c_int {
-        formats::extended_number(self.kind.stored)
-    }
-
     /// The format of netCDF.
     pub(crate) fn netcdf(self) -> Format {
         self.kind.format
     }
 
-    /// How it is stored.
-    pub(crate) fn stored(self) -> Stored {
-        self.kind.stored
-    }
-
     /// Whether it is stored as HDF5.
     pub(crate) fn is_hdf5(self) -> bool {
         self.kind.is_hdf5()
-    }
-
-    /// Whether a server computes it.
-    pub(crate) fn is_computed(self) -> bool {
-        self.kind.stored.is_computed()
     }
 
     /// Whether a server computes it by DAP2.

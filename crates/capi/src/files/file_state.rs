@@ -106,7 +106,7 @@ pub(crate) struct FileState {
     pub(crate) unused: HashSet<VarId>,
     /// Variables that the file had when it was opened.
     opened: HashSet<VarId>,
-    /// Whether there may be elements that nobody wrote and that are not filled yet.
+    /// Whether there may be elements that were not written and are not filled yet.
     may_lack_values: bool,
     /// Bytes of the program's memory that the file is in and stays in.
     pub(crate) locked_len: Option<u64>,
@@ -232,7 +232,7 @@ impl FileCore {
 
     /// The state, for one call alone.
     pub(crate) fn state(&self) -> MarkedGuard<'_, FileState> {
-        self.write_collected();
+        self.end_collected();
         let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let state = MarkedGuard::new(&self.health, state);
         self.note_change();
@@ -381,7 +381,7 @@ impl FileState {
         Ok(self.refresh()?)
     }
 
-    /// Fills what nobody wrote into a variable of a classic file before its fill value changes: it keeps the one of then.
+    /// Fills what was not written into a variable of a classic file before its fill value changes: it keeps the one of then.
     ///
     /// # Errors
     /// If writing fails, and for a new file that is sent to an object store while it is written: it cannot be filled before it ends.
@@ -493,18 +493,15 @@ fn check_types(model: &Model) -> Outcome<()> {
         last_error::set(&format!("{}: {what}", model.type_path(id)));
         Err(Code(code))
     };
-    let groups = model.walk().into_iter().filter_map(|id| model.group(id));
-    groups.flat_map(|group| group.types.iter().copied()).try_for_each(|id| {
-        match model.user_type(id).map(|ty| &ty.kind) {
-            Some(UserKind::Compound(fields)) if fields.is_empty() => lacking(
-                id,
-                "a compound without fields cannot be stored: nc_insert_compound adds some",
-                NC_EHDFERR,
-            ),
-            Some(UserKind::Enum { members, .. }) if members.is_empty() => {
-                lacking(id, "an enum without members cannot be stored: nc_insert_enum adds some", NC_EINVAL)
-            }
-            _ => Ok(()),
+    model.types().into_iter().try_for_each(|id| match model.user_type(id).map(|ty| &ty.kind) {
+        Some(UserKind::Compound(fields)) if fields.is_empty() => lacking(
+            id,
+            "a compound without fields cannot be stored: nc_insert_compound adds some",
+            NC_EHDFERR,
+        ),
+        Some(UserKind::Enum { members, .. }) if members.is_empty() => {
+            lacking(id, "an enum without members cannot be stored: nc_insert_enum adds some", NC_EINVAL)
         }
+        _ => Ok(()),
     })
 }

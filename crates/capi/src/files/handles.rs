@@ -1,4 +1,5 @@
 //! Handles of programs on files, and the calls that run with them.
+use crate::c_types::codes::{Code, NC_ENOTNC4, Outcome};
 use crate::files::file_state::FileCore;
 use crate::process;
 use std::ffi::c_int;
@@ -50,6 +51,14 @@ impl OpenFile {
         self.core.format.is_hdf5()
     }
 
+    /// Whether it has what only netCDF-4 has.
+    ///
+    /// # Errors
+    /// `NC_ENOTNC4`.
+    pub(crate) fn check_netcdf4(&self) -> Outcome<()> {
+        if self.is_classic() { Err(Code(NC_ENOTNC4)) } else { Ok(()) }
+    }
+
     /// Whether it is Zarr, by either convention.
     pub(crate) fn is_zarr(&self) -> bool {
         !self.is_classic() && !self.is_hdf5() && !self.core.format.is_computed()
@@ -78,7 +87,7 @@ impl OpenFile {
 impl RunningCall {
     /// A call begins; `None` with a file that is being closed.
     ///
-    /// Whoever closes it says so before looking at the number of calls, and a call is counted before it looks whether somebody does: one of
+    /// Whoever closes it says so before looking at the number of calls, and a call is counted before it looks whether the file is being closed: one of
     /// them sees the other.
     pub(crate) fn begin(file: &Arc<OpenFile>) -> Option<Self> {
         let call = Self::counted(file);

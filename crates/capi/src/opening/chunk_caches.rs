@@ -1,8 +1,8 @@
 //! Caches of decoded chunks: what programs chose is kept, answered, and decides how much of a variable is held while it is read.
-use crate::c_types::codes::{Code, NC_EINVAL, NC_ENOTNC4, Outcome};
+use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use crate::c_types::memory::Out;
 use crate::files::members::FileMembers;
-use crate::files::{group_of, member};
+use crate::files::{group_of, member, number};
 use ncirrus::Dataset;
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -41,10 +41,18 @@ impl CacheChoice {
         Ok(Self { bytes, slots, preemption })
     }
 
-    fn tell(self, bytes: Out<usize>, slots: Out<usize>, preemption: Out<f32>) {
+    fn store(self, bytes: Out<usize>, slots: Out<usize>, preemption: Out<f32>) -> Outcome<()> {
         bytes.set(self.bytes);
         slots.set(self.slots);
-        preemption.set(self.preemption);
+        preemption.store(self.preemption)
+    }
+
+    /// The same with the preference in percent, as the functions of Fortran have it.
+    #[expect(clippy::cast_possible_truncation, reason = "between 0 and 100")]
+    fn store_ints(self, bytes: Out<c_int>, slots: Out<c_int>, percent: Out<c_int>) -> Outcome<()> {
+        bytes.set(number(self.bytes));
+        slots.set(number(self.slots));
+        percent.store((self.preemption * 100.0) as c_int)
     }
 }
 
@@ -81,14 +89,17 @@ pub(crate) fn apply_own(ncid: c_int, members: &FileMembers, dataset: &Dataset) -
 
 /// Bytes of decoded values that a thread may hold of a variable.
 pub(crate) fn most_held(ncid: c_int, varid: c_int) -> usize {
+    choice_of(ncid, varid).bytes
+}
+
+fn choice_of(ncid: c_int, varid: c_int) -> CacheChoice {
     let own = of_variables().get(&(ncid, varid)).copied();
-    own.unwrap_or_else(|| *usual()).bytes
+    own.unwrap_or_else(|| *usual())
 }
 
 /// `nc_get_chunk_cache`.
 pub(crate) fn cache(bytes: Out<usize>, slots: Out<usize>, preemption: Out<f32>) -> Outcome<()> {
-    usual().tell(bytes, slots, preemption);
-    Ok(())
+    usual().store(bytes, slots, preemption)
 }
 
 /// `nc_set_var_chunk_cache`.
@@ -100,9 +111,7 @@ pub(crate) fn set_variable_cache(
     preemption: f32,
 ) -> Outcome<()> {
     let at = group_of(ncid)?;
-    if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
+    at.file.check_netcdf4()?;
     let choice = CacheChoice::checked(bytes, slots, preemption)?;
     let id = at.variable_id(varid)?;
     // A file that is written holds chunks until they are encoded, whatever is chosen.
@@ -119,15 +128,14 @@ pub(crate) fn variable_cache(
     slots: Out<usize>,
     preemption: Out<f32>,
 ) -> Outcome<()> {
+    choice_for(ncid, varid)?.store(bytes, slots, preemption)
+}
+
+fn choice_for(ncid: c_int, varid: c_int) -> Outcome<CacheChoice> {
     let at = group_of(ncid)?;
-    if at.file.is_classic() {
-        return Err(Code(NC_ENOTNC4));
-    }
+    at.file.check_netcdf4()?;
     at.variable_id(varid)?;
-    let own = of_variables().get(&(ncid, varid)).copied();
-    let choice = own.unwrap_or_else(|| *usual());
-    choice.tell(bytes, slots, preemption);
-    Ok(())
+    Ok(choice_of(ncid, varid))
 }
 
 /// Forgets what was chosen for the variables of a file that is closed.
@@ -154,18 +162,9 @@ fn part_of(percent: c_int) -> f32 {
     f32::from(i16::try_from(percent).unwrap_or(0)) / 100.0
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "between 0 and 100")]
-fn percent_of(part: f32) -> c_int {
-    (part * 100.0) as c_int
-}
-
 /// `nc_get_chunk_cache_ints`.
 pub(crate) fn cache_ints(bytes: Out<c_int>, slots: Out<c_int>, percent: Out<c_int>) -> Outcome<()> {
-    let choice = *usual();
-    bytes.set(crate::files::number(choice.bytes));
-    slots.set(crate::files::number(choice.slots));
-    percent.set(percent_of(choice.preemption));
-    Ok(())
+    usual().store_ints(bytes, slots, percent)
 }
 
 /// `nc_set_var_chunk_cache_ints`: the size in MiB; what is negative stays as it was.
@@ -177,11 +176,11 @@ pub(crate) fn set_variable_cache_ints(
     percent: c_int,
 ) -> Outcome<()> {
     // What is below zero stands for what new variables have.
-    let (mut usual, mut usual_slots, mut part) = (0, 0, 0.0);
-    cache(Out::of(&mut usual), Out::of(&mut usual_slots), Out::of(&mut part))?;
-    let bytes = usize::try_from(size).map_or(usual, |size| size.saturating_mul(MEGABYTE));
-    let slots = usize::try_from(slots).unwrap_or(usual_slots);
-    set_variable_cache(ncid, varid, bytes, slots, if percent < 0 { part } else { part_of(percent) })
+    let usual = *usual();
+    let bytes = usize::try_from(size).map_or(usual.bytes, |size| size.saturating_mul(MEGABYTE));
+    let slots = usize::try_from(slots).unwrap_or(usual.slots);
+    let preemption = if percent < 0 { usual.preemption } else { part_of(percent) };
+    set_variable_cache(ncid, varid, bytes, slots, preemption)
 }
 
 /// `nc_get_var_chunk_cache_ints`.
@@ -192,12 +191,8 @@ pub(crate) fn variable_cache_ints(
     slots: Out<c_int>,
     percent: Out<c_int>,
 ) -> Outcome<()> {
-    let (mut bytes, mut count, mut part) = (0, 0, 0.0);
-    variable_cache(ncid, varid, Out::of(&mut bytes), Out::of(&mut count), Out::of(&mut part))?;
-    size.set(crate::files::number(bytes / MEGABYTE));
-    slots.set(crate::files::number(count));
-    percent.set(percent_of(part));
-    Ok(())
+    let choice = choice_for(ncid, varid)?;
+    CacheChoice { bytes: choice.bytes / MEGABYTE, ..choice }.store_ints(size, slots, percent)
 }
 
 /// What the whole process has of it, which no other thread changes meanwhile.

@@ -31,7 +31,7 @@ static ALIGNMENT: AtomicU64 = AtomicU64::new((1 << 32) | 1);
 
 /// `nc_create`.
 pub(crate) fn create(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
-    create_on_processor(path, mode, 0, 0, Out::none(), ncid)
+    create_on_processor(path, mode, 0, 0, Out::default(), ncid)
 }
 
 fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
@@ -44,8 +44,7 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     // What the default says stands in the mode, too.
     let mode = if core.format.netcdf() == Format::NetCdf4Classic { mode | CLASSIC_MODEL } else { mode };
     let id = files::insert(OpenFile::new(Arc::new(core), mode, name.to_vec(), true))?;
-    ncid.set(id);
-    Ok(())
+    ncid.store(id)
 }
 
 /// New files that were begun in the place of another new one, and are not there yet, do not come there any more.
@@ -61,18 +60,7 @@ fn begun_at(place: &LocalPlace) -> impl Iterator<Item = Arc<OpenFile>> {
     files::open_files().into_iter().filter(move |file| file.core.is_at(place) && is_new(file))
 }
 
-/// `nc__create`: the sizes are hints that are not needed.
-pub(crate) fn create_sized(
-    path: CText,
-    mode: c_int,
-    initial: usize,
-    hint: Out<usize>,
-    ncid: Out<c_int>,
-) -> Outcome<()> {
-    create_on_processor(path, mode, initial, 0, hint, ncid)
-}
-
-/// `nc__create_mp`: there is one processor.
+/// `nc__create_mp`: there is one processor, and the sizes are hints that are not needed.
 pub(crate) fn create_on_processor(
     path: CText,
     mode: c_int,
@@ -141,12 +129,16 @@ fn created(name: &[u8], mode: c_int) -> Outcome<(FileCore, Option<PlaceTurn>)> {
         check_address(&url)?;
     }
     let is_address = url.contains("://") && url.contains("mode=");
-    let kind = (!is_address).then(|| kind_of(mode));
+    // A file that exists only in memory; with NC_PERSIST it is like any other.
+    let is_in_memory =
+        mode & INMEMORY != 0 || mode & (DISKLESS | PERSIST) == DISKLESS || mode & (MMAP | PERSIST) == MMAP;
+    let of_bucket = CreateOptions::netcdf_c_kind(&url).filter(|_| !is_in_memory);
+    let kind = (!is_address && of_bucket.is_none()).then(|| kind_of(mode));
     let is_hdf5 = kind.is_some_and(Kind::is_hdf5);
     let align = u64::from(u32::try_from(ALIGNMENT.load(Ordering::Relaxed) & 0xffff_ffff).unwrap_or(1));
     // A new file replaces another one at once, as with netCDF-C: who wants it on disk calls `nc_sync`.
     let options = CreateOptions::new()
-        .kind(kind)
+        .kind(kind.or(of_bucket))
         .overwrite(mode & NOCLOBBER == 0)
         .header_pad(0)
         .durable(kind.is_none())
@@ -155,9 +147,6 @@ fn created(name: &[u8], mode: c_int) -> Outcome<(FileCore, Option<PlaceTurn>)> {
         .align((is_hdf5 && align > 8 && align.is_power_of_two()).then_some(align));
     crate::opening::fork::watch();
     let session = files::session()?;
-    // A file that exists only in memory; with NC_PERSIST it is like any other.
-    let is_in_memory =
-        mode & INMEMORY != 0 || mode & (DISKLESS | PERSIST) == DISKLESS || mode & (MMAP | PERSIST) == MMAP;
     let place = LocalPlace::of(&url).filter(|_| !is_in_memory);
     // Whoever closes a file there writes it before this one comes in its place.
     let turn = place.as_ref().map(PlaceTurn::to_open);
@@ -224,8 +213,7 @@ pub(crate) fn alignment(threshold: Out<c_int>, alignment: Out<c_int>) -> Outcome
     let both = ALIGNMENT.load(Ordering::Relaxed);
     let part = |number: u64| u32::try_from(number & 0xffff_ffff).unwrap_or(0).cast_signed();
     threshold.set(part(both >> 32));
-    alignment.set(part(both));
-    Ok(())
+    alignment.store(part(both))
 }
 
 /// `nc_set_meta_block_size`: kept and answered. Metadata of a new file stand together when it is closed.
@@ -242,14 +230,12 @@ pub(crate) fn meta_block(size: Out<usize>) -> Outcome<()> {
     if size.is_null() {
         return Err(Code(NC_EINVAL));
     }
-    size.set(META_BLOCK.load(Ordering::Relaxed));
-    Ok(())
+    size.store(META_BLOCK.load(Ordering::Relaxed))
 }
 
 /// `nc_delete`: a file of any kind.
 pub(crate) fn delete(path: CText) -> Outcome<()> {
-    let mut id = 0;
-    crate::opening::open::open(path, 0, Out::of(&mut id))?;
+    let id = Out::found(|id| crate::opening::open::open(path, 0, id))?;
     let place = files::group_of(id)?.file.core.place.clone();
     crate::opening::open::close(id)?;
     let place = place.ok_or(Code(codes::NC_ECANTREMOVE))?;
@@ -259,9 +245,4 @@ pub(crate) fn delete(path: CText) -> Outcome<()> {
         last_error::set(&format!("{}: {error}", path.display()));
         Code(codes::NC_EIO)
     })
-}
-
-/// `nc_delete_mp`.
-pub(crate) fn delete_on_processor(path: CText, processor: c_int) -> Outcome<()> {
-    if processor == 0 { delete(path) } else { Err(Code(NC_EINVAL)) }
 }

@@ -57,8 +57,7 @@ fn open_block(path: &CText, mode: c_int, block: OpenedBlock, ncid: Out<c_int>) -
     }
     let id = files::insert(OpenFile::new(Arc::new(core), mode | INMEMORY, path, writes))?;
     opened_blocks::insert(id, block);
-    ncid.set(id);
-    Ok(())
+    ncid.store(id)
 }
 
 /// Makes the changes of a file in the program's own memory, when its last handle is closed.

@@ -2,7 +2,7 @@
 use crate::c_types::codes::{
     self, Code, DapProtocol, NC_EDISKLESS, NC_EINDEFINE, NC_EINVAL, NC_ENOTATT, NC_ENOTNC, Outcome,
 };
-use crate::c_types::memory::{CText, ConstText, MemoryFile, Out};
+use crate::c_types::memory::{CText, MemoryFile, Out, returned_as};
 use crate::c_types::modes::{DISKLESS, INMEMORY, MMAP, PERSIST, SHARE, WRITE};
 use crate::files::broken::PanicMark;
 use crate::files::file_state::{self, FileCore, FileFormat, FileOrigin, FileState};
@@ -28,15 +28,14 @@ pub(crate) fn open(path: CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     if ncid.is_null() || mode & INMEMORY != 0 || mode & (DISKLESS | MMAP) == DISKLESS | MMAP {
         return Err(Code(NC_EINVAL));
     }
-    if user_formats::open(path, mode, 0, Out::none(), ncid)?.is_some() {
+    if user_formats::open(path, mode, 0, Out::default(), ncid)?.is_some() {
         return Ok(());
     }
     // The turn ends when the file has its id.
     let (core, _turn) = found(name, mode).inspect_err(|_| last_error::about(name))?;
     faults::reached(FaultPlace::Opened);
     let writes = mode & WRITE != 0 && core.is_written();
-    ncid.set(files::insert(OpenFile::new(core, mode, name.to_vec(), writes))?);
-    Ok(())
+    ncid.store(files::insert(OpenFile::new(core, mode, name.to_vec(), writes))?)
 }
 
 /// The file at an address, which this process may have open already, and the turn of this call with it.
@@ -116,7 +115,7 @@ fn protocol_of(url: &str) -> Option<DapProtocol> {
 /// Those of opening; that nothing can be written there.
 fn opened_at_server(url: &str) -> ncirrus::Result<FileCore> {
     let read = FileCore::reopened(url.as_bytes(), None)?;
-    if read.format.is_computed() {
+    if read.format.kind.stored.is_computed() {
         return Ok(read);
     }
     let updated = process::updated(url, None)?;
@@ -186,11 +185,16 @@ pub(crate) fn close(ncid: c_int) -> Outcome<()> {
         // The program can still complete what it defined.
         handle.file.core.look(FileState::check_types)?;
     }
+    ended(ncid, |file| end(file).and_then(|()| crate::opening::in_memory::put_back(ncid, file)))
+}
+
+/// Ends the handle of an id, which refers to no file then.
+fn ended(ncid: c_int, end: impl FnOnce(&OpenFile) -> Outcome<()>) -> Outcome<()> {
     // Who opens the file no longer finds it by a handle, and waits.
     let _turn = PlaceTurn::to_close(ncid);
     crate::opening::chunk_caches::forget(ncid);
     let file = files::remove(ncid)?;
-    let ended = end(&file).and_then(|()| crate::opening::in_memory::put_back(ncid, &file));
+    let ended = end(&file);
     crate::opening::in_memory::forget(ncid, file);
     ended
 }
@@ -231,12 +235,7 @@ pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
 
 /// Closes a dataset without what was defined since `nc_redef`; a new one that was never in data mode does not appear.
 pub(crate) fn abort(ncid: c_int) -> Outcome<()> {
-    let _turn = PlaceTurn::to_close(ncid);
-    crate::opening::chunk_caches::forget(ncid);
-    let file = files::remove(ncid)?;
-    let ended = end_without_definitions(&file);
-    crate::opening::in_memory::forget(ncid, file);
-    ended
+    ended(ncid, end_without_definitions)
 }
 
 fn end_without_definitions(file: &OpenFile) -> Outcome<()> {
@@ -322,12 +321,7 @@ pub(crate) fn follow_others(ncid: c_int, file: &OpenFile) -> Outcome<()> {
     if is_read(&state) { refreshed(ncid, file, &mut state) } else { Ok(()) }
 }
 
-/// `nc__open`: the size is a hint that is not needed.
-pub(crate) fn open_sized(path: CText, mode: c_int, hint: Out<usize>, ncid: Out<c_int>) -> Outcome<()> {
-    open_on_processor(path, mode, 0, hint, ncid)
-}
-
-/// `nc__open_mp`: there is one processor.
+/// `nc__open_mp`: there is one processor, and the size is a hint that is not needed.
 pub(crate) fn open_on_processor(
     path: CText,
     mode: c_int,
@@ -345,34 +339,20 @@ pub(crate) fn open_on_processor(
         close(id)?;
         return Err(Code(NC_EINVAL));
     }
-    ncid.set(id);
-    Ok(())
-}
-
-/// `nc_initialize`: the session is made where it is needed.
-pub(crate) fn initialize() -> Outcome<()> {
-    Ok(())
-}
-
-/// Ends the session.
-pub(crate) fn finalize() -> Outcome<()> {
-    files::end_session();
-    Ok(())
+    ncid.store(id)
 }
 
 /// `NC_FORMAT_*`.
 pub(crate) fn format(ncid: c_int, format: Out<c_int>) -> Outcome<()> {
-    format.set(group_of(ncid)?.file.core.format.number());
-    Ok(())
+    format.store(formats::number(group_of(ncid)?.file.core.format.netcdf()))
 }
 
 /// `NC_FORMATX_*` and the mode with the bits of the format.
 pub(crate) fn format_extended(ncid: c_int, format: Out<c_int>, mode: Out<c_int>) -> Outcome<()> {
     let file = group_of(ncid)?.file;
-    let bits = formats::mode_bits(file.core.format.netcdf());
-    format.set(file.core.format.extended());
-    mode.set(file.mode | bits);
-    Ok(())
+    let kind = file.core.format.kind;
+    format.set(formats::extended_number(kind.stored));
+    mode.store(file.mode | formats::mode_bits(kind.format))
 }
 
 /// The path as it was passed.
@@ -395,29 +375,16 @@ pub(crate) fn virtual_attribute(file: &OpenFile, name: &str) -> Outcome<ncirrus:
     RootFacts::of(&facts).attribute(name).ok_or(Code(NC_ENOTATT))
 }
 
-/// The version in the form that programs parse.
-pub(crate) fn library_version() -> ConstText {
-    ConstText(c"4.9.0 of Nov 23 2026 00:00:00 $")
-}
-
-/// The text of a code.
-pub(crate) fn strerror(code: c_int) -> SystemText {
-    SystemText(code)
-}
-
 /// The text of a code: of the system's for positive numbers.
 #[derive(Debug)]
-pub(crate) struct SystemText(c_int);
+pub(crate) struct SystemText(pub(crate) c_int);
 
-impl crate::c_types::memory::CReturn for SystemText {
-    type Raw = *const std::ffi::c_char;
-    fn c_type() -> String {
-        "const char *".to_owned()
-    }
-    fn into_raw(self) -> Self::Raw {
+returned_as! {
+    SystemText: *const std::ffi::c_char, "const char *", |text| text.address(), Self(codes::NC_EINTERNAL);
+}
+
+impl SystemText {
+    fn address(&self) -> *const std::ffi::c_char {
         if self.0 > 0 { crate::c_types::memory::system_text(self.0) } else { codes::text_of(self.0).as_ptr() }
-    }
-    fn panicked() -> Self {
-        Self(codes::NC_EINTERNAL)
     }
 }

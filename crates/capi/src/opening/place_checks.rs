@@ -61,7 +61,7 @@ fn is_hdf5(place: &Path) -> bool {
     begins_with(place, HDF5)
 }
 
-/// Whether a file may be created at a place: what nobody may write to is not replaced, and netCDF-4 that this process has open neither.
+/// Whether a file may be created at a place: what is read-only is not replaced, and netCDF-4 that this process has open neither.
 ///
 /// # Errors
 /// `EISDIR`, `ENOTDIR`, and what the system says of a file there; for netCDF-4 always `EACCES`.

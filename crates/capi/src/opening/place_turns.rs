@@ -40,7 +40,7 @@ impl PlaceTurn {
         let mut turns = taken();
         if !turns.turns.is_empty() {
             drop(turns);
-            // The system is asked where links lead while nobody waits for this thread.
+            // The system is asked where links lead while no lock is held.
             place.real();
             turns = taken();
         }
@@ -134,12 +134,12 @@ mod tests {
         told.recv().unwrap();
         assert!(!waiting.join().unwrap());
         drop(other);
-        // Nobody is waited for any more.
+        // No turn is left to wait for.
         drop(PlaceTurn::to_open(&LocalPlace::of("/nowhere/turns.nc").unwrap()));
     }
 
     #[test]
-    fn who_opens_finds_out_that_somebody_closes() {
+    fn who_opens_finds_out_that_another_call_closes() {
         let turn = PlaceTurn::to_open(&LocalPlace::of("/nowhere/closed.nc").unwrap());
         assert!(!turn.wait_for_closing());
         let closing = closing("/nowhere/closed.nc");

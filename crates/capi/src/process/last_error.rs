@@ -107,7 +107,7 @@ pub(crate) fn end(function: &str, code: i32, words: impl FnOnce() -> String) {
     }
     static IS_ON: OnceLock<bool> = OnceLock::new();
     if *IS_ON.get_or_init(|| std::env::var_os("NCIRRUS_ERRORS").is_some_and(|value| value == "1")) {
-        // Without standard error nobody is told.
+        // Without standard error there is no message.
         let _ = TEXT.try_with(|text| {
             writeln!(std::io::stderr(), "ncirrus: {function}: {} ({code})", text.borrow().to_string_lossy())
         });

@@ -26,7 +26,7 @@ fn wait() {
         match has_program(Path::new("/proc/self/task")) {
             Ok(true) => seen = 0,
             Ok(false) => seen += 1,
-            // Nobody knows.
+            // It is unknown.
             Err(_) => return,
         }
     }

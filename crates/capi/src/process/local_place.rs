@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone)]
 pub(crate) struct LocalPlace {
     path: PathBuf,
-    /// Where links lead, found when somebody asks: a file that is opened alone costs no call of the system for that.
+    /// Where links lead, found when they are needed: a file that is opened alone costs no call of the system for that.
     real: OnceLock<PathBuf>,
 }
 

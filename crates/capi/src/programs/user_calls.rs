@@ -2,13 +2,14 @@
 use crate::c_types::codes::{Code, NC_EFILTER, NC_ENOFILTER, Outcome};
 use crate::c_types::memory::{Bytes, BytesOut, CText, In, NameOut, Out, UserTable};
 use crate::files::{GLOBAL, size};
-use crate::rules::slabs::CSlab;
+use crate::programs::user_types;
+use crate::rules::slabs::{CSlab, SlabMemory};
 use ncirrus::Atomic;
 use ncirrus::netcdf::filters::{DEFLATE, SZIP};
 use std::ffi::c_int;
 
-/// What is asked of a variable: `inq_var_all` has an argument for each, null where nobody asks.
-#[derive(Debug, Clone, Copy)]
+/// What is asked of a variable: `inq_var_all` has an argument for each, null for what is not asked.
+#[derive(Debug, Clone, Copy, Default)]
 struct VariableQuestion {
     name: NameOut,
     ty: Out<c_int>,
@@ -24,113 +25,47 @@ struct VariableQuestion {
     endian: Out<c_int>,
 }
 
-/// A question that asks nothing.
-fn nothing() -> VariableQuestion {
-    VariableQuestion {
-        name: NameOut::none(),
-        ty: Out::none(),
-        rank: Out::none(),
-        dims: Out::none(),
-        attributes: Out::none(),
-        shuffle: Out::none(),
-        fletcher32: Out::none(),
-        contiguous: Out::none(),
-        chunks: Out::none(),
-        no_fill: Out::none(),
-        fill: BytesOut::none(),
-        endian: Out::none(),
-    }
-}
-
 impl VariableQuestion {
     fn ask(self, table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<()> {
-        let none = Out::none();
+        let Self { name, ty, rank, dims, attributes, .. } = self;
+        let Self { shuffle, fletcher32, contiguous, chunks, no_fill, fill, endian, .. } = self;
+        let (deflate, level) = (Out::default(), Out::default());
+        let (filter, count, words) = (Out::default(), Out::default(), Out::default());
         table.inq_var_all(
-            ncid,
-            varid,
-            self.name,
-            self.ty,
-            self.rank,
-            self.dims,
-            self.attributes,
-            self.shuffle,
-            none,
-            none,
-            self.fletcher32,
-            self.contiguous,
-            self.chunks,
-            self.no_fill,
-            self.fill,
-            self.endian,
-            Out::none(),
-            Out::none(),
-            Out::none(),
+            ncid, varid, name, ty, rank, dims, attributes, shuffle, deflate, level, fletcher32, contiguous,
+            chunks, no_fill, fill, endian, filter, count, words,
         )
     }
 }
 
-pub(crate) fn dim_count(table: &UserTable, ncid: c_int, count: Out<c_int>) -> Outcome<()> {
-    table.inq(ncid, count, Out::none(), Out::none(), Out::none())
+/// Functions that are one call of the table with fewer arguments.
+macro_rules! table_calls {
+    ($($name:ident($($argument:ident: $role:ty),*) = $call:ident($($passed:expr),*);)*) => {$(
+        pub(crate) fn $name(table: &UserTable, ncid: c_int, $($argument: $role),*) -> Outcome<()> {
+            table.$call(ncid, $($passed),*)
+        }
+    )*};
 }
 
-pub(crate) fn variable_count(table: &UserTable, ncid: c_int, count: Out<c_int>) -> Outcome<()> {
-    table.inq(ncid, Out::none(), count, Out::none(), Out::none())
-}
-
-pub(crate) fn attribute_count(table: &UserTable, ncid: c_int, count: Out<c_int>) -> Outcome<()> {
-    table.inq(ncid, Out::none(), Out::none(), count, Out::none())
-}
-
-pub(crate) fn dim_name(table: &UserTable, ncid: c_int, dim: c_int, name: NameOut) -> Outcome<()> {
-    table.inq_dim(ncid, dim, name, Out::none())
-}
-
-pub(crate) fn dim_len(table: &UserTable, ncid: c_int, dim: c_int, len: Out<usize>) -> Outcome<()> {
-    table.inq_dim(ncid, dim, NameOut::none(), len)
-}
-
-pub(crate) fn group_name_len(table: &UserTable, ncid: c_int, len: Out<usize>) -> Outcome<()> {
-    table.inq_grpname_full(ncid, len, NameOut::none())
-}
-
-/// `nc_enddef`: no room is asked for.
-pub(crate) fn enddef(table: &UserTable, ncid: c_int) -> Outcome<()> {
-    table._enddef(ncid, 0, 1, 0, 1)
-}
-
-pub(crate) fn att_type(
-    table: &UserTable,
-    ncid: c_int,
-    varid: c_int,
-    name: CText,
-    ty: Out<c_int>,
-) -> Outcome<()> {
-    table.inq_att(ncid, varid, name, ty, Out::none())
-}
-
-pub(crate) fn att_len(
-    table: &UserTable,
-    ncid: c_int,
-    varid: c_int,
-    name: CText,
-    len: Out<usize>,
-) -> Outcome<()> {
-    table.inq_att(ncid, varid, name, Out::none(), len)
+table_calls! {
+    attribute_count(count: Out<c_int>) = inq(Out::default(), Out::default(), count, Out::default());
+    dim_len(dim: c_int, len: Out<usize>) = inq_dim(dim, NameOut::default(), len);
+    att_type(varid: c_int, name: CText, ty: Out<c_int>) = inq_att(varid, name, ty, Out::default());
+    put_own_att(varid: c_int, name: CText, ty: c_int, len: usize, data: Bytes) = put_att(varid, name, ty, len, data, ty);
 }
 
 /// Values of an attribute, as another type if one is given.
 pub(crate) fn get_att(
     table: &UserTable,
-    ncid: c_int,
-    varid: c_int,
+    (ncid, varid): (c_int, c_int),
     name: CText,
     memory: Option<Atomic>,
     out: BytesOut,
 ) -> Outcome<()> {
-    let mut ty = memory.map_or(0, number_of);
-    if memory.is_none() {
-        table.inq_att(ncid, varid, name, Out::of(&mut ty), Out::none())?;
-    }
+    let ty = match memory {
+        Some(memory) => number_of(memory),
+        None => Out::found(|ty| att_type(table, ncid, varid, name, ty))?,
+    };
     table.get_att(ncid, varid, name, out, ty)
 }
 
@@ -142,20 +77,7 @@ pub(crate) fn get_own_att(
     name: CText,
     out: BytesOut,
 ) -> Outcome<()> {
-    get_att(table, ncid, varid, name, None, out)
-}
-
-/// `nc_put_att`: values of the attribute's own type.
-pub(crate) fn put_own_att(
-    table: &UserTable,
-    ncid: c_int,
-    varid: c_int,
-    name: CText,
-    ty: c_int,
-    len: usize,
-    data: Bytes,
-) -> Outcome<()> {
-    table.put_att(ncid, varid, name, ty, len, data, ty)
+    get_att(table, (ncid, varid), name, None, out)
 }
 
 /// The number of a type of memory.
@@ -163,30 +85,21 @@ pub(crate) fn number_of(memory: Atomic) -> c_int {
     c_int::from(memory.number())
 }
 
-#[expect(clippy::too_many_arguments, reason = "as C has them")]
-pub(crate) fn var(
-    table: &UserTable,
-    ncid: c_int,
-    varid: c_int,
-    name: NameOut,
-    ty: Out<c_int>,
-    rank: Out<c_int>,
-    dims: Out<c_int>,
-    attributes: Out<c_int>,
-) -> Outcome<()> {
-    VariableQuestion { name, ty, rank, dims, attributes, ..nothing() }.ask(table, ncid, varid)
-}
-
-/// Functions that ask one or two things of a variable.
+/// Functions that ask something of a variable.
 macro_rules! questions {
-    ($($name:ident($($part:ident: $role:ty),+);)*) => {$(
+    ($($(#[$lint:meta])* $name:ident($($part:ident: $role:ty),+);)*) => {$(
+        $(#[$lint])*
         pub(crate) fn $name(table: &UserTable, ncid: c_int, varid: c_int, $($part: $role),+) -> Outcome<()> {
-            VariableQuestion { $($part,)+ ..nothing() }.ask(table, ncid, varid)
+            VariableQuestion { $($part,)+ ..VariableQuestion::default() }.ask(table, ncid, varid)
         }
     )*};
 }
 
 questions! {
+    #[expect(clippy::too_many_arguments, reason = "as C has them")]
+    var(name: NameOut, ty: Out<c_int>, rank: Out<c_int>, dims: Out<c_int>, attributes: Out<c_int>);
+    attributes(attributes: Out<c_int>);
+    shuffle(shuffle: Out<c_int>);
     var_name(name: NameOut);
     var_type(ty: Out<c_int>);
     var_rank(rank: Out<c_int>);
@@ -201,12 +114,9 @@ pub(crate) fn var_attribute_count(
     table: &UserTable,
     ncid: c_int,
     varid: c_int,
-    attributes: Out<c_int>,
+    to: Out<c_int>,
 ) -> Outcome<()> {
-    if varid == GLOBAL {
-        return attribute_count(table, ncid, attributes);
-    }
-    VariableQuestion { attributes, ..nothing() }.ask(table, ncid, varid)
+    if varid == GLOBAL { attribute_count(table, ncid, to) } else { attributes(table, ncid, varid, to) }
 }
 
 /// The parameters of a filter; `None` if the variable does not have it.
@@ -223,14 +133,14 @@ pub(crate) fn deflate(
     table: &UserTable,
     ncid: c_int,
     varid: c_int,
-    shuffle: Out<c_int>,
+    to: Out<c_int>,
     deflate: Out<c_int>,
     level: Out<c_int>,
 ) -> Outcome<()> {
     let found = filter_parameters(table, ncid, varid, DEFLATE)?;
     deflate.set(c_int::from(found.is_some()));
     level.set(found.and_then(|words| words.first().map(|word| word.cast_signed())).unwrap_or(0));
-    VariableQuestion { shuffle, ..nothing() }.ask(table, ncid, varid)
+    shuffle(table, ncid, varid, to)
 }
 
 pub(crate) fn szip(
@@ -246,8 +156,7 @@ pub(crate) fn szip(
         Some(_) => return Err(Code(NC_EFILTER)),
     };
     options.set(found[0]);
-    pixels.set(found[1]);
-    Ok(())
+    pixels.store(found[1])
 }
 
 /// `nc_inq_var_filter`: the first filter.
@@ -260,7 +169,7 @@ pub(crate) fn filter(
     words: Out<u32>,
 ) -> Outcome<()> {
     let mut filters = 0;
-    table.inq_var_filter_ids(ncid, varid, Out::of(&mut filters), Out::none())?;
+    table.inq_var_filter_ids(ncid, varid, Out::of(&mut filters), Out::default())?;
     if filters == 0 {
         return Err(Code(NC_ENOFILTER));
     }
@@ -291,25 +200,23 @@ pub(crate) fn def_szip(
     table: &UserTable,
     ncid: c_int,
     varid: c_int,
-    options: c_int,
+    mask: c_int,
     pixels: c_int,
 ) -> Outcome<()> {
-    let words = [options.cast_unsigned(), pixels.cast_unsigned()];
+    let words = [mask.cast_unsigned(), pixels.cast_unsigned()];
     def_filter(table, ncid, varid, SZIP, words.len(), In::of(&words))
 }
 
 /// The type of a variable.
 pub(crate) fn type_of(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<c_int> {
-    let mut ty = 0;
-    VariableQuestion { ty: Out::of(&mut ty), ..nothing() }.ask(table, ncid, varid)?;
-    Ok(ty)
+    Out::found(|ty| var_type(table, ncid, varid, ty))
 }
 
 /// The dimensions of a variable.
 pub(crate) fn dims(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<Vec<c_int>> {
     let mut dims = vec![0; rank(table, ncid, varid)?];
     if !dims.is_empty() {
-        VariableQuestion { dims: Out::of_all(&mut dims), ..nothing() }.ask(table, ncid, varid)?;
+        var_dims(table, ncid, varid, Out::of_all(&mut dims))?;
     }
     Ok(dims)
 }
@@ -317,7 +224,7 @@ pub(crate) fn dims(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<Vec<
 /// The unlimited dimensions of a group.
 pub(crate) fn unlimited(table: &UserTable, ncid: c_int) -> Outcome<Vec<c_int>> {
     let mut count = 0;
-    table.inq_unlimdims(ncid, Out::of(&mut count), Out::none())?;
+    table.inq_unlimdims(ncid, Out::of(&mut count), Out::default())?;
     let mut dims = vec![0; size(u64::try_from(count).unwrap_or(0))?.min(MAX_DIMS)];
     if !dims.is_empty() {
         table.inq_unlimdims(ncid, Out::of(&mut count), Out::of_all(&mut dims))?;
@@ -327,25 +234,28 @@ pub(crate) fn unlimited(table: &UserTable, ncid: c_int) -> Outcome<Vec<c_int>> {
 
 /// How many elements each axis of a variable has.
 fn shape(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<Vec<usize>> {
-    let len = |dim: c_int| {
-        let mut len = 0;
-        table.inq_dim(ncid, dim, NameOut::none(), Out::of(&mut len)).map(|()| len)
-    };
-    dims(table, ncid, varid)?.into_iter().map(len).collect()
+    dims(table, ncid, varid)?.into_iter().map(|dim| len_of(table, ncid, dim)).collect()
+}
+
+/// The length of a dimension.
+pub(crate) fn len_of(table: &UserTable, ncid: c_int, dim: c_int) -> Outcome<usize> {
+    Out::found(|len| dim_len(table, ncid, dim, len))
 }
 
 fn rank(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<usize> {
-    let mut rank = 0;
-    VariableQuestion { rank: Out::of(&mut rank), ..nothing() }.ask(table, ncid, varid)?;
+    let rank = Out::found(|rank| var_rank(table, ncid, varid, rank))?;
     size(u64::try_from(rank).unwrap_or(0)).map(|rank| rank.min(MAX_DIMS))
 }
 
 /// The rank of a variable, and the bytes of an element in memory.
 pub(crate) fn rank_and_element(table: &UserTable, ncid: c_int, varid: c_int) -> Outcome<(usize, usize)> {
-    let mut len = 0;
-    let ty = type_of(table, ncid, varid)?;
-    crate::programs::user_types::inq_type(table, ncid, ty, NameOut::none(), Out::of(&mut len))?;
+    let len = element_len(table, ncid, type_of(table, ncid, varid)?)?;
     Ok((rank(table, ncid, varid)?, len))
+}
+
+/// The bytes of an element of a type in memory.
+pub(crate) fn element_len(table: &UserTable, ncid: c_int, ty: c_int) -> Outcome<usize> {
+    Out::found(|len| user_types::inq_type(table, ncid, ty, NameOut::default(), len))
 }
 
 /// `NC_MAX_VAR_DIMS`.
@@ -355,94 +265,65 @@ const ONES: &[usize] = &[1; MAX_DIMS];
 /// Strides of a box.
 const STEPS: &[isize] = &[1; MAX_DIMS];
 
-/// A box of a variable as a table is asked for it.
-#[derive(Debug)]
-struct UserBox {
-    start: Vec<usize>,
-    count: Vec<usize>,
+/// Reads or writes a box.
+pub(crate) fn transfer_box(
+    table: &UserTable,
+    (ncid, varid): (c_int, c_int),
+    [start, count]: [In<usize>; 2],
+    memory: SlabMemory,
+    ty: c_int,
+) -> Outcome<()> {
+    match memory {
+        SlabMemory::Read(out) => table.get_vara(ncid, varid, start, count, out, ty),
+        SlabMemory::Written(data) => table.put_vara(ncid, varid, start, count, data, ty),
+    }
 }
 
-/// What a call is about, as the table gets it.
-enum UserSlab {
-    /// From the caller's start on: counts of the caller or of ours.
-    Box(In<usize>, In<usize>),
-    /// All, or the whole shape from the caller's start on.
-    Whole(UserBox, Option<In<usize>>),
-    Steps(CSlab, In<isize>),
-}
-
-impl UserSlab {
-    fn of(table: &UserTable, ncid: c_int, varid: c_int, slab: Option<CSlab>) -> Outcome<Self> {
-        let whole = || {
-            let count = shape(table, ncid, varid)?;
-            Ok::<_, Code>(UserBox { start: vec![0; count.len()], count })
+/// Reads or writes a slab, or the whole variable, with distances in memory if there is a map; as another type, if one is given.
+pub(crate) fn transfer(
+    table: &UserTable,
+    at: (c_int, c_int),
+    slab: Option<CSlab>,
+    map: Option<In<isize>>,
+    of: Option<Atomic>,
+    memory: SlabMemory,
+) -> Outcome<()> {
+    let (ncid, varid) = at;
+    if let Some((slab, map)) = slab.zip(map) {
+        let (start, count) = (slab.start, slab.count.unwrap_or_default());
+        let (stride, ty) = (slab.stride.unwrap_or_default(), of.map_or(0, number_of));
+        return match memory {
+            SlabMemory::Read(out) => table.get_varm(ncid, varid, start, count, stride, map, out, ty),
+            SlabMemory::Written(data) => table.put_varm(ncid, varid, start, count, stride, map, data, ty),
         };
-        let Some(slab) = slab else { return Ok(Self::Whole(whole()?, None)) };
-        match (slab.count, slab.stride) {
-            (None, _) => Ok(Self::Box(slab.start, In::of(ONES))),
-            (Some(_), Some(stride)) if stride.is_null() => {
-                rank(table, ncid, varid)?;
-                Ok(Self::Steps(slab, In::of(STEPS)))
+    }
+    let ty = of.map_or(0, number_of);
+    let Some(slab) = slab else {
+        let count = shape(table, ncid, varid)?;
+        let start = vec![0; count.len()];
+        return transfer_box(table, at, [In::of(&start), In::of(&count)], memory, ty);
+    };
+    let start = slab.start;
+    match (slab.count, slab.stride) {
+        (None, _) => transfer_box(table, at, [start, In::of(ONES)], memory, ty),
+        (Some(count), None) => {
+            // For boxes the table is passed the variable's own type.
+            let ty = if of.is_none() { type_of(table, ncid, varid)? } else { ty };
+            if !count.is_null() {
+                return transfer_box(table, at, [start, count], memory, ty);
             }
-            (Some(_), Some(stride)) => Ok(Self::Steps(slab, stride)),
-            (Some(count), None) if count.is_null() => Ok(Self::Whole(whole()?, Some(slab.start))),
-            (Some(count), None) => Ok(Self::Box(slab.start, count)),
+            let count = shape(table, ncid, varid)?;
+            transfer_box(table, at, [start, In::of(&count)], memory, ty)
         }
-    }
-}
-
-/// The type of memory that the table is told: for boxes without one, the variable's own.
-fn memory_type(
-    table: &UserTable,
-    (ncid, varid): (c_int, c_int),
-    slab: Option<CSlab>,
-    memory: Option<Atomic>,
-) -> Outcome<c_int> {
-    if let Some(memory) = memory {
-        return Ok(number_of(memory));
-    }
-    let is_box = slab.is_some_and(|slab| slab.count.is_some() && slab.stride.is_none());
-    if is_box { type_of(table, ncid, varid) } else { Ok(0) }
-}
-
-/// Reads a slab, or the whole variable; as another type, if one is given.
-pub(crate) fn get(
-    table: &UserTable,
-    (ncid, varid): (c_int, c_int),
-    slab: Option<CSlab>,
-    memory: Option<Atomic>,
-    out: BytesOut,
-) -> Outcome<()> {
-    let ty = memory_type(table, (ncid, varid), slab, memory)?;
-    match UserSlab::of(table, ncid, varid, slab)? {
-        UserSlab::Box(start, count) => table.get_vara(ncid, varid, start, count, out, ty),
-        UserSlab::Whole(whole, start) => {
-            let start = start.unwrap_or(In::of(&whole.start));
-            table.get_vara(ncid, varid, start, In::of(&whole.count), out, ty)
-        }
-        UserSlab::Steps(slab, stride) => {
-            table.get_vars(ncid, varid, slab.start, slab.count.unwrap_or(In::none()), stride, out, ty)
-        }
-    }
-}
-
-/// Writes a slab, or the whole variable; from another type, if one is given.
-pub(crate) fn put(
-    table: &UserTable,
-    (ncid, varid): (c_int, c_int),
-    slab: Option<CSlab>,
-    memory: Option<Atomic>,
-    data: Bytes,
-) -> Outcome<()> {
-    let ty = memory_type(table, (ncid, varid), slab, memory)?;
-    match UserSlab::of(table, ncid, varid, slab)? {
-        UserSlab::Box(start, count) => table.put_vara(ncid, varid, start, count, data, ty),
-        UserSlab::Whole(whole, start) => {
-            let start = start.unwrap_or(In::of(&whole.start));
-            table.put_vara(ncid, varid, start, In::of(&whole.count), data, ty)
-        }
-        UserSlab::Steps(slab, stride) => {
-            table.put_vars(ncid, varid, slab.start, slab.count.unwrap_or(In::none()), stride, data, ty)
+        (Some(count), Some(mut stride)) => {
+            if stride.is_null() {
+                rank(table, ncid, varid)?;
+                stride = In::of(STEPS);
+            }
+            match memory {
+                SlabMemory::Read(out) => table.get_vars(ncid, varid, start, count, stride, out, ty),
+                SlabMemory::Written(data) => table.put_vars(ncid, varid, start, count, stride, data, ty),
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Formats that programs define: a table of functions is called for their files (`nc_def_user_format`).
-use crate::c_types::codes::{Code, NC_EINVAL, NC_ENOPAR, NC_ENOTBUILT, Outcome};
+use crate::c_types::codes::{Code, NC_EINVAL, NC_ENOTBUILT, Outcome};
 use crate::c_types::memory::{CText, CTextMut, KeptPointer, NameOut, Out, PassedTable, TableOut, UserTable};
 use crate::c_types::modes::NETCDF4;
 use crate::files;
@@ -53,7 +53,7 @@ pub(crate) fn define(mode: c_int, table: UserTable, magic: CTextMut) -> Outcome<
     Ok(())
 }
 
-/// `nc_inq_user_format`: null for a format that nobody defined.
+/// `nc_inq_user_format`: null for a format that is not defined.
 pub(crate) fn inq(mode: c_int, table: TableOut, magic: NameOut) -> Outcome<()> {
     let number = number_of(mode)?;
     let formats = FORMATS.read().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +72,7 @@ pub(crate) fn table_of(ncid: c_int) -> Option<UserTable> {
 /// The table that a mode asks for.
 ///
 /// # Errors
-/// `NC_ENOTBUILT` if nobody defined that format.
+/// `NC_ENOTBUILT` if that format is not defined.
 fn chosen(mode: c_int) -> Outcome<Option<UserTable>> {
     let Some(number) = FLAGS.iter().position(|flag| mode & flag != 0) else { return Ok(None) };
     let formats = FORMATS.read().unwrap_or_else(PoisonError::into_inner);
@@ -171,20 +171,15 @@ pub(crate) fn path(_: &UserTable, ncid: c_int, len: Out<usize>, path: NameOut) -
     Ok(())
 }
 
-/// `nc_inq_base_pe`: there is one processor.
-pub(crate) fn processor(_: &UserTable, _: c_int, processor: Out<c_int>) -> Outcome<()> {
-    processor.set(0);
+/// Whether an id refers to a file, of any format.
+///
+/// # Errors
+/// `NC_EBADID`.
+pub(crate) fn check_id(ncid: c_int) -> Outcome<()> {
+    if table_of(ncid).is_none() {
+        files::group_of(ncid)?;
+    }
     Ok(())
-}
-
-/// `nc_set_base_pe`.
-pub(crate) fn set_processor(_: &UserTable, _: c_int, _: c_int) -> Outcome<()> {
-    Ok(())
-}
-
-/// `nc_var_par_access`.
-pub(crate) fn parallel_variable(_: &UserTable, _: c_int, _: c_int, _: c_int) -> Outcome<()> {
-    Err(Code(NC_ENOPAR))
 }
 
 /// What the whole process has of it, which no other thread changes meanwhile.

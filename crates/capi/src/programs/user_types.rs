@@ -1,29 +1,17 @@
-//! Calls about types, on files of formats that programs define.
+//! Calls about user-defined types, of files of the library's own formats and of those that programs define.
 use crate::c_types::codes::{Code, NC_EBADTYPE, Outcome};
 use crate::c_types::memory::{NameOut, Out, UserTable};
-use crate::definitions::auxiliary::{COMPOUND, ENUM, OPAQUE, VLEN};
+use crate::definitions::types::{self, COMPOUND, ENUM, OPAQUE, TypeQuestion, VLEN};
+use crate::files::members::FIRST_USER_TYPE;
+use crate::programs::user_formats::table_of;
 use std::ffi::c_int;
 
-/// What `inq_user_type` is asked.
-#[derive(Debug, Clone, Copy)]
-struct TypeQuestion {
-    name: NameOut,
-    size: Out<usize>,
-    base: Out<c_int>,
-    count: Out<usize>,
-}
-
-impl TypeQuestion {
-    fn new() -> Self {
-        Self { name: NameOut::none(), size: Out::none(), base: Out::none(), count: Out::none() }
-    }
-
-    /// Asks, and checks the class.
-    fn ask(self, table: &UserTable, ncid: c_int, ty: c_int, class: c_int) -> Outcome<()> {
-        let mut found = 0;
-        table.inq_user_type(ncid, ty, self.name, self.size, self.base, self.count, Out::of(&mut found))?;
-        if found == class { Ok(()) } else { Err(Code(NC_EBADTYPE)) }
-    }
+/// Asks about a type of a class.
+fn ask(question: TypeQuestion, ncid: c_int, ty: c_int, class: c_int) -> Outcome<()> {
+    let Some(table) = table_of(ncid) else { return question.ask_file(ncid, ty, Some(class)).map(|_| ()) };
+    let TypeQuestion { name, size, base, count } = question;
+    let found = Out::found(|class| table.inq_user_type(ncid, ty, name, size, base, count, class))?;
+    if found == class { Ok(()) } else { Err(Code(NC_EBADTYPE)) }
 }
 
 pub(crate) fn inq_type(
@@ -33,8 +21,8 @@ pub(crate) fn inq_type(
     name: NameOut,
     size: Out<usize>,
 ) -> Outcome<()> {
-    if ty < crate::files::members::FIRST_USER_TYPE {
-        return crate::definitions::types::inq(ncid, ty, name, size);
+    if ty < FIRST_USER_TYPE {
+        return types::inq(ncid, ty, name, size);
     }
     table.inq_type(ncid, ty, name, size)
 }
@@ -42,8 +30,8 @@ pub(crate) fn inq_type(
 /// Functions that ask things of a type of one class.
 macro_rules! type_questions {
     ($($name:ident($($part:ident: $role:ty),+) $class:ident;)*) => {$(
-        pub(crate) fn $name(table: &UserTable, ncid: c_int, ty: c_int, $($part: $role),+) -> Outcome<()> {
-            TypeQuestion { $($part,)+ ..TypeQuestion::new() }.ask(table, ncid, ty, $class)
+        pub(crate) fn $name(ncid: c_int, ty: c_int, $($part: $role),+) -> Outcome<()> {
+            ask(TypeQuestion { $($part,)+ ..TypeQuestion::default() }, ncid, ty, $class)
         }
     )*};
 }
@@ -57,8 +45,8 @@ type_questions! {
     opaque(name: NameOut, size: Out<usize>) OPAQUE;
 }
 
+/// `nc_inq_enum`.
 pub(crate) fn enumeration(
-    table: &UserTable,
     ncid: c_int,
     ty: c_int,
     name: NameOut,
@@ -66,11 +54,11 @@ pub(crate) fn enumeration(
     size: Out<usize>,
     count: Out<usize>,
 ) -> Outcome<()> {
-    TypeQuestion { name, size, base, count }.ask(table, ncid, ty, ENUM)
+    ask(TypeQuestion { name, size, base, count }, ncid, ty, ENUM)
 }
 
-/// What `inq_compound_field` is asked.
-#[derive(Debug, Clone, Copy)]
+/// What is asked of a field of a compound; null for what is not asked.
+#[derive(Debug, Clone, Copy, Default)]
 struct FieldQuestion {
     name: NameOut,
     offset: Out<usize>,
@@ -79,19 +67,15 @@ struct FieldQuestion {
     lens: Out<c_int>,
 }
 
-impl FieldQuestion {
-    fn new() -> Self {
-        let (offset, name) = (Out::none(), NameOut::none());
-        Self { name, offset, ty: Out::none(), rank: Out::none(), lens: Out::none() }
-    }
-}
-
 /// Functions that ask one thing of a field.
 macro_rules! field_questions {
     ($($name:ident($part:ident: $role:ty);)*) => {$(
-        pub(crate) fn $name(table: &UserTable, ncid: c_int, of: c_int, index: c_int, $part: $role) -> Outcome<()> {
-            let FieldQuestion { name, offset, ty, rank, lens } = FieldQuestion { $part, ..FieldQuestion::new() };
-            table.inq_compound_field(ncid, of, index, name, offset, ty, rank, lens)
+        pub(crate) fn $name(ncid: c_int, of: c_int, index: c_int, $part: $role) -> Outcome<()> {
+            let FieldQuestion { name, offset, ty, rank, lens } = FieldQuestion { $part, ..FieldQuestion::default() };
+            match table_of(ncid) {
+                None => types::inq_field(ncid, of, index, name, offset, ty, rank, lens),
+                Some(table) => table.inq_compound_field(ncid, of, index, name, offset, ty, rank, lens),
+            }
         }
     )*};
 }

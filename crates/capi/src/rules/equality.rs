@@ -29,8 +29,7 @@ pub(crate) fn inq(ncid: c_int, ty: c_int, other: c_int, other_type: c_int, equal
     if !equal.is_null() && !are_settled {
         return Err(Code(NC_EHDFERR));
     }
-    equal.set(c_int::from(same_types((ours.model(), one), (theirs.model(), two))));
-    Ok(())
+    equal.store(c_int::from(same_types((ours.model(), one), (theirs.model(), two))))
 }
 
 /// Whether a type is in the file: types of HDF5 are compared there.
@@ -45,8 +44,11 @@ fn is_settled(at: &FileGroup, ty: TypeRef) -> bool {
 /// `NC_EBADTYPE` if there is none.
 pub(crate) fn same_type(at: &FileGroup, ty: TypeRef, other: c_int) -> Outcome<c_int> {
     let there = group_of(other)?;
-    let groups = there.model().walk().into_iter().filter_map(|id| there.model().group(id));
-    let mut types = groups.flat_map(|group| group.types.iter().copied()).map(TypeRef::User);
-    let found = types.find(|other| same_types((at.model(), ty), (there.model(), *other)));
+    let found = there
+        .model()
+        .types()
+        .into_iter()
+        .map(TypeRef::User)
+        .find(|other| same_types((at.model(), ty), (there.model(), *other)));
     Ok(there.members.number_of_type(found.ok_or(Code(NC_EBADTYPE))?))
 }

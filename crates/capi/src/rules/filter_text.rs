@@ -34,8 +34,7 @@ pub(crate) fn parse(text: CText, id: Out<u32>, count: Out<usize>, parameters: Wo
 pub(crate) fn parse_parameter(text: CText, count: Out<usize>, words: Out<u32>) -> Outcome<()> {
     let list = filter_text::parameter(text.text()?.trim()).ok_or(Code(NC_EINVAL))?;
     count.set(list.len());
-    words.set_all(&list);
-    Ok(())
+    words.store_all(&list)
 }
 
 /// `ncaux_h5filterspec_parselist`: filters with bars between them, and before them a format in brackets.

@@ -24,7 +24,7 @@ struct SlabCheck<'a> {
 }
 
 /// The code of a refusal.
-fn coded(refusal: SlabRefusal) -> Code {
+pub(crate) fn coded(refusal: SlabRefusal) -> Code {
     Code(match refusal {
         SlabRefusal::Start => NC_EINVALCOORDS,
         SlabRefusal::End => NC_EEDGE,

@@ -1,6 +1,6 @@
 //! Which elements a call reads or writes, and the variable that it does that with.
 use crate::c_types::codes::{Code, NC_EBADTYPE, NC_ECHAR, NC_ENOMEM, NC_EPERM, Outcome};
-use crate::c_types::memory::In;
+use crate::c_types::memory::{Bytes, BytesOut, In};
 use crate::files::FileGroup;
 use crate::rules::convert;
 use ncirrus::{Atomic, Selection, TypeRef, VarId};
@@ -24,6 +24,12 @@ impl CSlab {
         Self { start, count: Some(count), stride: None }
     }
 
+    /// The start and the counts, if there are any, of a variable of a rank; `None` for null pointers.
+    pub(crate) fn read(&self, rank: usize) -> Option<(&[usize], Option<&[usize]>)> {
+        let counts = self.count.as_ref().map(|count| count.read(rank)).transpose().ok()?;
+        Some((self.start.read(rank).ok()?, counts))
+    }
+
     /// A box with strides.
     pub(crate) fn strided(start: In<usize>, count: In<usize>, stride: In<isize>) -> Self {
         Self { start, count: Some(count), stride: Some(stride) }
@@ -35,6 +41,23 @@ impl CSlab {
 pub(crate) struct Slab {
     pub(crate) selection: Selection,
     pub(crate) counts: Vec<usize>,
+}
+
+/// The program's memory for values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SlabMemory {
+    Read(BytesOut),
+    Written(Bytes),
+}
+
+impl SlabMemory {
+    /// The memory from some bytes after or before the start on.
+    pub(crate) fn moved(self, bytes: isize) -> Self {
+        match self {
+            Self::Read(out) => Self::Read(out.moved(bytes)),
+            Self::Written(data) => Self::Written(data.moved(bytes)),
+        }
+    }
 }
 
 /// What a call does.

@@ -29,7 +29,7 @@ pub(crate) fn log(tag: c_int, message: CText) -> c_int {
     if IS_ON.load(Ordering::Acquire) != 0 {
         let name = usize::try_from(tag).ok().and_then(|tag| TAGS.get(tag)).unwrap_or(&"unknown");
         let line = [name.as_bytes(), b":", message, b"\n"].concat();
-        // Where nobody can be told, nobody is.
+        // Without standard error there is no log.
         let _ = std::io::stderr().write_all(&line);
     }
     0

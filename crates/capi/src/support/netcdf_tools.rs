@@ -1,12 +1,12 @@
 //! What netCDF's own programs import besides the library's calls: lists, addresses in parts, paths, times.
 use crate::c_types::codes::{Code, NC_EBADNAME, NC_EINVAL, NC_EURL, Outcome};
 use crate::c_types::memory::{
-    ByteBuffer, BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, ShortsOut,
-    TextOut, UriHandle, UriOut, allocated, other_hdf5_version,
+    BytesOut, CText, KeptPointer, ListHandle, NameOut, NoAnswer, Out, OwnedText, ShortsOut, TextOut,
+    UriHandle, UriOut, allocated, other_hdf5_version,
 };
-use ncirrus::cf::ncdump::{CdlCalendar, CdlTimeUnit, moment_at, parse_units};
+use ncirrus::cf::ncdump::{CdlCalendar, moment_at, parse_units};
 use ncirrus::model::normalize_name;
-use ncirrus::netcdf::{OldDate, UriParts, escapes};
+use ncirrus::netcdf::{OldDate, UriParts};
 use std::ffi::{CStr, c_int};
 
 /// Parses an address; what is a path is an error.
@@ -15,12 +15,6 @@ pub(crate) fn uri_parse(text: CText, out: UriOut) -> Outcome<()> {
     let is_address = parts.is_some();
     out.set(parts);
     if is_address { Ok(()) } else { Err(Code(NC_EURL)) }
-}
-
-/// Frees a parsed address.
-pub(crate) fn uri_free(uri: UriHandle) -> NoAnswer {
-    uri.free();
-    NoAnswer
 }
 
 /// The address as text; the parts that flags name are always all.
@@ -43,16 +37,6 @@ pub(crate) fn test_url(path: CText, name: TextOut) -> c_int {
     c_int::from(name.set(Some(parts.stem().as_bytes())).is_ok())
 }
 
-/// The path as this system writes it.
-pub(crate) fn canonical_path(path: CText, out: TextOut) -> Outcome<()> {
-    out.set(path.bytes().ok())
-}
-
-/// The text without backslashes before characters that a shell treats specially.
-pub(crate) fn shell_unescape(text: CText) -> OwnedText {
-    OwnedText(text.bytes().ok().map(escapes::without_those_of_shells))
-}
-
 /// Appends text to that in a buffer of a given length; answers the length that was wanted.
 pub(crate) fn append_text(mut buffer: BytesOut, text: CText, len: usize) -> usize {
     let Ok(added) = text.bytes() else { return 0 };
@@ -66,10 +50,6 @@ pub(crate) fn append_text(mut buffer: BytesOut, text: CText, len: usize) -> usiz
     buffer[start..start + part.len()].copy_from_slice(part);
     buffer[start + part.len()] = 0;
     start + added.len()
-}
-
-pub(crate) fn list_new() -> ListHandle {
-    ListHandle::empty()
 }
 
 pub(crate) fn list_free(list: ListHandle) -> c_int {
@@ -96,43 +76,11 @@ pub(crate) fn list_remove(list: ListHandle, index: usize) -> KeptPointer {
     KeptPointer(item)
 }
 
-/// How errors of times are reported: never, whatever is asked for. Answers what was set before.
-pub(crate) fn set_time_errors(_options: c_int) -> c_int {
-    0
-}
-
-/// The calendar by netCDF's numbers (`cdCalenType`).
-fn calendar_of(number: c_int) -> CdlCalendar {
-    match number {
-        0x1111 => CdlCalendar::Gregorian,
-        0x1_1111 => CdlCalendar::Julian,
-        0x1011 => CdlCalendar::NoLeap,
-        0x11 => CdlCalendar::Days360,
-        0x2011 => CdlCalendar::AllLeap,
-        0x1000 | 0x1100 | 0 => CdlCalendar::Climatology,
-        _ => CdlCalendar::Mixed,
-    }
-}
-
-/// The unit by netCDF's numbers (`cdUnitTime`).
-fn unit_number(unit: CdlTimeUnit) -> c_int {
-    match unit {
-        CdlTimeUnit::Hours { times, .. } if times > 100.0 => 4,
-        CdlTimeUnit::Hours { times, .. } if times > 1.0 => 3,
-        CdlTimeUnit::Hours { per, .. } if per > 100.0 => 8,
-        CdlTimeUnit::Hours { per, .. } if per > 1.0 => 1,
-        CdlTimeUnit::Hours { .. } => 2,
-        CdlTimeUnit::Months(each) if each > 10.0 => 7,
-        CdlTimeUnit::Months(each) if each > 1.0 => 6,
-        CdlTimeUnit::Months(_) => 5,
-    }
-}
-
 /// The unit of "X since Y", and the date Y: year, month, day, hours; 1 for what is none.
 pub(crate) fn parse_time_units(calendar: c_int, units: NameIn, unit: Out<c_int>, base: BytesOut) -> c_int {
-    let parsed = units.text().ok().and_then(|units| parse_units(&units, calendar_of(calendar)));
+    let parsed = units.text().ok().and_then(|units| parse_units(&units, CdlCalendar::from_number(calendar)));
     let Some((of, date)) = parsed else { return 1 };
-    unit.set(unit_number(of));
+    unit.set(of.number());
     let short = |number: i64| i16::try_from(number).unwrap_or(1);
     let image = date_image(date.year, [short(date.month), short(date.day)], date.hour);
     c_int::from(base.write(&image).is_err())
@@ -146,7 +94,7 @@ pub(crate) fn time_text(
     number: f64,
     out: NameOut,
 ) -> NoAnswer {
-    let calendar = calendar_of(calendar);
+    let calendar = CdlCalendar::from_number(calendar);
     let parsed = units.text().ok().and_then(|units| parse_units(&units, calendar));
     let moment = parsed.and_then(|(unit, base)| moment_at(unit, &base, calendar, number));
     let mut text = Vec::new();
@@ -164,11 +112,6 @@ pub(crate) type NameIn = crate::c_types::memory::CTextMut;
 
 /// Bytes of a date without its NUL that programs have room for.
 const TIME_TEXT: usize = 47;
-
-/// `nc_set_log_level`: accepted.
-pub(crate) fn set_log_level(_level: c_int) -> Outcome<()> {
-    Ok(())
-}
 
 /// `nc_utf8_to_utf16`: a block that the program frees.
 pub(crate) fn utf8_to_utf16(text: CText, out: ShortsOut, len: Out<usize>) -> Outcome<()> {
@@ -195,20 +138,6 @@ pub(crate) fn validate_utf8(text: CText) -> Outcome<()> {
 pub(crate) fn normalize_utf8(text: CText, normal: TextOut) -> Outcome<()> {
     let text = std::str::from_utf8(text.bytes()?).map_err(|_| Code(NC_EBADNAME))?;
     normal.set(Some(normalize_name(text).as_bytes()))
-}
-
-pub(crate) fn buffer_new() -> ByteBuffer {
-    ByteBuffer::empty()
-}
-
-/// The bytes of a buffer, which the program frees.
-pub(crate) fn buffer_take(buffer: ByteBuffer) -> KeptPointer {
-    KeptPointer(buffer.take())
-}
-
-pub(crate) fn buffer_free(buffer: ByteBuffer) -> NoAnswer {
-    buffer.free();
-    NoAnswer
 }
 
 /// `cdChar2Comp`: `YEAR-MONTH-DAY HOUR:MINUTE:SECOND`.

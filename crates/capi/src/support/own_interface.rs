@@ -1,8 +1,8 @@
 //! What netCDF has no words for: the functions of `ncirrus.h`.
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use crate::c_types::memory::{
-    AddressesIn, BytesOut, CText, ConstText, In, KeptPointer, LastErrorText, NoAnswer, OwnedText, StartsIn,
-    TextOut, free_address,
+    AddressesIn, BytesOut, CText, ConstText, In, KeptPointer, NoAnswer, OwnedText, StartsIn, TextOut,
+    free_address,
 };
 use crate::definitions::layouts;
 use crate::files::{self, FileGroup};
@@ -19,16 +19,6 @@ pub(crate) fn version() -> ConstText {
         Err(_) => c"",
     };
     ConstText(TEXT)
-}
-
-/// `nci_last_error`.
-pub(crate) fn last_error() -> LastErrorText {
-    LastErrorText
-}
-
-/// `nci_configure`.
-pub(crate) fn configure(key: CText, value: CText) -> Outcome<()> {
-    Ok(process::configure(&key.text()?, &value.text()?)?)
 }
 
 /// `nci_free`: what the functions of `ncirrus.h` handed out.
@@ -99,21 +89,7 @@ fn described(plan: &ReadPlan) -> Json {
     add("result_bytes", plan.result_bytes.into());
     add("layout", plan.layout.clone().into());
     add("codecs", plan.codecs.clone().into());
-    let counts = [
-        ("chunks", plan.chunks),
-        ("counted", Some(plan.counted)),
-        ("missing", Some(plan.missing)),
-        ("inline", Some(plan.inline)),
-        ("metadata_requests", Some(plan.metadata_requests)),
-        ("metadata_bytes", Some(plan.metadata_bytes)),
-        ("requests", Some(plan.requests)),
-        ("bytes", Some(plan.bytes)),
-        ("whole_objects", Some(plan.whole_objects)),
-        ("decoded_bytes", Some(plan.decoded_bytes)),
-        ("needed_bytes", Some(plan.needed_bytes)),
-        ("fragments", Some(plan.fragments)),
-    ];
-    for (name, count) in counts {
+    for (name, count) in plan.counts() {
         add(name, count.into());
     }
     add("text", plan.to_string().into());

@@ -1,6 +1,6 @@
 //! Where filter plugins are searched for, as newer versions of netCDF-C have it: `nc_plugin_path_*` and `ncaux_plugin_path_*`.
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
-use crate::c_types::memory::{CText, Char, NameOut, Out, TextList, TextListIn, TextOut, free_address};
+use crate::c_types::memory::{CText, Char, NameOut, TextList, TextListIn, TextOut, free_address};
 use crate::files::number;
 use crate::process;
 use std::ffi::c_int;
@@ -22,23 +22,6 @@ fn split(text: &[u8], separator: u8) -> Vec<Vec<u8>> {
         return Vec::new();
     }
     text.split(|byte| *byte == separator).map(<[u8]>::to_vec).collect()
-}
-
-/// `nc_plugin_path_ndirs`.
-pub(crate) fn count(count: Out<usize>) -> Outcome<()> {
-    count.set(process::plugin_folders().len());
-    Ok(())
-}
-
-/// `nc_plugin_path_get`: copies that the program frees by `ncaux_plugin_path_clear`.
-pub(crate) fn folders(list: TextList) -> Outcome<()> {
-    list.set(&process::plugin_folders())
-}
-
-/// `nc_plugin_path_set`: for what is opened from now on; no list, or an empty one, for no plugins.
-pub(crate) fn set_folders(list: TextListIn) -> Outcome<()> {
-    process::set_plugin_folders(list.texts()?);
-    Ok(())
 }
 
 /// `ncaux_plugin_path_parse`.
@@ -69,22 +52,13 @@ pub(crate) fn reclaim(list: TextList) -> Outcome<()> {
     Ok(())
 }
 
-fn with_folder(list: TextList, folder: &CText, is_first: bool) -> Outcome<()> {
+/// `ncaux_plugin_path_append`, `ncaux_plugin_path_prepend`.
+pub(crate) fn insert(list: TextList, folder: &CText, is_first: bool) -> Outcome<()> {
     let folder = folder.bytes()?.to_vec();
     let mut folders = list.texts()?;
     folders.insert(if is_first { 0 } else { folders.len() }, folder);
     list.clear()?;
     list.set(&folders)
-}
-
-/// `ncaux_plugin_path_append`.
-pub(crate) fn append(list: TextList, folder: CText) -> Outcome<()> {
-    with_folder(list, &folder, false)
-}
-
-/// `ncaux_plugin_path_prepend`.
-pub(crate) fn prepend(list: TextList, folder: CText) -> Outcome<()> {
-    with_folder(list, &folder, true)
 }
 
 fn text_of_folders() -> Vec<u8> {

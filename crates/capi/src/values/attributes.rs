@@ -6,7 +6,6 @@ use crate::definitions::layouts;
 use crate::files::{FileGroup, GLOBAL, group_of, number};
 use crate::opening::open::virtual_attribute;
 use crate::values::data::write_converted;
-use crate::values::memory_type::ValueNumber;
 use ncirrus::model::normalize_name;
 use ncirrus::netcdf::names::{CODECS, is_found_unlisted};
 use ncirrus::{Atomic, Attribute, TypeRef};
@@ -82,19 +81,7 @@ pub(crate) fn inq(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>, len: O
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
     ty.set(at.members.number_of_type(attribute.ty));
-    len.set(attribute.values.len());
-    Ok(())
-}
-
-pub(crate) fn inq_type(ncid: c_int, varid: c_int, name: CText, ty: Out<c_int>) -> Outcome<()> {
-    let at = group_of(ncid)?;
-    ty.set(at.members.number_of_type(attribute(&at, varid, name)?.ty));
-    Ok(())
-}
-
-pub(crate) fn inq_len(ncid: c_int, varid: c_int, name: CText, len: Out<usize>) -> Outcome<()> {
-    len.set(attribute(&group_of(ncid)?, varid, name)?.values.len());
-    Ok(())
+    len.store(attribute.values.len())
 }
 
 pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) -> Outcome<()> {
@@ -108,16 +95,14 @@ pub(crate) fn inq_id(ncid: c_int, varid: c_int, asked: CText, id: Out<c_int>) ->
     let name = sought_name(&at, &asked)?;
     let found = attributes.position(&name);
     let none = if is_virtual(&at, varid, &name) { NC_EATTMETA } else { NC_ENOTATT };
-    id.set(number(found.ok_or(Code(none))?));
-    Ok(())
+    id.store(number(found.ok_or(Code(none))?))
 }
 
 pub(crate) fn inq_name(ncid: c_int, varid: c_int, index: c_int, name: NameOut) -> Outcome<()> {
     let at = group_of(ncid)?;
     let attributes = at.attributes(varid)?;
     let index = usize::try_from(index).map_err(|_| Code(NC_ENOTATT))?;
-    name.set(&attributes.iter().nth(index).ok_or(Code(NC_ENOTATT))?.name);
-    Ok(())
+    name.store(&attributes.iter().nth(index).ok_or(Code(NC_ENOTATT))?.name)
 }
 
 /// The values in the attribute's own type.
@@ -125,7 +110,7 @@ pub(crate) fn get(ncid: c_int, varid: c_int, name: CText, out: BytesOut) -> Outc
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
     if out.is_null() && !at.file.is_classic() {
-        // Nobody wants the values.
+        // The values are not wanted.
         return Ok(());
     }
     out.write(&layouts::image(&at.members, attribute.ty, &attribute.values)?)
@@ -134,7 +119,7 @@ pub(crate) fn get(ncid: c_int, varid: c_int, name: CText, out: BytesOut) -> Outc
 /// The values as another type; what does not fit is an error after all were converted.
 pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: BytesOut) -> Outcome<()> {
     if let Some(table) = crate::programs::user_formats::table_of(ncid) {
-        return crate::programs::user_calls::get_att(&table, ncid, varid, name, Some(to), out);
+        return crate::programs::user_calls::get_att(&table, (ncid, varid), name, Some(to), out);
     }
     let at = group_of(ncid)?;
     let attribute = attribute(&at, varid, name)?;
@@ -147,9 +132,4 @@ pub(crate) fn get_as(ncid: c_int, varid: c_int, name: CText, to: Atomic, out: By
         return Ok(());
     }
     write_converted(&at.file, &at.members, &attribute.values, to, out)
-}
-
-/// `nc_get_att_TYPE`.
-pub(crate) fn get_typed<T: ValueNumber>(ncid: c_int, varid: c_int, name: CText, out: Out<T>) -> Outcome<()> {
-    get_as(ncid, varid, name, T::TYPE, out.as_bytes())
 }

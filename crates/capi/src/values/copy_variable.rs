@@ -39,14 +39,14 @@ pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
         other => other?,
     }
     let name = CString::new(variable.name.as_bytes()).map_err(|_| Code(NC_EBADTYPE))?;
-    let mut new = 0;
-    define::def_var(to, CText::of(&name), ty, number(dims.len()), In::of(&dims), Out::of(&mut new))?;
+    let (rank, dims) = (number(dims.len()), In::of(&dims));
+    let new = Out::found(|new| define::def_var(to, CText::of(&name), ty, rank, dims, new))?;
     for attribute in attributes::all(&at, varid)? {
         let name = CString::new(attribute.as_bytes()).map_err(|_| Code(NC_EBADTYPE))?;
         put_attributes::copy(from, varid, CText::of(&name), to, new)?;
     }
     // What fails here is told by the put.
-    _ = define::enddef(to);
+    _ = define::enddef_padded(to, 0, 1, 0, 1);
     let mut shape = at.model().shape(id);
     if shape.first() == Some(&0) {
         return Ok(());

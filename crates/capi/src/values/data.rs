@@ -10,10 +10,10 @@ use crate::programs::user_formats::table_of;
 use crate::rules::convert;
 use crate::rules::slab_checks;
 pub(crate) use crate::rules::slabs::CSlab;
-use crate::rules::slabs::{Slab, SlabAccess, SlabCall};
-use crate::values::memory_type::ReadMemory;
+use crate::rules::slabs::{Slab, SlabAccess, SlabCall, SlabMemory};
 use crate::values::small_reads;
 use ncirrus::netcdf::casts;
+use ncirrus::netcdf::slabs::MappedPlaces;
 use ncirrus::{Atomic, TypeRef, Values, VarId};
 use std::ffi::c_int;
 
@@ -114,7 +114,7 @@ pub(crate) fn get(
     out: BytesOut,
 ) -> Outcome<()> {
     if let Some(table) = table_of(ncid) {
-        return user_calls::get(&table, (ncid, varid), slab, memory, out);
+        return user_calls::transfer(&table, (ncid, varid), slab, None, memory, SlabMemory::Read(out));
     }
     if slab.is_some_and(|slab| small_reads::copied(ncid, varid, &slab, memory, out)) {
         return Ok(());
@@ -154,9 +154,8 @@ pub(crate) fn get_mapped(
     out: BytesOut,
 ) -> Outcome<()> {
     if let Some(table) = table_of(ncid) {
-        let (count, stride) = (slab.count.unwrap_or(In::none()), slab.stride.unwrap_or(In::none()));
-        let ty = memory.map_or(0, user_calls::number_of);
-        return table.get_varm(ncid, varid, slab.start, count, stride, map, out, ty);
+        let (slab, map, memory_of_call) = (Some(slab), Some(map), SlabMemory::Read(out));
+        return user_calls::transfer(&table, (ncid, varid), slab, map, memory, memory_of_call);
     }
     let call = SlabCall { slab: Some(slab), map: Some(map), memory, writes: false };
     let handle = files::handle_of(ncid)?;
@@ -179,102 +178,9 @@ pub(crate) fn get_mapped(
     let (values, ended) = convert::to_memory(&at.file, &values, to)?;
     let element = layouts::size_of_type(&at.members, to.into())?.len;
     let image = layouts::image(&at.members, to.into(), &values)?;
-    let mut places = MappedPlaces::new(&slab.counts, distances, element)?;
+    let mut places = MappedPlaces::new(&slab.counts, distances, element);
     for bytes in image.chunks_exact(element.max(1)) {
-        out.at(places.step()?).write(bytes)?;
+        out.at(places.step().ok_or(Code(NC_EINVAL))?).write(bytes)?;
     }
     ended
-}
-
-/// Where the elements of a slab stand in the program's memory: some bytes after its pointer, or before it, as a program that turns
-/// an axis around passes the address of its last element.
-#[derive(Debug)]
-pub(crate) struct MappedPlaces<'a> {
-    counts: &'a [usize],
-    /// In elements, by axis.
-    distances: &'a [isize],
-    element_len: isize,
-    /// Those of the next element.
-    indices: Vec<usize>,
-}
-
-impl<'a> MappedPlaces<'a> {
-    /// The places of elements of some bytes, at these distances.
-    ///
-    /// # Errors
-    /// `NC_EINVAL` for elements that no memory has.
-    pub(crate) fn new(counts: &'a [usize], distances: &'a [isize], element_len: usize) -> Outcome<Self> {
-        let element_len = isize::try_from(element_len).map_err(|_| Code(NC_EINVAL))?;
-        Ok(Self { counts, distances, element_len, indices: vec![0; counts.len()] })
-    }
-
-    /// The place of the next element in bytes; after the last one, that of the first one again.
-    ///
-    /// # Errors
-    /// `NC_EINVAL` for a place that no number counts.
-    pub(crate) fn step(&mut self) -> Outcome<isize> {
-        let place = self.place().ok_or(Code(NC_EINVAL))?;
-        for (index, count) in self.indices.iter_mut().zip(self.counts).rev() {
-            *index += 1;
-            if *index < *count {
-                break;
-            }
-            *index = 0;
-        }
-        Ok(place)
-    }
-
-    fn place(&self) -> Option<isize> {
-        let mut axes = self.indices.iter().zip(self.distances);
-        let elements = axes.try_fold(0isize, |sum, (index, distance)| {
-            sum.checked_add(isize::try_from(*index).ok()?.checked_mul(*distance)?)
-        })?;
-        elements.checked_mul(self.element_len)
-    }
-}
-
-/// `nc_get_var` and its kin: all values.
-pub(crate) fn get_var<M: ReadMemory>(ncid: c_int, varid: c_int, out: M) -> Outcome<()> {
-    get(ncid, varid, None, M::TYPE, out.bytes())
-}
-
-/// `nc_get_var1` and its kin: one value.
-pub(crate) fn get_var1<M: ReadMemory>(ncid: c_int, varid: c_int, start: In<usize>, out: M) -> Outcome<()> {
-    get(ncid, varid, Some(CSlab::one(start)), M::TYPE, out.bytes())
-}
-
-/// `nc_get_vara` and its kin: a box of values.
-pub(crate) fn get_vara<M: ReadMemory>(
-    ncid: c_int,
-    varid: c_int,
-    start: In<usize>,
-    count: In<usize>,
-    out: M,
-) -> Outcome<()> {
-    get(ncid, varid, Some(CSlab::of(start, count)), M::TYPE, out.bytes())
-}
-
-/// `nc_get_vars` and its kin: a box with strides.
-pub(crate) fn get_vars<M: ReadMemory>(
-    ncid: c_int,
-    varid: c_int,
-    start: In<usize>,
-    count: In<usize>,
-    stride: In<isize>,
-    out: M,
-) -> Outcome<()> {
-    get(ncid, varid, Some(CSlab::strided(start, count, stride)), M::TYPE, out.bytes())
-}
-
-/// `nc_get_varm` and its kin: a box with strides, mapped to memory.
-pub(crate) fn get_varm<M: ReadMemory>(
-    ncid: c_int,
-    varid: c_int,
-    start: In<usize>,
-    count: In<usize>,
-    stride: In<isize>,
-    map: In<isize>,
-    out: M,
-) -> Outcome<()> {
-    get_mapped(ncid, varid, CSlab::strided(start, count, stride), map, M::TYPE, out.bytes())
 }

@@ -1,8 +1,7 @@
 //! Values in C's memory as text, as `nc_dump_data` writes them for those who look for faults.
 use crate::c_types::codes::{Code, NC_EBADTYPE, NC_EINVAL, Outcome};
 use crate::c_types::memory::{BytesOut, TextOut};
-use crate::definitions::layouts;
-use crate::definitions::types::type_in;
+use crate::definitions::types::{type_in, values_in};
 use crate::files::group_of;
 use crate::files::members::{FileMembers, atomic_of};
 use ncirrus::TypeRef;
@@ -33,7 +32,6 @@ pub(crate) fn dump(ncid: c_int, ty: c_int, memory: BytesOut, count: usize, out: 
 }
 
 fn text_of(members: &FileMembers, ty: TypeRef, memory: BytesOut, count: usize) -> Outcome<Vec<u8>> {
-    let len = layouts::size_of_type(members, ty)?.len.checked_mul(count).ok_or(Code(NC_EINVAL))?;
-    let values = layouts::values(members, ty, memory.as_bytes().read(len)?)?;
+    let values = values_in(members, ty, memory.as_bytes(), count)?;
     value_text::of_values(&members.model, ty, &values).ok_or(Code(NC_EBADTYPE))
 }

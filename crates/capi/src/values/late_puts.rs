@@ -11,18 +11,18 @@ use crate::files::{self, CallHandle, OpenFile};
 use crate::process::faults::{self, FaultPlace};
 use crate::rules::slabs::{CSlab, SlabAccess};
 use ncirrus::Atomic;
-use ncirrus::pace::{PutBehind, PutRun, RunPlace, is_small_put};
+use ncirrus::pace::{PutBehind, PutRuns, RunPlace, is_small_put};
 use std::ffi::c_int;
 
-/// Whether there is a run in a file that the values of a slab may continue.
-fn has_run(file: &OpenFile, slab: &CSlab, data: &Bytes) -> bool {
+/// Whether there are runs in a file that the values of a slab may continue.
+fn has_runs(file: &OpenFile, slab: &CSlab, data: &Bytes) -> bool {
     let is_row = slab.stride.is_none() && !slab.start.is_null() && !data.is_null();
-    is_row && file.core.late.has_run() && file.writes && file.mode & SHARE == 0
+    is_row && file.core.late.has_runs() && file.writes && file.mode & SHARE == 0
 }
 
-/// Copies values to the end of the run of their file, if there is room. `false`: they do not continue it.
+/// Copies values to the end of the run of their variable, if there is room. `false`: they do not continue it.
 ///
-/// It takes the lock of the run only: a call that replaces or closes the file writes the run first, and no other run begins then.
+/// It takes the lock of the runs only: a call that replaces or closes the file writes and ends them first.
 pub(crate) fn continued(
     ncid: c_int,
     varid: c_int,
@@ -32,16 +32,16 @@ pub(crate) fn continued(
 ) -> bool {
     let taken = files::glance(ncid, |file, group| {
         let core = &file.core;
-        if !has_run(file, slab, data) || core.health.is_broken() {
+        if !has_runs(file, slab, data) || core.health.is_broken() {
             return None;
         }
         let _mark = PanicMark::new(&core.health);
-        let mut run = core.late.run();
-        if !run.has_room() {
+        let mut runs = core.late.runs();
+        if !runs.has_room() {
             return None;
         }
-        extend(&mut run, (group, varid), slab, memory, data)?;
-        drop(run);
+        extend(&mut runs, (group, varid), slab, memory, data)?;
+        drop(runs);
         // After the values are there: who reads now and sees the old number reads again.
         core.note_change();
         Some(())
@@ -49,7 +49,7 @@ pub(crate) fn continued(
     taken.is_some()
 }
 
-/// As [`continued`], of a call that may write the run when it is full.
+/// As [`continued`], of a call that may write the runs when they are full.
 ///
 /// # Errors
 /// `NC_EBADID`, and those of writing what was collected before.
@@ -61,18 +61,18 @@ pub(crate) fn collected(
     data: &Bytes,
 ) -> Outcome<bool> {
     let (file, core) = (&handle.file, &handle.file.core);
-    if !has_run(file, slab, data) {
+    if !has_runs(file, slab, data) {
         return Ok(false);
     }
     let _in_use = core.in_use();
-    let mut run = core.late.run();
-    if extend(&mut run, (handle.group_number(), varid), slab, memory, data).is_none() {
+    let mut runs = core.late.runs();
+    if extend(&mut runs, (handle.group_number(), varid), slab, memory, data).is_none() {
         return Ok(false);
     }
-    if run.is_full() {
-        core.write_run(&mut run).map_err(|error| core.code_of(error))?;
+    if runs.is_full() {
+        core.write_runs(&mut runs).map_err(|error| core.code_of(error))?;
     }
-    drop(run);
+    drop(runs);
     // After the values are there: who reads now and sees the old number reads again.
     core.note_change();
     Ok(true)
@@ -94,26 +94,22 @@ pub(crate) fn remember(handle: &CallHandle, varid: c_int, access: &SlabAccess, m
     }
 }
 
-/// Takes values that continue a run, which ends after them then. `None`: they do not continue it, or not all fit.
+/// Takes values that continue the run of their variable, which ends after them then. `None`: they do not continue it, or not all fit.
 fn extend(
-    run: &mut PutRun<RunKey>,
+    runs: &mut PutRuns<RunKey>,
     key: RunKey,
     slab: &CSlab,
     memory: Option<Atomic>,
     data: &Bytes,
 ) -> Option<()> {
-    let rank = run.rank_of(&key)?;
-    let start = slab.start.read(rank).ok()?;
-    let counts = match &slab.count {
-        Some(count) => Some(count.read(rank).ok()?),
-        None => None,
-    };
+    let run = runs.of(&key)?;
+    let (start, counts) = slab.read(run.rank())?;
     run.extend(start, counts, memory, |len| data.read(len).ok())
 }
 
 impl SlabAccess {
     fn behind(&self) -> PutBehind<'_> {
-        let kind = self.at.file.core.format.kind();
+        let kind = self.at.file.core.format.kind;
         PutBehind::new(self.at.model(), kind, self.id, &self.slab.selection)
     }
 
@@ -133,7 +129,7 @@ impl SlabAccess {
     /// Those of writes before it.
     pub(crate) fn put_behind(&self, values: &[u8]) -> Outcome<()> {
         let core = &self.at.file.core;
-        if core.late.has_run() {
+        if core.late.has_runs() {
             core.write_collected();
         }
         core.check_collected()?;
@@ -146,34 +142,53 @@ impl SlabAccess {
 }
 
 impl FileCore {
-    /// Writes what was collected, after what is written behind the caller, before anything else happens with the file.
+    /// Writes what was collected, after what is written behind the caller, before values are read or written: what continues it is
+    /// collected again.
     pub(crate) fn write_collected(&self) {
         if self.health.is_broken() {
             return;
         }
         self.finish_behind();
-        if !self.late.has_run() {
+        if self.late.has_runs() {
+            self.late.note(self.write_runs(&mut self.late.runs()));
+        }
+    }
+
+    /// As [`write_collected`](Self::write_collected), before anything else happens with the file: nothing is collected afterwards.
+    pub(crate) fn end_collected(&self) {
+        if self.health.is_broken() {
             return;
         }
-        let mut run = self.late.run();
-        if !run.is_empty() {
-            self.late.note(self.write_run(&mut run));
+        self.finish_behind();
+        if self.late.has_runs() {
+            let mut runs = self.late.runs();
+            self.late.note(self.write_runs(&mut runs));
+            self.late.end_runs(&mut runs);
         }
-        self.late.end_run(run);
     }
 
     /// Before the number of records is asked for: a run that adds some is written.
     pub(crate) fn write_records(&self) {
-        if self.late.run_grows() {
+        if self.late.runs_grow() {
             self.write_collected();
         }
     }
 
-    fn write_run(&self, run: &mut PutRun<RunKey>) -> ncirrus::Result<()> {
+    /// Writes runs while their lock is held, so that no older value overtakes a newer one. After a failure nothing is collected: the next
+    /// put returns it.
+    fn write_runs(&self, runs: &mut PutRuns<RunKey>) -> ncirrus::Result<()> {
+        if runs.is_empty() {
+            return Ok(());
+        }
         self.finish_behind();
         faults::reached(FaultPlace::Run);
-        run.write(&self.look(|state| state.dataset.clone()))?;
-        if run.grows() { self.refresh() } else { Ok(()) }
+        let written = runs.write(&self.look(|state| state.dataset.clone()));
+        let refreshed = if runs.grows() { self.refresh() } else { Ok(()) };
+        let done = written.and(refreshed);
+        if done.is_err() {
+            self.late.end_runs(runs);
+        }
+        done
     }
 
     /// Waits for the writes that go on behind the caller.

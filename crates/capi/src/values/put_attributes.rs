@@ -3,17 +3,20 @@ use crate::c_types::codes::{
     Code, NC_EBADNAME, NC_EBADTYPE, NC_EBADTYPID, NC_ECHAR, NC_EINVAL, NC_ELATEFILL, NC_EMAXNAME,
     NC_ENAMEINUSE, NC_ENOTATT, NC_ENOTINDEFINE, NC_EPERM, NC_ERANGE, NC_ESTRICTNC3, Outcome,
 };
-use crate::c_types::memory::{Bytes, BytesOut, CBlock, CText, In, Out, free_address};
+use crate::c_types::memory::{Bytes, BytesOut, CBlock, CText, Out, free_address};
 use crate::definitions::define::{check_longer, check_sought, known_name, new_name, variable_id};
 use crate::definitions::layouts;
+use crate::definitions::types::values_in;
 use crate::files::file_edit::FileEdit;
+use crate::files::members::atomic_of;
 use crate::files::{GLOBAL, edit, group_of};
+use crate::programs::user_calls;
+use crate::programs::user_formats::table_of;
 use crate::rules::convert;
 use crate::values::attributes;
-use crate::values::memory_type::ValueNumber;
 use ncirrus::model::NAME_MAX_BYTES;
 use ncirrus::netcdf::{AttributeSpace, names::STRING_LENGTHS};
-use ncirrus::{Atomic, Attribute, Attributes, Fill, Format, NodeId, TypeRef, Values};
+use ncirrus::{Atomic, Attribute, Fill, Format, NodeId, TypeRef, Values};
 use std::ffi::c_int;
 
 /// The most values.
@@ -27,8 +30,8 @@ fn node_of(edit: &FileEdit<'_>, varid: c_int) -> Outcome<NodeId> {
     Ok(NodeId::Variable(variable_id(edit, varid)?))
 }
 
-fn list<'a>(edit: &'a FileEdit<'_>, node: NodeId) -> Option<&'a Attributes> {
-    edit.model().attributes(node).and_then(|state| state.known())
+fn find<'a>(edit: &'a FileEdit<'_>, node: NodeId, name: &str) -> Option<&'a Attribute> {
+    edit.model().attributes(node).and_then(|state| state.known())?.find(name)
 }
 
 /// `nc_put_att`: values of the attribute's own type.
@@ -46,8 +49,8 @@ pub(crate) fn put_as(
     memory: Option<Atomic>,
     data: Bytes,
 ) -> Outcome<()> {
-    if let Some(table) = crate::programs::user_formats::table_of(ncid) {
-        let from = memory.map_or(ty, crate::programs::user_calls::number_of);
+    if let Some(table) = table_of(ncid) {
+        let from = memory.map_or(ty, user_calls::number_of);
         return table.put_att(ncid, varid, *name, ty, len, data, from);
     }
     edit(ncid, |edit| {
@@ -76,21 +79,18 @@ impl NewAttribute<'_> {
             return Err(Code(NC_EBADNAME));
         }
         edit.check_writable()?;
-        let ty =
-            crate::files::members::atomic_of(self.ty).filter(|ty| edit.file.core.format.netcdf().holds(*ty));
+        let ty = atomic_of(self.ty).filter(|ty| edit.file.core.format.netcdf().holds(*ty));
         let ty = ty.ok_or(Code(NC_EBADTYPE))?;
         self.check_text(ty)?;
         if self.len > MAX_VALUES {
             return Err(Code(NC_EINVAL));
         }
         let known = known_name(self.name);
-        let is_known =
-            known.as_ref().is_ok_and(|known| list(edit, node).is_some_and(|list| list.find(known).is_some()));
-        if !is_known {
+        if !known.as_ref().is_ok_and(|known| find(edit, node, known).is_some()) {
             edit.enter_define_mode()?;
         }
         let known = known?;
-        if let Some(old) = list(edit, node).and_then(|list| list.find(&known)) {
+        if let Some(old) = find(edit, node, &known) {
             if !edit.state.is_defining && padded(ty, self.len) > padded_of(old) {
                 return Err(Code(NC_ENOTINDEFINE));
             }
@@ -113,8 +113,7 @@ impl NewAttribute<'_> {
         edit.check_writable()?;
         let name = new_name(self.name)?;
         check_reserved(edit, &name)?;
-        let before = list(edit, node).and_then(|list| list.find(&name));
-        let grows = match before {
+        let grows = match find(edit, node, &name) {
             None => true,
             Some(old) => {
                 let old_ty = edit.members().number_of_type(old.ty);
@@ -127,7 +126,7 @@ impl NewAttribute<'_> {
         if self.ty <= 0 {
             return Err(Code(if self.ty == 0 { NC_EBADTYPE } else { NC_EINVAL }));
         }
-        if let Some(atomic) = crate::files::members::atomic_of(self.ty) {
+        if let Some(atomic) = atomic_of(self.ty) {
             self.check_text(atomic)?;
         }
         if edit.is_classic_model() && self.ty > c_int::from(Atomic::Double.number()) {
@@ -168,9 +167,7 @@ impl NewAttribute<'_> {
     /// The values in the attribute's type; whether all fit it.
     fn values(&self, edit: &FileEdit<'_>, ty: TypeRef) -> Outcome<(Values, Outcome<()>)> {
         let memory = self.memory.map_or(ty, TypeRef::Atomic);
-        let each = layouts::size_of_type(edit.members(), memory)?.len;
-        let bytes = self.data.read(self.len.checked_mul(each).ok_or(Code(NC_EINVAL))?)?;
-        let values = layouts::values(edit.members(), memory, bytes)?;
+        let values = values_in(edit.members(), memory, self.data, self.len)?;
         match (ty, values.atomic()) {
             (TypeRef::Atomic(to), Some(from)) if from != to => {
                 convert::to_file(edit.file.core.format, &values, to)
@@ -181,7 +178,7 @@ impl NewAttribute<'_> {
 
     fn store(&self, edit: &mut FileEdit<'_>, node: NodeId, name: String, ty: TypeRef) -> Outcome<()> {
         let (values, ended) = self.values(edit, ty)?;
-        store(edit, node, Attribute { name, ty, values })?;
+        store(edit, node, Attribute { name, ty, values, is_json: false })?;
         ended
     }
 }
@@ -221,8 +218,7 @@ fn keep_fill(edit: &mut FileEdit<'_>, node: NodeId, name: &str) -> Outcome<()> {
 
 /// By what an attribute of netCDF-4 counts as longer than another one: its bytes; those of a user-defined type have -1 each.
 fn weight(ty: c_int, len: usize) -> usize {
-    let each = crate::files::members::atomic_of(ty)
-        .map_or(usize::MAX, |ty| ty.byte_len().unwrap_or(size_of::<usize>()));
+    let each = atomic_of(ty).map_or(usize::MAX, |ty| ty.byte_len().unwrap_or(size_of::<usize>()));
     len.wrapping_mul(each)
 }
 
@@ -238,13 +234,10 @@ fn padded_of(attribute: &Attribute) -> usize {
 /// `nc_del_att`.
 pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
     edit(ncid, |edit| {
-        if edit.is_classic() {
-            edit.enter_define_mode()?;
-        }
         if !edit.is_classic() {
             edit.check_writable()?;
-            edit.enter_define_mode()?;
         }
+        edit.enter_define_mode()?;
         let node = node_of(edit, varid)?;
         if name.is_null() && !edit.is_classic() {
             return Err(Code(NC_EINVAL));
@@ -253,7 +246,7 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
             Code(NC_EBADNAME) if edit.is_classic() => code,
             _ => Code(NC_ENOTATT),
         })?;
-        if list(edit, node).and_then(|list| list.find(&name)).is_none() {
+        if find(edit, node, &name).is_none() {
             return Err(Code(NC_ENOTATT));
         }
         keep_fill(edit, node, &name)?;
@@ -264,7 +257,7 @@ pub(crate) fn del(ncid: c_int, varid: c_int, name: CText) -> Outcome<()> {
     })
 }
 
-/// Names of the library itself, whatever has the attribute: nobody would see it once the file is opened again.
+/// Names of the library itself, whatever has the attribute: it would be hidden once the file is opened again.
 fn check_reserved(edit: &FileEdit<'_>, name: &str) -> Outcome<()> {
     let space = if edit.file.is_zarr() { AttributeSpace::Zarr } else { AttributeSpace::Hdf5 };
     if space.is_reserved(name) { Err(Code(NC_ENAMEINUSE)) } else { Ok(()) }
@@ -291,14 +284,11 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
         if name.is_null() || new.is_null() {
             return Err(Code(if edit.is_classic() { NC_EBADNAME } else { NC_EINVAL }));
         }
-        if edit.is_classic() {
-            edit.check_writable()?;
-        }
         if !edit.is_classic() && new.bytes()?.len() > NAME_MAX_BYTES {
             return Err(Code(NC_EMAXNAME));
         }
+        edit.check_writable()?;
         if !edit.is_classic() {
-            edit.check_writable()?;
             new_name(&new)?;
         }
         let node = node_of(edit, varid)?;
@@ -308,33 +298,20 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
             Err(Code(NC_EBADNAME)) if edit.is_classic() => String::new(),
             other => other?,
         };
-        let found = list(edit, node).and_then(|list| list.find(&old)).is_some();
-        let in_use =
-            |edit: &FileEdit<'_>, new: &str| list(edit, node).and_then(|list| list.find(new)).is_some();
-        let to = if edit.is_classic() {
-            // The new name is looked at once the old one is found.
-            let to = new_name(&new)?;
-            if !found {
-                return Err(Code(NC_ENOTATT));
-            }
-            if in_use(edit, &to) {
-                return Err(Code(NC_ENAMEINUSE));
-            }
-            to
-        } else {
-            let to = new_name(&new)?;
-            if in_use(edit, &to) {
-                return Err(Code(NC_ENAMEINUSE));
-            }
-            if !found {
-                return Err(Code(NC_ENOTATT));
-            }
+        // In classic files the new name is checked once the old one is found.
+        let to = new_name(&new)?;
+        let found = find(edit, node, &old);
+        if edit.is_classic() && found.is_none() {
+            return Err(Code(NC_ENOTATT));
+        }
+        if find(edit, node, &to).is_some() {
+            return Err(Code(NC_ENAMEINUSE));
+        }
+        let found = found.ok_or(Code(NC_ENOTATT))?;
+        if !edit.is_classic() {
             check_reserved(edit, &to)?;
-            if let Some(attribute) = list(edit, node).and_then(|list| list.find(&old)) {
-                check_length(edit, node, &to, &attribute.values)?;
-            }
-            to
-        };
+            check_length(edit, node, &to, &found.values)?;
+        }
         check_longer(edit, &old, &to)?;
         keep_fill(edit, node, &old)?;
         keep_fill(edit, node, &to)?;
@@ -346,7 +323,7 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
 
 /// `nc_copy_att`: an attribute of the same type in another place.
 pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Outcome<()> {
-    if [from, to].into_iter().any(|ncid| crate::programs::user_formats::table_of(ncid).is_some()) {
+    if [from, to].into_iter().any(|ncid| table_of(ncid).is_some()) {
         return copy_by_calls(from, from_var, name, to, to_var);
     }
     let there = group_of(to)?;
@@ -355,13 +332,13 @@ pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var:
     }
     if there.file.core.format.netcdf() == Format::NetCdf4Classic {
         // There the order of attributes is kept: it is looked up first whether one is replaced.
-        match attributes::inq_id(to, to_var, name, Out::none()) {
+        match attributes::inq_id(to, to_var, name, Out::default()) {
             Ok(()) | Err(Code(NC_ENOTATT)) => {}
             Err(code) => return Err(code),
         }
     }
     let at = group_of(from)?;
-    attributes::inq(from, from_var, name, Out::none(), Out::none())?;
+    attributes::inq(from, from_var, name, Out::default(), Out::default())?;
     let attribute = attributes::stored(&at, from_var, &name)?;
     there.node(to_var)?;
     let ty = match attribute.ty {
@@ -383,16 +360,16 @@ pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var:
 fn copy_by_calls(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c_int) -> Outcome<()> {
     let (mut number, mut len) = (0, 0);
     let (ty_out, len_out) = (Out::of(&mut number), Out::of(&mut len));
-    match crate::programs::user_formats::table_of(from) {
+    match table_of(from) {
         Some(table) => table.inq_att(from, from_var, name, ty_out, len_out)?,
         None => attributes::inq(from, from_var, name, ty_out, len_out)?,
     }
-    let ty = crate::files::members::atomic_of(number).ok_or(Code(NC_EBADTYPE))?;
+    let ty = atomic_of(number).ok_or(Code(NC_EBADTYPE))?;
     let each = ty.byte_len().unwrap_or(size_of::<usize>());
     let mut image = vec![0; len.checked_mul(each).filter(|len| *len <= MAX_VALUES).ok_or(Code(NC_EINVAL))?];
     let memory = BytesOut::of(&mut image);
-    match crate::programs::user_formats::table_of(from) {
-        Some(table) => crate::programs::user_calls::get_own_att(&table, from, from_var, name, memory)?,
+    match table_of(from) {
+        Some(table) => user_calls::get_own_att(&table, from, from_var, name, memory)?,
         None => attributes::get(from, from_var, name, memory)?,
     }
     let put = put_as(to, to_var, &name, number, len, None, Bytes::of(&image));
@@ -400,27 +377,4 @@ fn copy_by_calls(from: c_int, from_var: c_int, name: CText, to: c_int, to_var: c
         image.chunks_exact(each).for_each(|text| free_address(CBlock::at(text).address()));
     }
     put
-}
-
-/// `nc_put_att_TYPE`.
-pub(crate) fn put_typed<T: ValueNumber>(
-    ncid: c_int,
-    varid: c_int,
-    name: CText,
-    ty: c_int,
-    len: usize,
-    data: In<T>,
-) -> Outcome<()> {
-    put_as(ncid, varid, &name, ty, len, Some(T::TYPE), data.as_bytes())
-}
-
-/// `nc_put_att_text`, `nc_put_att_string`: text and strings have one type in files.
-pub(crate) fn put_texts<T: ValueNumber>(
-    ncid: c_int,
-    varid: c_int,
-    name: CText,
-    len: usize,
-    data: In<T>,
-) -> Outcome<()> {
-    put_typed(ncid, varid, name, c_int::from(T::TYPE.number()), len, data)
 }

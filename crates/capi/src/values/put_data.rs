@@ -1,5 +1,5 @@
 //! Writing values.
-use crate::c_types::codes::{Code, NC_EHDFERR, NC_EMAPTYPE, NC_ENOMEM, NC_ERANGE, Outcome};
+use crate::c_types::codes::{Code, NC_EHDFERR, NC_EINVAL, NC_EMAPTYPE, NC_ENOMEM, NC_ERANGE, Outcome};
 use crate::c_types::memory::{Bytes, In};
 use crate::c_types::modes::SHARE;
 use crate::definitions::layouts;
@@ -8,10 +8,9 @@ use crate::programs::user_calls;
 use crate::programs::user_formats::table_of;
 use crate::rules::convert;
 use crate::rules::slab_checks;
-use crate::rules::slabs::{CSlab, SlabAccess, SlabCall};
-use crate::values::data::MappedPlaces;
+use crate::rules::slabs::{CSlab, SlabAccess, SlabCall, SlabMemory};
 use crate::values::late_puts;
-use crate::values::memory_type::WrittenMemory;
+use ncirrus::netcdf::slabs::MappedPlaces;
 use ncirrus::{Atomic, TypeRef, Values};
 use std::ffi::c_int;
 
@@ -85,7 +84,7 @@ impl SlabAccess {
         }
         write(&core.settled()?.variable_by_id(self.id)).map_err(|error| core.code_of(error))?;
         if self.growing.contains(&true) && self.extends() {
-            core.state().refresh()?;
+            core.refresh()?;
         }
         Ok(())
     }
@@ -98,7 +97,7 @@ impl SlabAccess {
     }
 }
 
-/// Writes while nobody replaces the dataset; then makes it permanent, where the handle asks for that.
+/// Writes while the dataset is not replaced; then makes it permanent, where the handle asks for that.
 fn write_with(handle: &CallHandle, write: impl FnOnce() -> Outcome<()>) -> Outcome<()> {
     let outcome = {
         let _in_use = handle.file.core.in_use();
@@ -123,7 +122,7 @@ pub(crate) fn put(
     data: Bytes,
 ) -> Outcome<()> {
     if let Some(table) = table_of(ncid) {
-        return user_calls::put(&table, (ncid, varid), slab, memory, data);
+        return user_calls::transfer(&table, (ncid, varid), slab, None, memory, SlabMemory::Written(data));
     }
     if let Some(slab) = &slab
         && late_puts::continued(ncid, varid, slab, memory, &data)
@@ -157,9 +156,8 @@ pub(crate) fn put_mapped(
     data: Bytes,
 ) -> Outcome<()> {
     if let Some(table) = table_of(ncid) {
-        let (count, stride) = (slab.count.unwrap_or(In::none()), slab.stride.unwrap_or(In::none()));
-        let ty = memory.map_or(0, user_calls::number_of);
-        return table.put_varm(ncid, varid, slab.start, count, stride, map, data, ty);
+        let (slab, map, memory_of_call) = (Some(slab), Some(map), SlabMemory::Written(data));
+        return user_calls::transfer(&table, (ncid, varid), slab, map, memory, memory_of_call);
     }
     let call = SlabCall { slab: Some(slab), map: Some(map), memory, writes: true };
     let handle = files::handle_of(ncid)?;
@@ -182,60 +180,9 @@ fn write_mapped(target: &SlabAccess, map: In<isize>, memory: Option<Atomic>, dat
     let element = layouts::size_of_type(&target.at.members, memory.into())?.len;
     let count = slab.element_count()?;
     let mut gathered = Vec::with_capacity(count.saturating_mul(element).min(1 << 24));
-    let mut places = MappedPlaces::new(&slab.counts, distances, element)?;
+    let mut places = MappedPlaces::new(&slab.counts, distances, element);
     for _ in 0..count {
-        gathered.extend_from_slice(data.at(places.step()?).read(element)?);
+        gathered.extend_from_slice(data.at(places.step().ok_or(Code(NC_EINVAL))?).read(element)?);
     }
     target.write(Some(memory), Bytes::of(&gathered), PutEnd::Now)
-}
-
-/// `nc_put_var` and its kin: all values.
-pub(crate) fn put_var<M: WrittenMemory>(ncid: c_int, varid: c_int, data: M) -> Outcome<()> {
-    put(ncid, varid, None, M::TYPE, data.bytes())
-}
-
-/// `nc_put_var1` and its kin: one value.
-pub(crate) fn put_var1<M: WrittenMemory>(
-    ncid: c_int,
-    varid: c_int,
-    start: In<usize>,
-    data: M,
-) -> Outcome<()> {
-    put(ncid, varid, Some(CSlab::one(start)), M::TYPE, data.bytes())
-}
-
-/// `nc_put_vara` and its kin: a box of values.
-pub(crate) fn put_vara<M: WrittenMemory>(
-    ncid: c_int,
-    varid: c_int,
-    start: In<usize>,
-    count: In<usize>,
-    data: M,
-) -> Outcome<()> {
-    put(ncid, varid, Some(CSlab::of(start, count)), M::TYPE, data.bytes())
-}
-
-/// `nc_put_vars` and its kin: a box with strides.
-pub(crate) fn put_vars<M: WrittenMemory>(
-    ncid: c_int,
-    varid: c_int,
-    start: In<usize>,
-    count: In<usize>,
-    stride: In<isize>,
-    data: M,
-) -> Outcome<()> {
-    put(ncid, varid, Some(CSlab::strided(start, count, stride)), M::TYPE, data.bytes())
-}
-
-/// `nc_put_varm` and its kin: a box with strides, mapped from memory.
-pub(crate) fn put_varm<M: WrittenMemory>(
-    ncid: c_int,
-    varid: c_int,
-    start: In<usize>,
-    count: In<usize>,
-    stride: In<isize>,
-    map: In<isize>,
-    data: M,
-) -> Outcome<()> {
-    put_mapped(ncid, varid, CSlab::strided(start, count, stride), map, M::TYPE, data.bytes())
 }

@@ -49,11 +49,10 @@ pub(crate) fn inq(ncid: c_int, count: Out<usize>, ids: Out<c_int>, sizes: Out<us
     let records = of(ncid)?;
     count.set(records.len());
     ids.set_all(&records.iter().map(|record| record.varid).collect::<Vec<_>>());
-    sizes.set_all(&records.iter().map(|record| record.len).collect::<Vec<_>>());
-    Ok(())
+    sizes.store_all(&records.iter().map(|record| record.len).collect::<Vec<_>>())
 }
 
-/// `nc_get_rec`: memory for each variable; null for those that nobody wants.
+/// `nc_get_rec`: memory for each variable; null for those that are not read.
 pub(crate) fn get(ncid: c_int, record: usize, memory: AddressOut) -> Outcome<()> {
     each(ncid, record, memory, |varid, slab, memory| data::get(ncid, varid, Some(slab), None, memory))
 }

@@ -37,11 +37,7 @@ fn can_copy(ty: Atomic, memory: Option<Atomic>) -> bool {
 }
 
 fn copy(block: &ValueBlock<FileStamp>, slab: &CSlab, memory: Option<Atomic>, out: BytesOut) -> Option<()> {
-    let start = slab.start.read(block.rank()).ok()?;
-    let counts = match &slab.count {
-        Some(count) => Some(count.read(block.rank()).ok()?),
-        None => None,
-    };
+    let (start, counts) = slab.read(block.rank())?;
     let Some(memory) = memory.filter(|memory| *memory != block.ty()) else {
         return block.copy_box(start, counts, |row, at| out.write_at(at * block.element(), row).ok());
     };

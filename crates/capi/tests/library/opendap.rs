@@ -45,7 +45,7 @@ fn datasets_of_a_server_are_shown_as_by_debians_library() {
 }
 
 #[test]
-fn variables_that_nobody_asked_for_leave_no_attributes() {
+fn variables_that_were_not_asked_for_leave_no_attributes() {
     let folder = tempfile::tempdir().unwrap();
     let (server, _) = server();
     for asked in ["?lat", "?lat,sst[0:1:0][0:1:1][0:1:2]"] {
@@ -120,7 +120,7 @@ fn servers_without_a_dataset_are_told_as_by_debians_library() {
     let folder = tempfile::tempdir().unwrap();
     let program = compiled(folder.path(), "opening");
     let (server, _) = server();
-    // Nobody listens where somebody did.
+    // No server listens where one did.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (absent, away) = (server.url("absent.nc"), format!("http://{free}/sst.nc"));
     let mut addresses = Vec::new();

@@ -1,5 +1,6 @@
 //! NCO and CDO do the same work on both libraries.
 use super::{Library, printed, run};
+use ncirrus_testkit::sample::{all_cases, in_turn};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -31,17 +32,16 @@ fn cdo_does_the_same_on_both_libraries() {
 
 /// Does all operations of some programs on all files. What an operation prints, and the contents of what it writes, is
 /// equal wherever it succeeds with Debian's library, which is the case for at least so many operations on one file or
-/// more, and so many times in all. Each operation works on every second file, or on all if `NCIRRUS_ALL_OPERATIONS` is set.
+/// more, and so many times in all. Each operation works on every third file, or on all if all cases are wanted.
 fn assert_same_work(is_wanted: fn(&str) -> bool, operations: usize, times: usize) {
     let folder = tempfile::tempdir().unwrap();
     make_files(folder.path());
     let commands = OPERATIONS.lines().filter(|line| !line.starts_with('#'));
     let commands = commands.filter(|line| line.split(' ').next().is_some_and(is_wanted));
     let mut worked = BTreeMap::new();
-    let is_full = std::env::var_os("NCIRRUS_ALL_OPERATIONS").is_some();
     for (number, command) in commands.enumerate() {
         for (at, (file, _, _)) in FILES.into_iter().enumerate() {
-            if !is_full && !(number + at).is_multiple_of(2) {
+            if !in_turn(number + at, 3) {
                 continue;
             }
             let Some(expected) = results(Library::Debian, folder.path(), command, file) else { continue };
@@ -50,7 +50,7 @@ fn assert_same_work(is_wanted: fn(&str) -> bool, operations: usize, times: usize
             *worked.entry(command).or_insert(0) += 1;
         }
     }
-    let (operations, times) = if is_full { (operations, times) } else { (operations * 4 / 5, times * 2 / 5) };
+    let (operations, times) = if all_cases() { (operations, times) } else { (operations * 3 / 4, times / 4) };
     assert!(worked.len() >= operations, "{} operations: {worked:?}", worked.len());
     let all: usize = worked.values().sum();
     assert!(all >= times, "{all} times: {worked:?}");

@@ -29,7 +29,7 @@ fn calls_return_and_files_hold_what_they_do_on_debians_library() {
         assert_eq!(own, debian, "line {number}");
     }
     for kind in 0..5 {
-        // What nobody wrote into variables that are not filled is left out: all variables are.
+        // What was not written into variables that are not filled is left out: all variables are.
         let (debian, own) = (format!("debian/{kind}.nc"), format!("own/{kind}.nc"));
         let plain = |file: &str| printed(Library::Debian, folder.path(), "ncdump", &["-n", "x", file]);
         assert_eq!(plain(&own), plain(&debian), "kind {kind}");
@@ -91,7 +91,7 @@ fn tables_are_asked_for_boxes_in_the_place_of_steps_and_maps() {
 }
 
 #[test]
-fn what_nobody_wrote_keeps_the_fill_value_of_then() {
+fn what_was_not_written_keeps_the_fill_value_of_then() {
     let files: Vec<String> =
         (0..3).flat_map(|kind| (0..5).map(move |how| format!("{kind}{how}.nc"))).collect();
     assert_alike("late_fill", &files.iter().map(String::as_str).collect::<Vec<_>>());

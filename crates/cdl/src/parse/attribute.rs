@@ -56,7 +56,7 @@ impl Declarations<'_, '_> {
                     None => TypeRef::Atomic(self.inferred(values)?),
                 };
                 let values = self.attribute_values(ty, &name, holder)?;
-                self.put_attribute(holder, Attribute { name, ty, values });
+                self.put_attribute(holder, Attribute { name, ty, values, is_json: false });
                 Ok(())
             }
         }
@@ -175,7 +175,7 @@ impl Declarations<'_, '_> {
         if values.len() != 1 {
             return Err(at.fault(format!("_FillValue has one value, not {}", values.len())));
         }
-        let attribute = Attribute { name: "_FillValue".to_owned(), ty, values };
+        let attribute = Attribute { name: "_FillValue".to_owned(), ty, values, is_json: false };
         self.put_attribute(NodeId::Variable(id), attribute);
         Ok(())
     }

@@ -173,7 +173,7 @@ fn attributes(made: &mut Generated, node: NodeId, id: GroupId, choices: &mut Cho
                 text.pop();
             }
         }
-        let attribute = Attribute { name: choices.name(), ty, values };
+        let attribute = Attribute { name: choices.name(), ty, values, is_json: false };
         made.model.attributes_mut(node).unwrap().known_mut().set(attribute).unwrap();
     }
 }

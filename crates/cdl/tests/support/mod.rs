@@ -104,7 +104,7 @@ impl Loader {
 
     fn attribute(&self, json: &Json) -> Attribute {
         let ty = self.ty(number(json, "type"));
-        Attribute { name: string(json, "name"), ty, values: values(&json["values"]) }
+        Attribute { name: string(json, "name"), ty, values: values(&json["values"]), is_json: false }
     }
 
     fn ty(&self, number: u64) -> TypeRef {

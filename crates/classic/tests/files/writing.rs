@@ -70,6 +70,16 @@ fn groups_types_and_second_unlimited_dimensions_are_refused_by_name() {
         });
         assert_eq!((error.kind(), error.place().path.as_deref()), (ErrorKind::Unsupported, Some("/e")));
         let error = refused(version, |model| {
+            let field =
+                |name: &str| Field { name: name.to_owned(), ty: Atomic::Double.into(), dims: Vec::new() };
+            let kind = UserKind::Compound(vec![field("r"), field("i")]);
+            let ty = UserType { name: "_Complex128_t".to_owned(), kind };
+            let ty = model.add_type(model.root(), ty).expect("a type");
+            model.add_variable(model.root(), "z", TypeRef::User(ty), &[]).expect("a variable");
+        });
+        assert_eq!((error.kind(), error.place().path.as_deref()), (ErrorKind::Unsupported, Some("/z")));
+        assert!(error.message().contains("complex numbers"), "{error}");
+        let error = refused(version, |model| {
             time(model, 0);
             model.add_dimension(model.root(), "t2", DimensionLen::Unlimited(0)).expect("a dimension");
         });

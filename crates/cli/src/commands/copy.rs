@@ -108,6 +108,10 @@ pub(crate) struct Args {
     /// [default: fixed in the NCZarr dialects of netCDF-C 4.9.1 and newer, which cannot read others; else variable].
     #[arg(long, value_name = "FORM")]
     strings: Option<String>,
+    /// Store text attributes that are JSON dictionaries as JSON in Zarr, or as text [default: yes in NCZarr, as netCDF-C
+    /// does; no in plain Zarr]. What is JSON in the source stays JSON.
+    #[arg(long, value_name = "YES|NO", value_parser = super::yes_or_no)]
+    json_attributes: Option<bool>,
     /// Align chunks of a netCDF-4 copy to multiples of this many bytes, a power of two.
     #[arg(long, value_name = "BYTES")]
     align: Option<u64>,
@@ -298,6 +302,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         .structures(args.libver.into())
         .default_chunks(args.default_chunks.into())
         .align(args.align)
+        .json_attributes(args.json_attributes)
         .strings(args.strings.as_deref().map(StringForm::parse).transpose()?.unwrap_or_default());
     Ok(CopyOptions::new()
         .create(create)

@@ -34,6 +34,10 @@ pub(crate) struct Args {
     /// Dialect of NCZarr, by the readers that it is for.
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<DialectName>,
+    /// Store text attributes that are JSON dictionaries as JSON in Zarr, or as text [default: yes in NCZarr, as netCDF-C
+    /// does; no in plain Zarr].
+    #[arg(long, value_name = "YES|NO", value_parser = super::yes_or_no)]
+    json_attributes: Option<bool>,
     /// Chunk shapes: DIM/LEN,... (without LEN: the whole dimension), VAR:LEN,LEN,..., VAR: (contiguous), / (no chunking).
     #[arg(short, long, value_name = "RULE")]
     chunks: Vec<String>,
@@ -84,6 +88,7 @@ fn options<'a>(args: &Args) -> Result<GenerateOptions<'a>> {
     let create = CreateOptions::new()
         .kind(args.kind.map(Kind::from))
         .dialect(args.dialect.map(Dialect::from))
+        .json_attributes(args.json_attributes)
         .overwrite(args.overwrite.is_wanted());
     Ok(GenerateOptions::new()
         .create(create)

@@ -38,6 +38,15 @@ pub(crate) fn finish(written: io::Result<()>) -> Result<CommandStatus> {
     }
 }
 
+/// The value of an option that has a default of its own.
+pub(crate) fn yes_or_no(text: &str) -> std::result::Result<bool, &'static str> {
+    match text {
+        "yes" | "true" => Ok(true),
+        "no" | "false" => Ok(false),
+        _ => Err("yes or no"),
+    }
+}
+
 /// Opens the dataset of a command.
 pub(crate) fn open(url: &str, session: &Session) -> Result<Dataset> {
     Dataset::open_with(&pipe::source(url)?, &OpenOptions::default(), session)

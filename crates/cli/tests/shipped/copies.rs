@@ -1,10 +1,11 @@
 //! The program copies every dataset of the corpus and the fixtures as the library does, and back: to a third of the
-//! kinds in turn, with `NCIRRUS_ALL_KINDS` in the environment to all of them.
+//! kinds in turn, with `NCIRRUS_ALL_CASES` in the environment to all of them.
 use super::sources::{self, Source};
 use super::{is_large, none, run, str_of, whole};
 use crate::fixtures::FIXTURES;
 use crate::support::{difference, open, session, temp, values};
 use ncirrus::{CreateOptions, Dataset, FileStructures, Kind, Session};
+use ncirrus_testkit::sample::in_turn;
 use ncirrus_tools::{CopyOptions, copy};
 use std::path::Path;
 
@@ -57,14 +58,12 @@ fn fixtures_are_copied_as_the_library_does() {
 fn all(sources: &[Source]) {
     let session = session();
     let mut failures = Vec::new();
-    let all_kinds = std::env::var_os("NCIRRUS_ALL_KINDS").is_some();
     for (number, source) in sources.iter().enumerate() {
         let Ok(dataset) = open(&source.path, &session) else { continue };
         let (_folder, temp) = temp();
         let trip = Trip { source: &source.path, dataset, session: &session, temp: &temp };
         // Each is copied to every third kind, its neighbours to the others.
-        let in_turn = |at: &usize| all_kinds || (at + number).is_multiple_of(3);
-        let kinds = KINDS.iter().enumerate().filter(|(at, _)| in_turn(at)).map(|(_, kind)| *kind);
+        let kinds = KINDS.iter().enumerate().filter(|(at, _)| in_turn(at + number, 3)).map(|(_, kind)| *kind);
         for (name, kind, holds_all) in kinds {
             let outcome = if is_large(&trip.dataset) {
                 if holds_all { trip.same_values(name) } else { Ok(()) }

@@ -4,9 +4,9 @@ use crate::fault::CloudFault;
 use bytes::BytesMut;
 use futures_util::StreamExt;
 use ncirrus_http::RequestFailure;
-use ncirrus_layout::{Error, ErrorKind, ObjectBytes, Tag};
+use ncirrus_layout::{Error, ErrorKind, ObjectBytes, ObjectId, Tag};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, GetResult};
+use object_store::{GetOptions, GetRange, GetResult, ObjectMeta};
 use std::ops::Range;
 
 /// An answer of which some bytes arrived.
@@ -56,6 +56,34 @@ impl CloudStore {
 }
 
 impl CloudStore {
+    /// Size and tag of an object, in the version that is read.
+    pub(super) async fn head(&self, path: &Path) -> Result<ObjectMeta, CloudFault> {
+        let options = GetOptions { head: true, version: self.version_of(path), ..GetOptions::default() };
+        self.objects.get_opts(path, options).await.map(|found| found.meta).map_err(CloudFault::from)
+    }
+
+    /// The key of an object that is read.
+    ///
+    /// # Errors
+    /// `Unsupported` if an old version is read, and this is another object: it has no version of that name.
+    pub(super) fn path_at_version(&self, object: &ObjectId) -> Result<Path, Error> {
+        let path = super::path_of(object)?;
+        if self.version.is_some() && self.version_of(&path).is_none() {
+            self.check_no_version(object)?;
+        }
+        Ok(path)
+    }
+
+    /// Refuses what concerns more than the one object that is read in an old version.
+    pub(super) fn check_no_version(&self, object: &ObjectId) -> Result<(), Error> {
+        let Some(version) = &self.version else { return Ok(()) };
+        let message = format!(
+            "versionId={} is the version of one object, {:?}: a tree of objects is opened without it, as it is now",
+            version.1, version.0
+        );
+        Err(Error::unsupported(message).at_object(object))
+    }
+
     /// The version of an object that is read, if not the latest.
     fn version_of(&self, path: &Path) -> Option<String> {
         let version = self.version.as_ref().filter(|version| version.0 == path.as_ref());

@@ -204,3 +204,27 @@ fn an_object_is_sent_while_it_is_written() {
     let read = runtime.block_on(kept.get(&object, &Want::All)).unwrap().unwrap();
     assert!(read.bytes == body);
 }
+
+#[test]
+fn a_version_is_that_of_one_object_and_no_other_is_read_with_it() {
+    let store = store().at_version("a/b", "v1");
+    for key in ["a/b/.zgroup", "a/bc", "a", "c"] {
+        let object = store.root().child(key);
+        let error = run(store.get(&object, &Want::All)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{key}: {error}");
+        assert!(error.message().contains("versionId=v1"), "{error}");
+        assert!(run(StoreExt::holds(&store, &object)).is_err(), "{key}");
+    }
+    let object = store.root().child("a/b");
+    assert!(run(store.list(&object, None)).is_err(), "what lies below has no versions");
+    assert_eq!(run(store.get(&object, &Want::All)).unwrap(), None, "the object itself is requested");
+}
+
+#[test]
+fn versions_of_other_protocols_are_refused() {
+    let context = opening(StoreOptions::default());
+    for address in ["gs://bucket/a.nc?versionId=1", "az://box/a.nc?versionId=1"] {
+        let error = run(ncirrus_store::open(address, &context)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{address}: {error}");
+    }
+}

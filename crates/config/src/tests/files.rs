@@ -61,6 +61,8 @@ fn lists_are_taken_where_there_may_be_several() {
 #[case("s3://AKIA:hunter2@bkt/a", Some("name a profile"))]
 #[case("gs://me:hunter2@bkt/a", Some("name a profile"))]
 #[case("s3://lab/bkt/a?x", Some("only versionId="))]
+#[case("s3://bkt/a?versionId=", Some("only versionId="))]
+#[case("s3://bkt/a?versionId=1&versionId=2", Some("only versionId="))]
 #[case("s3://bkt/a?versionId=1", None)]
 #[case("s3://bkt/a?", None)]
 #[case("abfs://box@acc.dfs.core.windows.net/a", None)]

@@ -210,7 +210,7 @@ fn typed(attribute: Attribute, ty: TypeRef, variable: &str, warnings: &mut Vec<S
             if !is_same {
                 warnings.push(format!("{variable}: its _FillValue does not fit its type and was wrapped"));
             }
-            Attribute { name: attribute.name, ty, values }
+            Attribute { name: attribute.name, ty, values, is_json: false }
         }
         None => attribute,
     }

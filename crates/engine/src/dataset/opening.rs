@@ -104,7 +104,8 @@ impl Session {
                     let (store, root) = self.shared.network.run(inside)?.await?;
                     return Box::pin(self.open_at(store, root, address, (drivers, options), nesting)).await;
                 }
-                probed => probed?,
+                Err(error) => open::by_mode(&context, &root, options, &drivers).await.ok_or(error)?,
+                Ok(driver) => driver,
             },
         };
         let owned = Arc::new(ReferencedDatasets::default());

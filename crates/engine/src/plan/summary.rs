@@ -77,6 +77,24 @@ pub struct PlannedRequest {
 }
 
 impl ReadPlan {
+    /// Its counts by their names; `None` for one that is not known.
+    pub fn counts(&self) -> [(&'static str, Option<u64>); 12] {
+        [
+            ("chunks", self.chunks),
+            ("counted", Some(self.counted)),
+            ("missing", Some(self.missing)),
+            ("inline", Some(self.inline)),
+            ("metadata_requests", Some(self.metadata_requests)),
+            ("metadata_bytes", Some(self.metadata_bytes)),
+            ("requests", Some(self.requests)),
+            ("bytes", Some(self.bytes)),
+            ("whole_objects", Some(self.whole_objects)),
+            ("decoded_bytes", Some(self.decoded_bytes)),
+            ("needed_bytes", Some(self.needed_bytes)),
+            ("fragments", Some(self.fragments)),
+        ]
+    }
+
     /// Bytes fetched per byte needed: counted in the requests if their lengths are known, otherwise in decoded bytes;
     /// `None` if nothing is needed.
     pub fn over_read(&self) -> Option<f64> {

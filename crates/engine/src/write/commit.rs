@@ -46,8 +46,9 @@ impl Committer {
                 self.fill_unwritten((writer, access), var).await?;
             }
         }
-        let model = translated(&writer.model(), &writer.placer.abilities, writer.session.registry())?;
-        let model = writer.completed(&model)?;
+        let vars = writer.model().variables();
+        let model = translated(writer.model(), &vars, &writer.placer.abilities, writer.session.registry())?;
+        let (model, _) = writer.completed(model, &vars)?;
         if let Some(lost) = model.dangling() {
             return Err(Error::internal(format!("the definitions to be written lack {lost}")));
         }
@@ -202,7 +203,7 @@ impl Committer {
             match writer.output.local() {
                 Some(local) => {
                     writer.placer.forget(&placed);
-                    let done = placed.into_iter().try_for_each(|put| super::put::put_locally(local, put));
+                    let done = placed.into_iter().try_for_each(|put| writer.output.put_chunk(local, put));
                     writer.uploads.keep_failure(done)
                 }
                 None => {

@@ -1,14 +1,15 @@
 //! The model as it is being edited, and the state that the format has accepted.
 use super::DatasetWriter;
-use super::draft::{Draft, Spare};
+use super::draft::{Draft, Spare, Spares, full_copy};
+use super::growth::GrowthLog;
 use super::target::WriteTarget;
 use crate::convert;
 use crate::decode::{codec_error, element_of};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
 use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, FilledElements, Result};
 use ncirrus_model::{
-    Atomic, Changes, CodecSpace, CodecSpec, DimId, Endianness, Fill, Model, Selection, Storage, TypeRef,
-    VarId, Variable,
+    Atomic, Changes, CodecSpace, CodecSpec, DimId, DimensionLen, Endianness, Fill, Model, Selection, Storage,
+    TypeRef, VarId, Variable,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -18,10 +19,17 @@ use std::sync::Arc;
 pub(super) struct WriterDefinitions {
     /// As edited, including current lengths of growing dimensions.
     pub(super) model: Arc<Model>,
-    /// Another copy of the model, for the next edit.
-    spare: Option<Spare>,
+    /// Other copies of the model, for the next edit.
+    spares: Spares,
     /// The state that the format accepted last; `None` if that is `model`.
     accepted: Option<Arc<Model>>,
+    /// What was changed since then, besides growth of dimensions; `None` if that is not known.
+    pending: Option<Changes>,
+    /// How far dimensions had grown then.
+    accepted_growth: u64,
+    growth: GrowthLog,
+    /// The model as the format got it last, if filters are described there in another way.
+    pub(super) passed: Option<Arc<Model>>,
     /// Variables bound to codecs and conversions, made when first used.
     pub(super) targets: HashMap<VarId, Arc<WriteTarget>>,
     /// Variables that have data, whose storage cannot change any more.
@@ -45,7 +53,11 @@ impl WriterDefinitions {
         Self {
             accepted,
             model,
-            spare: None,
+            spares: Spares::default(),
+            pending: None,
+            accepted_growth: 0,
+            growth: GrowthLog::default(),
+            passed: None,
             targets: HashMap::new(),
             written,
             existing,
@@ -58,27 +70,37 @@ impl WriterDefinitions {
 
     /// Starts an edit.
     pub(super) fn draft(&self) -> Draft {
-        Draft::new(Arc::clone(&self.model), self.version, None)
+        Draft::new(Arc::clone(&self.model), (self.version, self.growth.end()), None)
     }
 
     /// Starts an edit that is the only one, and that ends with [`keep`](Self::keep).
     pub(super) fn only_draft(&mut self) -> Draft {
-        Draft::new(Arc::clone(&self.model), self.version, self.spare.take())
+        let spare = self.spares.take();
+        Draft::new(Arc::clone(&self.model), (self.version, self.growth.end()), spare)
     }
 
     /// Keeps the second copy of a draft for the next edit.
     pub(super) fn keep(&mut self, draft: Draft) {
-        let Draft { base, model, spare, .. } = draft;
-        if Arc::ptr_eq(&model, &self.model) {
+        let (base, model, spare) = draft.into_parts();
+        if let Some(spare) = spare
+            && Arc::ptr_eq(&model, &self.model)
+        {
             drop(base);
-            self.spare = spare;
+            self.spares.put(spare);
         }
     }
 
     /// Brings a draft to the present lengths of dimensions, whatever else was changed.
     pub(super) fn refresh(&self, draft: &mut Draft) -> Result<()> {
-        draft.follow_growth(&self.model, self.version)?;
-        (draft.base, draft.version) = (Arc::clone(&self.model), self.version);
+        let is_older = draft.version != self.version;
+        if !is_older && draft.is_of(&self.model) {
+            return Ok(());
+        }
+        draft.follow_growth(&self.model, self.version, &self.growth)?;
+        if is_older && !draft.is_unchanged() {
+            draft.forget_changes();
+        }
+        draft.rebase(&self.model, self.version);
         Ok(())
     }
 
@@ -93,18 +115,27 @@ impl WriterDefinitions {
             return Err(Error::new(ErrorKind::Conflict, message));
         }
         if !Arc::ptr_eq(&draft.base, &self.model) {
-            draft.follow_growth(&self.model, self.version)?;
+            draft.follow_growth(&self.model, self.version, &self.growth)?;
         }
-        self.settle_fills(draft)?;
-        self.check_written(draft)?;
-        self.keep_reach(draft);
+        let changes = draft.changes().cloned();
+        self.settle_fills(draft, changes.as_ref())?;
+        self.check_written(draft, changes.as_ref())?;
+        self.keep_reach(draft, changes.as_ref());
+        match draft.take_changes() {
+            Some(changes) => {
+                self.spares.note(|behind| behind.add(changes.clone()));
+                self.pending.iter_mut().for_each(|pending| pending.add(changes.clone()));
+            }
+            None => {
+                self.spares.clear();
+                self.pending = None;
+            }
+        }
         let before = std::mem::replace(&mut self.model, draft.shared());
-        self.spare = None;
         self.version += 1;
         self.accepted.get_or_insert(before);
         self.refused = None;
-        (draft.base, draft.version) = (draft.shared(), self.version);
-        draft.changes = Some(Changes::default());
+        draft.rebase(&self.model, self.version);
         Ok(())
     }
 
@@ -127,10 +158,10 @@ impl WriterDefinitions {
     }
 
     /// Along dimensions that become unlimited, variables reach as far as they did.
-    fn keep_reach(&mut self, draft: &Draft) {
+    fn keep_reach(&mut self, draft: &Draft, changes: Option<&Changes>) {
         let is_unlimited =
             |model: &Model, dim| model.dimension(dim).is_some_and(|dimension| dimension.len.is_unlimited());
-        let changed: Vec<DimId> = match &draft.changes {
+        let changed: Vec<DimId> = match changes {
             Some(changes) => changes.dimensions().iter().copied().collect(),
             None => self.model.variables().into_iter().flat_map(|var| self.dims_of(var)).collect(),
         };
@@ -144,13 +175,13 @@ impl WriterDefinitions {
 
     /// Settles fill values whose attribute `_FillValue` was changed, where the format stores them apart from it and some elements
     /// may be filled already: the attribute is then one that is not the fill value. Faces may refuse it before.
-    fn settle_fills(&self, draft: &mut Draft) -> Result<()> {
-        let changed: Vec<VarId> = match &draft.changes {
+    fn settle_fills(&self, draft: &mut Draft, changes: Option<&Changes>) -> Result<()> {
+        let changed: Vec<VarId> = match changes {
             Some(changes) => changes.variables().into_iter().collect(),
             None => draft.variables(),
         };
         for var in changed {
-            let Some(fill) = self.fill_after(draft, var) else { continue };
+            let Some(fill) = self.fill_after(draft, changes, var) else { continue };
             let set = |model: &mut Model| {
                 if let Some(variable) = model.variable_mut(var) {
                     variable.fill = fill;
@@ -164,13 +195,13 @@ impl WriterDefinitions {
 
     /// Where the fill value of a variable comes from after a change of its attribute `_FillValue`, if that changes; unless the
     /// caller chose it.
-    fn fill_after(&self, draft: &Draft, var: VarId) -> Option<Fill> {
+    fn fill_after(&self, draft: &Draft, changes: Option<&Changes>, var: VarId) -> Option<Fill> {
         let (old, new) = (draft.base.variable(var)?, draft.variable(var)?);
         let is_same = match (old.fill_attribute(), new.fill_attribute()) {
             (Some(was), Some(is)) => was.is_identical(is),
             (was, is) => was.is_none() && is.is_none(),
         };
-        if is_same || old.fill != new.fill || chose_fill(draft, var) {
+        if is_same || old.fill != new.fill || chose_fill(changes, var) {
             return None;
         }
         let is_removed = new.fill_attribute().is_none();
@@ -181,21 +212,29 @@ impl WriterDefinitions {
         }
     }
 
-    fn check_written(&self, edited: &Draft) -> Result<()> {
-        let check = |var: &VarId| self.check_variable(edited, *var);
-        match &edited.changes {
-            Some(changes) if changes.dimensions().is_empty() => {
-                changes.variables().iter().filter(|var| self.written.contains(var)).try_for_each(check)
-            }
-            _ => self.written.iter().try_for_each(check),
+    fn check_written(&self, edited: &Draft, changes: Option<&Changes>) -> Result<()> {
+        let check = |var: &VarId| self.check_variable(edited, changes, *var);
+        let Some(changes) = changes else { return self.written.iter().try_for_each(check) };
+        let reshaped = changes.dimensions().iter().filter(|dim| !self.has_only_grown(edited, **dim));
+        let users = reshaped.flat_map(|dim| self.model.users_of(*dim));
+        let affected: BTreeSet<VarId> = users.chain(changes.variables()).collect();
+        affected.iter().filter(|var| self.written.contains(var)).try_for_each(check)
+    }
+
+    /// Whether a dimension is as it was, or unlimited and longer than before.
+    fn has_only_grown(&self, edited: &Model, dim: DimId) -> bool {
+        let len = |model: &Model| model.dimension(dim).map(|dimension| dimension.len);
+        match (len(&self.model), len(edited)) {
+            (Some(DimensionLen::Unlimited(old)), Some(DimensionLen::Unlimited(new))) => old <= new,
+            (old, new) => old == new,
         }
     }
 
-    fn check_variable(&self, edited: &Draft, var: VarId) -> Result<()> {
+    fn check_variable(&self, edited: &Draft, changes: Option<&Changes>, var: VarId) -> Result<()> {
         let (Some(old), Some(new)) = (self.model.variable(var), edited.variable(var)) else { return Ok(()) };
         let same = old.ty == new.ty
             && old.dims == new.dims
-            && self.keeps_fill(var, (old, new), chose_fill(edited, var))
+            && self.keeps_fill(var, (old, new), chose_fill(changes, var))
             && old.endianness == new.endianness
             && old.storage == new.storage
             && old.filters == new.filters
@@ -232,16 +271,31 @@ impl WriterDefinitions {
             && axes.all(|((old, new), grows)| old == new || (*grows && new > old))
     }
 
-    /// The model that the format has not accepted yet.
-    pub(super) fn pending(&self) -> Option<Arc<Model>> {
-        self.accepted.as_ref().map(|_| Arc::clone(&self.model))
+    /// The model, if the format has not accepted it yet. It is to be followed by [`accept`](Self::accept) or
+    /// [`roll_back`](Self::roll_back); otherwise everything counts as changed.
+    pub(super) fn pending(&mut self) -> Option<PendingDefinitions> {
+        self.accepted.as_ref()?;
+        let mut changes = self.pending.take();
+        if let Some(changes) = &mut changes {
+            self.growth.since(self.accepted_growth).for_each(|dim| changes.add_dimension(dim));
+        }
+        Some(PendingDefinitions { model: Arc::clone(&self.model), changes, growth: self.growth.end() })
     }
 
     /// Notes that the format accepted the model.
-    pub(super) fn accept(&mut self) {
+    pub(super) fn accept(&mut self, accepted: &PendingDefinitions) {
         self.accepted = None;
-        self.targets.clear();
-        self.written.retain(|var| self.model.variable(*var).is_some());
+        self.accepted_growth = accepted.growth;
+        self.pending = Some(Changes::default());
+        self.targets = HashMap::new();
+        let is_gone = |var: &VarId| self.model.variable(*var).is_none();
+        match &accepted.changes {
+            Some(changes) => {
+                let gone: Vec<VarId> = changes.variables().into_iter().filter(is_gone).collect();
+                gone.iter().for_each(|var| _ = self.written.remove(var));
+            }
+            None => self.written.retain(|var| !is_gone(var)),
+        }
     }
 
     /// Notes that data of the variable are being written.
@@ -272,7 +326,8 @@ impl WriterDefinitions {
         self.refused = Some(error.clone());
         if let Some(accepted) = &self.accepted {
             self.model = Arc::clone(accepted);
-            self.spare = None;
+            self.spares.clear();
+            (self.pending, self.passed) = (None, None);
             self.version += 1;
             self.targets.clear();
         }
@@ -297,54 +352,87 @@ impl WriterDefinitions {
         if extent.iter().zip(&shape).all(|(end, len)| end <= len) {
             return Ok(false);
         }
-        let model = Arc::make_mut(&mut self.model);
-        for (dim, end) in dims.into_iter().zip(extent) {
-            model.grow(dim, end)?;
-            if let Some(spare) = &mut self.spare {
-                spare.behind.add_dimension(dim);
-            }
+        self.own_model();
+        let grown = dims.into_iter().zip(extent).zip(shape).filter(|((_, end), len)| end > len);
+        for ((dim, end), _) in grown {
+            Arc::make_mut(&mut self.model).grow(dim, end)?;
+            self.spares.note(|behind| behind.add_dimension(dim));
+            self.growth.note(dim);
         }
         Ok(true)
     }
+
+    /// Ensures that nobody else has the model.
+    fn own_model(&mut self) {
+        if Arc::get_mut(&mut self.model).is_some() {
+            return;
+        }
+        let spare = self.spares.take().and_then(|spare| spare.up_to_date(&self.model));
+        let copy = spare.unwrap_or_else(|| full_copy(&self.model));
+        let model = std::mem::replace(&mut self.model, copy);
+        self.spares.put(Spare { model, behind: Changes::default() });
+    }
 }
 
-/// The model with all filters translated to the format's own descriptions.
+/// Definitions that the format is to accept.
+#[derive(Debug)]
+pub(super) struct PendingDefinitions {
+    pub(super) model: Arc<Model>,
+    /// What differs from those that it accepted last; `None` if that is not known.
+    pub(super) changes: Option<Changes>,
+    growth: u64,
+}
+
+impl PendingDefinitions {
+    /// The variables that may have changed and still exist.
+    pub(super) fn variables(&self) -> Vec<VarId> {
+        match &self.changes {
+            Some(changes) => {
+                let there = |var: &VarId| self.model.variable(*var).is_some();
+                changes.variables().into_iter().filter(there).collect()
+            }
+            None => self.model.variables(),
+        }
+    }
+}
+
+/// The model with the filters of some variables translated to the format's own descriptions.
 ///
 /// # Errors
 /// `Unsupported` naming the variable and the filter that has no such description, or cannot be used for writing.
 pub(super) fn translated(
-    model: &Arc<Model>,
+    mut model: Arc<Model>,
+    vars: &[VarId],
     abilities: &Abilities,
     registry: &CodecRegistry,
 ) -> Result<Arc<Model>> {
-    let mut result = Arc::clone(model);
-    for var in model.variables() {
+    for &var in vars {
         let Some(variable) = model.variable(var).filter(|variable| !variable.filters.is_empty()) else {
             continue;
         };
-        let chunk = chunk_of(model, variable);
+        let chunk = chunk_of(&model, variable);
         let translate = |spec: &CodecSpec| in_space(spec, abilities.codecs, &chunk, registry);
         let filters = variable.filters.iter().map(translate).collect::<Result<Vec<_>>>();
         let filters = filters.map_err(|error| error.at_path(model.variable_path(var)))?;
         if filters != variable.filters
-            && let Some(variable) = Arc::make_mut(&mut result).variable_mut(var)
+            && let Some(variable) = Arc::make_mut(&mut model).variable_mut(var)
         {
             variable.filters = filters;
         }
     }
-    Ok(result)
+    Ok(model)
 }
 
 impl DatasetWriter {
-    /// The model with the filter parameters that depend on the chunks, once the format has chosen those. Variables that
-    /// existed before keep their recorded parameters.
+    /// The model with the filter parameters that depend on the chunks, for some variables, once the format has chosen those;
+    /// and whether there are any. Variables that existed before keep their recorded parameters.
     ///
     /// # Errors
     /// `Unsupported` naming the variable and the filter that cannot process its chunks, `Malformed` if its parameters
     /// are invalid.
-    pub(super) fn completed(&self, model: &Arc<Model>) -> Result<Arc<Model>> {
-        let mut result = Arc::clone(model);
-        for var in model.variables() {
+    pub(super) fn completed(&self, mut model: Arc<Model>, vars: &[VarId]) -> Result<(Arc<Model>, bool)> {
+        let mut is_changed = false;
+        for &var in vars {
             let Some(variable) = model.variable(var).filter(|variable| !variable.filters.is_empty()) else {
                 continue;
             };
@@ -352,15 +440,16 @@ impl DatasetWriter {
                 continue;
             }
             let encoding = self.placer.guard().encoding(var)?;
-            let filters = complete(model, variable, &encoding, self.session.registry());
+            let filters = complete(&model, variable, &encoding, self.session.registry());
             let filters = filters.map_err(|error| error.at_path(model.variable_path(var)))?;
             if filters != variable.filters
-                && let Some(variable) = Arc::make_mut(&mut result).variable_mut(var)
+                && let Some(variable) = Arc::make_mut(&mut model).variable_mut(var)
             {
                 variable.filters = filters;
+                is_changed = true;
             }
         }
-        Ok(result)
+        Ok((model, is_changed))
     }
 
     /// Checks that a filter can be applied to the elements of a variable, and stored in the format.
@@ -374,8 +463,8 @@ impl DatasetWriter {
 }
 
 /// Whether the caller chose a fill value, rather than changed the attribute.
-fn chose_fill(draft: &Draft, var: VarId) -> bool {
-    draft.changes.as_ref().is_some_and(|changes| changes.chose_fill(var))
+fn chose_fill(changes: Option<&Changes>, var: VarId) -> bool {
+    changes.is_some_and(|changes| changes.chose_fill(var))
 }
 
 /// The filters with all their parameters. They are also bound, so that errors are reported before anything is put.

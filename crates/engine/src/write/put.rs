@@ -1,4 +1,5 @@
 //! Carrying out changes of the store.
+use super::gathered_patches::GatheringStore;
 use super::patches::whole_part;
 use crate::request_log;
 use crate::resources::{InFlight, SharedResources};
@@ -19,17 +20,40 @@ use tokio::task::JoinHandle;
 pub(super) struct TargetStore {
     session: Arc<SharedResources>,
     store: Arc<dyn Store>,
+    /// The same store, if it holds small patches of chunks.
+    gathering: Option<Arc<GatheringStore>>,
 }
 
 impl TargetStore {
-    /// Puts go to `store`.
-    pub(super) fn new(session: Arc<SharedResources>, store: Arc<dyn Store>) -> Self {
-        Self { session, store }
+    /// Puts go to `store`; small patches of chunks are gathered, if the format `patches` a local file.
+    pub(super) fn new(session: Arc<SharedResources>, store: Arc<dyn Store>, patches: bool) -> Self {
+        let gathering = if patches { GatheringStore::of(&store) } else { None };
+        let store = gathering.clone().map_or(store, |gathering| gathering as Arc<dyn Store>);
+        Self { session, store, gathering }
     }
 
     /// The store, if puts can be carried out on any thread at once.
     pub(super) fn local(&self) -> Option<&dyn LocalStore> {
         self.store.local()
+    }
+
+    /// Carries out a put of a chunk on a local store, at once or together with others.
+    ///
+    /// # Errors
+    /// Errors of the store, also of chunks that were put before.
+    pub(super) fn put_chunk(&self, local: &dyn LocalStore, put: StorePut) -> Result<()> {
+        match &self.gathering {
+            Some(store) => store.put(put),
+            None => put_locally(local, put),
+        }
+    }
+
+    /// Writes what was gathered, for who reads the store by another way.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub(super) fn settle(&self) -> Result<()> {
+        self.gathering.as_ref().map_or(Ok(()), |store| store.settle())
     }
 
     /// Carries out puts that may happen in any order.
@@ -225,7 +249,7 @@ impl TargetStore {
     pub(super) fn barrier(&self) -> Result<()> {
         match self.local() {
             Some(local) if self.session.durable => local.barrier(),
-            _ => Ok(()),
+            _ => self.settle(),
         }
     }
 }

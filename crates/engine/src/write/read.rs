@@ -177,6 +177,7 @@ impl DatasetWriter {
     /// it.
     async fn committed(&self, var: VarId, error: Error) -> Result<Readable<'static>> {
         let Some(base) = &self.base else { return Err(error) };
+        self.output.settle()?;
         let (now, path) = (base.reopened().await?, self.model().variable_path(var));
         let committed = now.model().variable_at(&path).ok_or(error)?;
         Ok(Readable::Committed(now, committed))

@@ -14,6 +14,7 @@ mod edits;
 mod failures;
 mod flat;
 mod flight;
+mod gathered;
 mod map;
 mod phases;
 mod random;

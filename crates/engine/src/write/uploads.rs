@@ -15,7 +15,7 @@ pub(super) use detached::DetachedPuts;
 use super::DatasetWriter;
 use super::encoder::PlacedChunk;
 use super::lock_order::ChunkAccess;
-use super::put::{is_of_object, put_locally};
+use super::put::is_of_object;
 use super::write_back_cache::ChunkLock;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -176,7 +176,7 @@ impl<'a> PutQueue<'a> {
         match (output.local(), self.policy) {
             (Some(local), _) if self.condition_at_once(&held)? == Some(PutCondition::None) => {
                 placer.forget(&puts);
-                let done = puts.into_iter().try_for_each(|put| put_locally(local, put));
+                let done = puts.into_iter().try_for_each(|put| output.put_chunk(local, put));
                 uploads.keep_failure(done)
             }
             (_, PutPolicy::Detached) if puts.iter().all(is_of_object) => {

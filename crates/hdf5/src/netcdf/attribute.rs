@@ -68,7 +68,7 @@ impl AttributeReader<'_> {
         let nobody = HashMap::new();
         let paths = self.paths.get(&file.object).map_or(&nobody, |paths| paths);
         let values = values(self.view, file, element, &raw.data, count, paths)?;
-        Ok(Attribute { name, ty, values })
+        Ok(Attribute { name, ty, values, is_json: false })
     }
 }
 

@@ -8,7 +8,9 @@ mod names;
 mod scale;
 
 pub(crate) use attribute::check_name;
-pub(crate) use names::{FileObject, dimension_of, known, listed, members, own_records, scale_of};
+pub(crate) use names::{
+    FileObject, dataset_name, dimension_of, known, listed, members, own_records, scale_of,
+};
 pub(crate) use scale::dimension_ids;
 
 use super::dense::{LooseAttribute, dense};

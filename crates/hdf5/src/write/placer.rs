@@ -1,4 +1,5 @@
 //! Where written bytes go, and the order in which they become visible (docs/spec/hdf5-netcdf4.md I.3, J.5).
+mod additions;
 mod chunking;
 mod create;
 mod form;

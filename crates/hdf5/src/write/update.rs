@@ -36,7 +36,7 @@ use ncirrus_layout::{
     Placer, PlacerWork, PreparedPlacement, PutPhase, Resolver, Result, Stall, Step, StorePut, StoredType,
     Tag, View, settle,
 };
-use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
+use ncirrus_model::{Changes, CodecSpace, DimId, Model, Values, VarId};
 use plan::{UnscaledAxes, UpdatePlan, UpdatePlanner};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -410,7 +410,7 @@ impl Placer for FileUpdate {
         }
     }
 
-    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
+    fn define(&mut self, view: &dyn View, model: &Model, _: Option<&Changes>) -> Step<Vec<StorePut>> {
         self.adopt(model).map_err(|error| error.by("hdf5"))?;
         // What cannot be changed is reported before anything is put.
         self.plan(view, model).map_err(|stall| stall.map_error(|error| error.by("hdf5")))?;

@@ -3,6 +3,7 @@ use super::members::MemberId;
 use super::{DimId, GroupId, Model, NodeId, TypeId, VarId};
 use crate::AttributeState;
 use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 /// The members of a model that were added, changed or removed since [`Model::track`].
 #[derive(Debug, Clone, Default)]
@@ -20,14 +21,15 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Adds later changes.
+    /// Adds later changes: the work depends on the number of these only.
     pub fn add(&mut self, mut later: Self) {
-        self.groups.append(&mut later.groups);
-        self.dims.append(&mut later.dims);
-        self.types.append(&mut later.types);
-        self.vars.append(&mut later.vars);
-        self.fills.append(&mut later.fills);
-        self.attributes.append(&mut later.attributes);
+        // `BTreeSet::append` would go through both sets.
+        self.groups.extend(later.groups);
+        self.dims.extend(later.dims);
+        self.types.extend(later.types);
+        self.vars.extend(later.vars);
+        self.fills.extend(later.fills);
+        self.attributes.extend(later.attributes);
         self.set.append(&mut later.set);
     }
 
@@ -60,15 +62,44 @@ impl Changes {
     pub fn dimensions(&self) -> &BTreeSet<DimId> {
         &self.dims
     }
+
+    /// Types that were added, changed or removed.
+    pub fn types(&self) -> &BTreeSet<TypeId> {
+        &self.types
+    }
+
+    /// Groups that were renamed or removed, or lost members. Groups that were only added are not among them:
+    /// [`Model::groups_from`].
+    pub fn groups(&self) -> &BTreeSet<GroupId> {
+        &self.groups
+    }
+
+    /// Variables that were added or removed, or changed otherwise than by attributes that were set one by one.
+    pub fn described_variables(&self) -> &BTreeSet<VarId> {
+        &self.vars
+    }
+
+    /// Nodes of which any attribute may have changed.
+    pub fn attribute_lists(&self) -> &BTreeSet<NodeId> {
+        &self.attributes
+    }
+
+    /// Attributes that were set one by one, in that order.
+    pub fn attributes_set(&self) -> impl Iterator<Item = (NodeId, &str)> {
+        self.set.iter().map(|(node, name)| (*node, name.as_str()))
+    }
 }
 
 /// Notes changes for one who asked for it. A copy of the model does not go on with that.
 #[derive(Debug, Default)]
-pub(super) struct Tracking(Option<Box<(usize, Changes)>>);
+pub(super) struct Tracking(Mutex<Option<Box<TrackedChanges>>>);
+
+/// The token of the one who asked, and the changes since.
+type TrackedChanges = (usize, Changes);
 
 impl Clone for Tracking {
     fn clone(&self) -> Self {
-        Self(None)
+        Self::default()
     }
 }
 
@@ -110,22 +141,34 @@ impl Tracking {
     }
 
     fn note(&mut self, note: impl FnOnce(&mut Changes)) {
-        if let Some(tracked) = &mut self.0 {
+        if let Some(tracked) = self.0.get_mut().unwrap_or_else(PoisonError::into_inner) {
             note(&mut tracked.1);
         }
     }
 }
 
 impl Model {
+    /// How many groups there ever were.
+    pub fn group_slots(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Groups that were added since there were so many slots ([`group_slots`](Self::group_slots)), and that still exist.
+    pub fn groups_from(&self, slots: usize) -> impl Iterator<Item = GroupId> {
+        let later = self.groups.iter().enumerate().skip(slots).filter(|(_, group)| group.is_some());
+        later.map(|(at, _)| GroupId(super::next_id(at)))
+    }
+
     /// Notes changes from now on, until [`take_changes`](Self::take_changes) is called with the same token.
     pub fn track(&mut self, token: usize) {
-        self.tracking = Tracking(Some(Box::new((token, Changes::default()))));
+        self.tracking = Tracking(Mutex::new(Some(Box::new((token, Changes::default())))));
     }
 
     /// The changes since [`track`](Self::track) was called with the token; `None` if this is another model, which
     /// replaced that one.
-    pub fn take_changes(&mut self, token: usize) -> Option<Changes> {
-        self.tracking.0.take().filter(|tracked| tracked.0 == token).map(|tracked| tracked.1)
+    pub fn take_changes(&self, token: usize) -> Option<Changes> {
+        let tracked = self.tracking.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        tracked.filter(|tracked| tracked.0 == token).map(|tracked| tracked.1)
     }
 
     /// Makes this model equal to another one from which it differs in `changes` only. What is not in them is not looked

@@ -148,6 +148,14 @@ impl Model {
     /// `BadName`; `NotFound` if there is no such group or variable.
     pub fn set_attribute(&mut self, node: NodeId, mut attribute: Attribute) -> Result<(), ModelError> {
         attribute.name = check_name(&attribute.name)?;
+        self.put_attribute(node, attribute)
+    }
+
+    /// Adds or replaces an attribute without checking its name.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such group or variable.
+    pub fn put_attribute(&mut self, node: NodeId, attribute: Attribute) -> Result<(), ModelError> {
         match self.attributes(node) {
             None => return Err(missing(Member::Attribute, &attribute.name)),
             Some(AttributeState::Known(_)) => self.tracking.attribute(node, &attribute.name),
@@ -181,6 +189,7 @@ impl Model {
                 name: "_FillValue".to_owned(),
                 ty,
                 values: fill,
+                is_json: false,
             });
             variable.fill = Fill::Attribute;
         }

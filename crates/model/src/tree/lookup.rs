@@ -162,6 +162,15 @@ impl Model {
         self.walk().into_iter().filter_map(|id| self.group(id)).flat_map(|group| group.vars.clone()).collect()
     }
 
+    /// All types, in the order of [`walk`](Self::walk) and of definition.
+    pub fn types(&self) -> Vec<TypeId> {
+        self.walk()
+            .into_iter()
+            .filter_map(|id| self.group(id))
+            .flat_map(|group| group.types.clone())
+            .collect()
+    }
+
     /// Everything that has attributes: all groups, then all variables.
     pub fn nodes(&self) -> Vec<NodeId> {
         let groups = self.walk().into_iter().map(NodeId::Group);

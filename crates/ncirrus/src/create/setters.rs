@@ -113,4 +113,12 @@ impl CreateOptions {
         self.strings = strings;
         self
     }
+
+    /// Whether char attributes whose text is a JSON dictionary are stored as JSON in Zarr; `None`: in NCZarr, not in
+    /// plain Zarr.
+    #[must_use]
+    pub fn json_attributes(mut self, json_attributes: impl Into<Option<bool>>) -> Self {
+        self.json_attributes = json_attributes.into();
+        self
+    }
 }

@@ -54,6 +54,32 @@ fn the_address_chooses_among_the_forms_of_zarr() {
 }
 
 #[test]
+fn addresses_and_configurations_choose_the_dialect_and_the_form_of_json() {
+    let rc = "NCZARR.DIALECT=lc\nNCZARR.JSON_ATTRIBUTES=no\n[https://h.org]NCZARR.DIALECT=odd";
+    let made = |options: CreateOptions, url: &str| {
+        let options = options.configured(&Url::parse(url).unwrap(), &settings("", rc))?;
+        Ok::<_, Error>((options.dialect, options.json_attributes))
+    };
+    let default = CreateOptions::default;
+    assert_eq!(made(default(), "a.zarr").unwrap(), (Some(Dialect::Lc), Some(false)));
+    let address = "file:///a#mode=nczarr,file&dialect=uc&json_attributes=yes";
+    assert_eq!(made(default(), address).unwrap(), (Some(Dialect::Uc), Some(true)));
+    let chosen = default().dialect(Dialect::Att).json_attributes(false);
+    assert_eq!(made(chosen, address).unwrap(), (Some(Dialect::Att), Some(false)));
+    assert_eq!(made(default(), "a.nc").unwrap(), (None, None));
+    // A configuration makes no NCZarr of plain Zarr, and none of an address without a kind.
+    assert_eq!(made(default(), "file:///a#mode=zarr").unwrap(), (None, Some(false)));
+    assert_eq!(made(default().kind(Kind::Zarr3), "a").unwrap(), (None, Some(false)));
+    assert_eq!(made(default(), "a#dialect=uc").unwrap().0, Some(Dialect::Uc));
+    for bad in ["a.zarr#dialect=odd", "a.zarr#json_attributes=odd", "https://h.org/a.zarr"] {
+        assert_eq!(made(default(), bad).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
+    }
+    for (text, dialect) in [("att", Dialect::Att), ("2018", Dialect::D18), ("plain", Dialect::Plain)] {
+        assert_eq!(Dialect::parse(text).unwrap(), dialect);
+    }
+}
+
+#[test]
 fn a_separator_that_is_none_is_told_with_its_place() {
     let (options, lengths) = (CreateOptions::default(), StringLengths::default());
     let error = options.resolve("https://odd.org/a.zarr", &lengths, &settings("", RC)).err().unwrap();
@@ -96,4 +122,23 @@ fn a_new_dataset_is_what_it_is_when_it_is_opened_again() {
     }
     let computed = DatasetKind { format: Format::Classic, stored: Stored::Dap2 };
     assert_eq!(Kind::like(computed), Kind::Nc3);
+}
+
+#[test]
+fn buckets_of_amazon_hold_nczarr_for_netcdf_c_unless_the_mode_says_otherwise() {
+    for (url, kind) in [
+        ("s3://s3.eu-west-1.amazonaws.com/bucket", Some(Kind::NcZarr)),
+        ("s3://bucket/a.nc", Some(Kind::NcZarr)),
+        ("s3://bucket/a#mode=s3", Some(Kind::NcZarr)),
+        ("https://bucket.s3.amazonaws.com/a", Some(Kind::NcZarr)),
+        ("http://127.0.0.1:9000/bucket/a#mode=s3", Some(Kind::NcZarr)),
+        ("s3://bucket/a#mode=netcdf-4", None),
+        ("s3://bucket/a#mode=zarr3", None),
+        ("s3://bucket/a#mode=bytes", None),
+        ("gs://bucket/a", None),
+        ("https://host.org/a", None),
+        ("a.nc", None),
+    ] {
+        assert_eq!(CreateOptions::netcdf_c_kind(url), kind, "{url}");
+    }
 }

@@ -57,15 +57,24 @@ impl Dataset {
     /// that is only read. Other handles of a dataset that was written can no longer be used.
     ///
     /// # Errors
-    /// If writing fails; a new dataset then does not appear. `Conflict` if another program took over the location of a
+    /// If writing fails; a new dataset then does not appear, and one on an object store is [aborted](Self::abort). `Conflict` if another program took over the location of a
     /// new dataset on an object store: what is there then is theirs. `Interrupted` if the [watch](crate::watch) ended
     /// the wait: if the commit had begun, the handle can no longer be used, and a new dataset does not appear.
     pub fn close(self) -> Result<()> {
         let DatasetState::Writing(open) = &self.0.state else { return Ok(()) };
-        self.commit()?;
+        self.commit().inspect_err(|error| self.take_back(error))?;
         open.ended.end(CLOSED);
         let staged = open.staged.guard().take();
         staged.map_or(Ok(()), |staged| self.0.session.complete_at(&self.0.url, staged.commit_checked()))
+    }
+
+    /// Removes from an object store what was put of a dataset that cannot be closed. Datasets on this machine go when the
+    /// last handle is dropped, and can be closed again until then.
+    fn take_back(&self, error: &Error) {
+        if error.kind() != ErrorKind::Interrupted && !crate::session::is_local(&self.0.url) {
+            // The error of closing says why; what cannot be removed is left to "ncirrus clean".
+            _ = self.clone().abort();
+        }
     }
 
     /// Ends writing without a last sync: what was not synced is discarded, a new dataset does not appear, and what was

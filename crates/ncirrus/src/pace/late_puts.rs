@@ -1,8 +1,8 @@
 //! Writes of a dataset that are not done when the call returns: for faces that can tell of an error later.
 //!
-//! *A run.* A small write is done at once, and what continues it is collected: copied to the end of the run that begins behind it, records
-//! that are not there yet as well. A run is written when it is long. Numbers of another type are collected if they are in the range of the
-//! variable's.
+//! *Runs.* A small write is done at once, and what continues it is collected: copied to the end of the run that begins behind it, records
+//! that are not there yet as well. Each variable has a run of its own, so that those of one record may be put in turn; all are written
+//! when they are long. Numbers of another type are collected if they are in the range of the variable's.
 //!
 //! *Behind the caller.* Values that take long to encode or to write are copied, and the threads of the session write them while the caller
 //! goes on. Writes of the same elements are done in the order in which they were asked for, others at the same time. What is copied takes
@@ -10,7 +10,7 @@
 //!
 //! Whatever looks at the values or at the state of the dataset finishes both first; the first error is kept for the next call, `sync` or
 //! `close` ([`LatePuts::check`]).
-use super::put_run::{PutRun, RunPlace};
+use super::put_run::{PutRuns, RunPlace};
 use super::waiting_puts::{PutReach, PutsBehind, WaitingPut, take_before};
 use crate::{Dataset, DatasetKind, Error, Model, Result, Selection, Session, Storage, VarId};
 use futures_util::FutureExt;
@@ -29,10 +29,10 @@ const MAX_WAITING: usize = 32 << 20;
 /// The writes of a dataset that are not done yet. A face finds the variable of a run by a key of its own.
 #[derive(Debug)]
 pub struct LatePuts<K> {
-    run: Mutex<PutRun<K>>,
-    has_run: AtomicBool,
-    /// Whether the run may add records.
-    run_grows: AtomicBool,
+    runs: Mutex<PutRuns<K>>,
+    has_runs: AtomicBool,
+    /// Whether a run may add records.
+    runs_grow: AtomicBool,
     behind: PutsBehind,
     failure: Mutex<Option<Error>>,
     has_failed: AtomicBool,
@@ -77,9 +77,9 @@ impl<'a> PutBehind<'a> {
 impl<K> Default for LatePuts<K> {
     fn default() -> Self {
         Self {
-            run: Mutex::default(),
-            has_run: AtomicBool::default(),
-            run_grows: AtomicBool::default(),
+            runs: Mutex::default(),
+            has_runs: AtomicBool::default(),
+            runs_grow: AtomicBool::default(),
             behind: PutsBehind::default(),
             failure: Mutex::default(),
             has_failed: AtomicBool::default(),
@@ -88,37 +88,28 @@ impl<K> Default for LatePuts<K> {
 }
 
 impl<K> LatePuts<K> {
-    /// Whether there is a run.
+    /// Whether there are runs.
     #[inline]
-    pub fn has_run(&self) -> bool {
-        self.has_run.load(Ordering::Acquire)
+    pub fn has_runs(&self) -> bool {
+        self.has_runs.load(Ordering::Acquire)
     }
 
-    /// Whether there is a run that may add records.
+    /// Whether there are runs that may add records.
     #[inline]
-    pub fn run_grows(&self) -> bool {
-        self.has_run() && self.run_grows.load(Ordering::Acquire)
+    pub fn runs_grow(&self) -> bool {
+        self.has_runs() && self.runs_grow.load(Ordering::Acquire)
     }
 
-    /// The run, for one call alone.
-    pub fn run(&self) -> MutexGuard<'_, PutRun<K>> {
-        self.run.guard()
+    /// The runs, for one call alone.
+    pub fn runs(&self) -> MutexGuard<'_, PutRuns<K>> {
+        self.runs.guard()
     }
 
-    /// After a write: what continues it is collected, unless something is.
-    pub fn begin_run(&self, place: RunPlace<K>) {
-        let mut run = self.run();
-        if run.is_empty() {
-            self.run_grows.store(place.grows(), Ordering::Release);
-            run.begin(place);
-            self.has_run.store(true, Ordering::Release);
-        }
-    }
-
-    /// Nothing is collected any more.
-    pub fn end_run(&self, mut run: MutexGuard<'_, PutRun<K>>) {
-        run.end();
-        self.has_run.store(false, Ordering::Release);
+    /// Ends the [runs](Self::runs): nothing is collected any more.
+    pub fn end_runs(&self, runs: &mut PutRuns<K>) {
+        runs.end();
+        self.has_runs.store(false, Ordering::Release);
+        self.runs_grow.store(false, Ordering::Release);
     }
 
     /// Begins to write values behind the caller.
@@ -205,5 +196,15 @@ impl<K> LatePuts<K> {
             return Ok(());
         }
         self.failure.guard().take().map_or(Ok(()), Err)
+    }
+}
+
+impl<K: PartialEq> LatePuts<K> {
+    /// After a write: what continues it is collected, unless something of its variable is.
+    pub fn begin_run(&self, place: RunPlace<K>) {
+        let mut runs = self.runs();
+        runs.begin(place);
+        self.runs_grow.store(runs.grows(), Ordering::Release);
+        self.has_runs.store(true, Ordering::Release);
     }
 }

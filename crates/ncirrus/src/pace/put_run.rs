@@ -1,21 +1,44 @@
-//! A run of values of one variable, which is collected before it is written.
+//! Runs of values, each of one variable, which are collected before they are written.
 use super::small_casts::{can_cast, cast};
 use crate::{Atomic, AxisSelection, Dataset, Model, Result, Selection, TypeRef, VarId};
 
 /// Writes of at most as many values are small.
 const SMALL: usize = 64;
-/// Bytes of a run.
+/// Bytes of all runs.
 const LONGEST: usize = 64 << 10;
+/// Values of all runs, if there are several: records of several variables are next to each other in a file, and the engine
+/// writes so many together.
+const MOST_VALUES: usize = 4096;
 /// Bytes of the largest number.
 const LARGEST_NUMBER: usize = 8;
+/// Variables that have a run at a time.
+const MOST_RUNS: usize = 256;
 
-/// Values that are collected, and where they belong. A face finds the variable by a key of its own.
+/// Values that are collected, and where they belong: a program that puts records of several variables in turn has one run of
+/// each. A face finds the variable by a key of its own.
 #[derive(Debug)]
-pub struct PutRun<K> {
-    /// `None` if nothing is collected.
-    place: Option<RunPlace<K>>,
+pub struct PutRuns<K> {
+    /// One of each variable at most.
+    runs: Vec<PutRun<K>>,
+    /// Which of them was continued last.
+    last: usize,
+    /// Bytes and values of all.
+    len: usize,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct PutRun<K> {
+    place: RunPlace<K>,
     /// The values, one after the other.
     bytes: Vec<u8>,
+}
+
+/// The run of a variable, to be continued.
+#[derive(Debug)]
+pub struct OpenRun<'a, K> {
+    runs: &'a mut PutRuns<K>,
+    at: usize,
 }
 
 /// Where a run is.
@@ -79,63 +102,116 @@ impl<K> RunPlace<K> {
     }
 }
 
-impl<K> Default for PutRun<K> {
+impl<K> Default for PutRuns<K> {
     fn default() -> Self {
-        Self { place: None, bytes: Vec::new() }
+        Self { runs: Vec::new(), last: 0, len: 0, count: 0 }
     }
 }
 
-impl<K> PutRun<K> {
+impl<K> PutRuns<K> {
     /// Whether nothing is collected.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.len == 0
     }
 
-    /// Whether it is to be written.
+    /// Whether they are to be written.
     pub fn is_full(&self) -> bool {
-        self.bytes.len() >= LONGEST
+        self.len >= LONGEST || self.count >= MOST_VALUES && self.runs.len() > 1
     }
 
-    /// Whether any small write that continues it has room.
+    /// Whether any small write that continues one has room.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.bytes.len() < LONGEST - SMALL * LARGEST_NUMBER
+        self.len < LONGEST - SMALL * LARGEST_NUMBER
+            && (self.count < MOST_VALUES - SMALL || self.runs.len() == 1)
     }
 
-    /// Whether it may add records.
+    /// Whether they may add records.
     pub fn grows(&self) -> bool {
-        self.place.as_ref().is_some_and(RunPlace::grows)
+        self.runs.iter().any(|run| run.place.grows())
     }
 
-    pub(super) fn begin(&mut self, place: RunPlace<K>) {
-        self.place = Some(place);
-    }
-
+    /// Ends all: what continues them is not collected.
     pub(super) fn end(&mut self) {
-        self.place = None;
+        *self = Self::default();
+    }
+
+    /// Writes what was collected; what continues it is collected again.
+    ///
+    /// # Errors
+    /// The first one of writing; the other runs are written all the same.
+    pub fn write(&mut self, dataset: &Dataset) -> Result<()> {
+        (self.len, self.count) = (0, 0);
+        self.runs.iter_mut().fold(Ok(()), |done, run| done.and(run.write(dataset)))
     }
 }
 
-impl<K: PartialEq> PutRun<K> {
-    /// How many dimensions the variable of a key has, if the run is of it.
+impl<K: PartialEq> PutRuns<K> {
+    /// After a write: what continues it is collected, unless something of its variable is.
+    pub(super) fn begin(&mut self, place: RunPlace<K>) {
+        if let Some(run) = self.runs.iter_mut().find(|run| run.place.key == place.key) {
+            if run.bytes.is_empty() {
+                run.place = place;
+            }
+            return;
+        }
+        if self.runs.len() >= MOST_RUNS {
+            let Some(oldest) = self.runs.iter().position(|run| run.bytes.is_empty()) else { return };
+            self.runs.remove(oldest);
+        }
+        self.runs.push(PutRun { place, bytes: Vec::new() });
+    }
+
+    /// The run of a variable. The one after the last, or the last one, is found first: most programs put records of their variables
+    /// in one order.
     #[inline]
-    pub fn rank_of(&self, key: &K) -> Option<usize> {
-        self.place.as_ref().filter(|place| place.key == *key).map(|place| place.shape.len())
+    pub fn of(&mut self, key: &K) -> Option<OpenRun<'_, K>> {
+        let is_of = |at: &usize| self.runs.get(*at).is_some_and(|run| run.place.key == *key);
+        let next = if self.last + 1 < self.runs.len() { self.last + 1 } else { 0 };
+        let near = [self.last, next].into_iter().find(is_of);
+        let at = near.or_else(|| (0..self.runs.len()).find(is_of))?;
+        self.last = at;
+        Some(OpenRun { runs: self, at })
     }
 }
 
-impl<K> PutRun<K> {
+impl<K> OpenRun<'_, K> {
+    /// How many dimensions its variable has.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.runs.runs.get(self.at).map_or(0, |run| run.place.shape.len())
+    }
+
     /// Takes values that continue the run, which ends after them then: `data` has them, so many bytes of numbers of a type. `None`: they
     /// do not continue it.
     #[inline]
     pub fn extend<'d>(
-        &mut self,
+        self,
         start: &[usize],
         counts: Option<&[usize]>,
         memory: Option<Atomic>,
         data: impl FnOnce(usize) -> Option<&'d [u8]>,
     ) -> Option<()> {
-        let place = self.place.as_mut()?;
+        let run = self.runs.runs.get_mut(self.at)?;
+        let before = run.bytes.len();
+        let count = run.extend(start, counts, memory, data)?;
+        self.runs.len += run.bytes.len() - before;
+        self.runs.count += count;
+        Some(())
+    }
+}
+
+impl<K> PutRun<K> {
+    /// Takes values that continue it, and counts them.
+    #[inline]
+    fn extend<'d>(
+        &mut self,
+        start: &[usize],
+        counts: Option<&[usize]>,
+        memory: Option<Atomic>,
+        data: impl FnOnce(usize) -> Option<&'d [u8]>,
+    ) -> Option<usize> {
+        let place = &mut self.place;
         let (at, len) = row_place(start, counts, &place.shape)?;
         if at != place.next || len > SMALL {
             return None;
@@ -154,17 +230,16 @@ impl<K> PutRun<K> {
             }
         }
         place.next += len;
-        Some(())
+        Some(len)
     }
 
-    /// Writes what was collected; what continues it is collected again.
-    ///
-    /// # Errors
-    /// Those of writing.
-    pub fn write(&mut self, dataset: &Dataset) -> Result<()> {
-        let Some(place) = &mut self.place else { return Ok(()) };
+    fn write(&mut self, dataset: &Dataset) -> Result<()> {
+        let place = &mut self.place;
         let (mut first, mut bytes) = (place.first, self.bytes.as_slice());
         place.first = place.next;
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let variable = dataset.variable_by_id(place.var);
         let mut written = Ok(());
         while !bytes.is_empty() && written.is_ok() {

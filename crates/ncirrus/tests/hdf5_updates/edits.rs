@@ -196,8 +196,12 @@ fn use_types(model: &mut Model, name: &str, color: TypeId) -> Result<()> {
     let x = model.dimension_at("x").or_else(|| model.dimension_at("longitude")).unwrap();
     let root = model.root();
     let var = model.add_variable(root, name, TypeRef::User(color), &[x])?;
-    let attribute =
-        Attribute { name: "flag".to_owned(), ty: TypeRef::User(color), values: Values::UByte(vec![2]) };
+    let attribute = Attribute {
+        name: "flag".to_owned(),
+        ty: TypeRef::User(color),
+        values: Values::UByte(vec![2]),
+        is_json: false,
+    };
     model.attributes_mut(NodeId::Variable(var)).unwrap().known_mut().put(attribute);
     Ok(())
 }

@@ -74,7 +74,8 @@ def create(
 
     `kind` is one of `nc3 nc6 nc5 nc4 nc4c nczarr zarr2 zarr3`; without, the address tells it. In memory it is `nc4` then, and
     the Zarr kinds are zip files. `options` are `dialect
-    array_dimensions consolidated separator header_pad zip_top_folder structures default_chunks align reserve strings`.
+    array_dimensions consolidated separator header_pad zip_top_folder structures default_chunks align reserve strings
+    json_attributes`.
     """
     if url is None and kind is None:
         kind = "nc4"

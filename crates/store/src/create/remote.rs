@@ -203,13 +203,11 @@ pub(super) async fn room_for_object(
     context: &StoreContext,
 ) -> Result<(Arc<dyn Store>, ObjectId, bool)> {
     let (store, object) = writable(url, context)?;
-    let listed = async {
-        if object.key().is_empty() || !store.facts().lists {
-            None
-        } else {
-            store.list(&object, None).await.ok()
-        }
-    };
+    if object.key().is_empty() && store.facts().lists {
+        let message = "the address names a bucket and no object in it: a single file needs a key";
+        return Err(Error::invalid(message).at_object(url));
+    }
+    let listed = async { if !store.facts().lists { None } else { store.list(&object, None).await.ok() } };
     let first = async {
         match clobber {
             OverwritePolicy::Never => store.get(&object, &Want::Range(0..1)).await,
@@ -319,6 +317,14 @@ async fn remove_own(store: &dyn Store, root: &ObjectId, kept: Option<&ObjectId>)
     store.delete_many(&creation_marker::of_dataset(root, all)).await
 }
 
+/// Removes what was put of a new dataset, except its creation marker. That may be a whole bucket: it was empty before.
+async fn remove_begun(store: &dyn Store, root: &ObjectId) -> Result<()> {
+    let kept = root.child(marker::BEGUN);
+    let all = creation_marker::sized_below(store, root).await?.into_iter().map(|found| found.object);
+    let all: Vec<ObjectId> = all.filter(|object| *object != kept).collect();
+    store.delete_many(&creation_marker::of_dataset(root, all)).await
+}
+
 pub(super) async fn remove_markers(store: &dyn Store, root: &ObjectId) -> Result<()> {
     if root.key().is_empty() && !store.facts().isolated {
         return Err(fault::conflict("the whole bucket is not replaced", root));
@@ -379,8 +385,9 @@ impl CommitAction for TreeFinish {
             lease.renew().await?;
             match site.beside() {
                 Some(beside) => store.delete_tree(beside.folder()).await?,
+                // The place was empty, or had only what a killed writer left.
                 None if site.is_touched() => {
-                    remove_own(store, root, Some(&root.child(marker::BEGUN))).await?;
+                    remove_begun(store, root).await?;
                 }
                 None => {}
             }

@@ -16,6 +16,8 @@ pub(super) struct ReferenceManifest {
     pub(super) targets: Vec<String>,
     pub(super) warnings: Vec<String>,
     known: HashMap<String, u32>,
+    /// Chunks of scalars under keys that end in `/`, by the path of their array.
+    scalars: Vec<(String, ManifestEntry)>,
     /// Remaining budget for bytes of generated names.
     left: u64,
 }
@@ -58,6 +60,7 @@ impl ReferenceManifest {
             _ => return Ok(None),
         }
         manifest.known = HashMap::new();
+        manifest.place_scalars();
         Ok(Some(manifest))
     }
 
@@ -83,7 +86,21 @@ impl ReferenceManifest {
         Ok(())
     }
 
+    /// VirtualiZarr joins the path of a scalar with the coordinates of its chunk, which are none.
+    fn place_scalars(&mut self) {
+        for (array, entry) in std::mem::take(&mut self.scalars) {
+            let is_v3 = self.entries.get(&format!("{array}/zarr.json")).is_some();
+            let chunk = format!("{array}/{}", if is_v3 { "c" } else { "0" });
+            if self.entries.get(&chunk).is_none() {
+                self.entries.insert(&chunk, entry);
+            }
+        }
+    }
+
     fn insert(&mut self, key: &str, entry: ManifestEntry) {
+        if let Some(array) = key.strip_suffix('/').filter(|array| array.split('/').all(key::is_name)) {
+            return self.scalars.push((array.to_owned(), entry));
+        }
         if !key.is_empty() && key.split('/').all(key::is_name) {
             self.entries.insert(key, entry);
         } else if self.warnings.len() < MAX_WARNINGS {

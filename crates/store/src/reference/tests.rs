@@ -226,3 +226,14 @@ proptest! {
         let _ = ReferenceManifest::parse(&text, &limits);
     }
 }
+
+#[test]
+fn the_chunk_of_a_scalar_may_have_no_name_of_its_own() {
+    let text = json!({".zgroup": {"zarr_format": 2}, "s/.zarray": "{}", "s/": "two", "t/.zarray": "{}", "t/0": "one",
+        "t/": "other", "g/u/zarr.json": "{}", "g/u/": "three", "/": "odd"});
+    let (store, root) = opened(&text.to_string());
+    let found = |key: &str| read(store.as_ref(), &root, key, &Want::All).unwrap();
+    assert_eq!(found("s/0").as_deref(), Some(&b"two"[..]));
+    assert_eq!(found("t/0").as_deref(), Some(&b"one"[..]));
+    assert_eq!(found("g/u/c").as_deref(), Some(&b"three"[..]));
+}

@@ -22,8 +22,19 @@ const MACROS: [(&str, &[&str]); 8] = [
 ];
 
 /// Keys that identify the end of a bare path as a fragment.
-const KEYS: [&str; 9] =
-    ["mode", "protocol", "view", "aws.profile", "awsprofile", "aws.region", "awsregion", "log", "show"];
+const KEYS: [&str; 11] = [
+    "mode",
+    "protocol",
+    "view",
+    "aws.profile",
+    "awsprofile",
+    "aws.region",
+    "awsregion",
+    "log",
+    "show",
+    "dialect",
+    "json_attributes",
+];
 
 impl UrlFragment {
     /// The entries of several texts `key=value&key=value...`, merged; `mode` is a word that the scheme implies.

@@ -90,7 +90,7 @@ impl PlacerTrial<'_> {
 
     fn define(&mut self) {
         let view = self.view();
-        let puts = settle_complete(self.placer.define(&view, &self.model));
+        let puts = settle_complete(self.placer.define(&view, &self.model, None));
         self.apply("define", puts.unwrap_or_else(|error| fail("define", &error)));
     }
 

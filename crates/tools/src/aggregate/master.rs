@@ -2,6 +2,7 @@
 use super::names::Naming;
 use super::shape::{known, unpacked};
 use crate::overwrite;
+use crate::whole::completed;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{CreateOptions, Dataset, Error, Kind, Result, Selection, Session, Storage, Values};
 use ncirrus_aggregate::write::{Convention, FragmentArray, FragmentDescriber, MasterForm};
@@ -162,9 +163,10 @@ impl MasterPlan {
         let create = CreateOptions::new().kind(kind).overwrite(options.replaces());
         let master = Dataset::create_with(url, &create, session)?;
         let Self { model, stored, .. } = self;
-        define(&master, model)?;
-        fill_in(&master, stored, described)?;
-        master.close()
+        completed(master, |master| {
+            define(master, model)?;
+            fill_in(master, stored, described)
+        })
     }
 
     /// Fails if writing the definitions would fail, before long work is begun.

@@ -4,6 +4,7 @@ pub(super) mod terms;
 
 use super::master::copy_values;
 use super::names::{absolute, folder_of, join, relative, resolve};
+use crate::whole::completed;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_model::{Attribute, DimensionLen, Model, NodeId, Stored, Strings, VarId};
@@ -165,19 +166,20 @@ impl MasterChanges {
             return master.close();
         };
         let create = CreateOptions::new().kind(kind).overwrite(true);
-        let master = Dataset::create_with(url, &create, session)?;
-        let source = dataset.model()?;
-        let (_, values) = master.edit(|model| {
-            *model = Model::clone(&source);
-            self.apply(model)
-        })?;
-        for var in source.variables().into_iter().filter(|var| !values.contains_key(var)) {
-            copy_values(&master, var, dataset, var)?;
-        }
-        for (var, values) in values {
-            master.write_values(var, &Selection::all(&master.snapshot().shape(var)), &values)?;
-        }
-        master.close()
+        completed(Dataset::create_with(url, &create, session)?, |master| {
+            let source = dataset.model()?;
+            let (_, values) = master.edit(|model| {
+                *model = Model::clone(&source);
+                self.apply(model)
+            })?;
+            for var in source.variables().into_iter().filter(|var| !values.contains_key(var)) {
+                copy_values(master, var, dataset, var)?;
+            }
+            for (var, values) in values {
+                master.write_values(var, &Selection::all(&master.snapshot().shape(var)), &values)?;
+            }
+            Ok(())
+        })
     }
 
     /// The new definitions, and the new values of variables. In netCDF-3 the length is that of the longest name.

@@ -9,6 +9,7 @@ mod view;
 
 use super::master::unpack;
 use super::split::FragmentNames;
+use crate::whole::completed;
 use axis_parts::{AxisPart, gather};
 use fragment::{FragmentDefinition, FragmentHome, WrittenPart};
 use growing::{GrowingVariable, WrittenFragment};
@@ -343,6 +344,10 @@ impl AggregationWriter {
     /// # Errors
     /// If the convention cannot express what was written; errors of writing: the master stays as it was.
     pub fn close(self) -> Result<()> {
+        completed(self.master.clone(), |_| self.write_master())
+    }
+
+    fn write_master(&self) -> Result<()> {
         let mut variables = std::mem::take(&mut *self.lock());
         let lens = self.lens(&variables);
         let fills = !self.options.master.convention.has_gaps() || self.options.master.compat;
@@ -359,7 +364,7 @@ impl AggregationWriter {
             let all = Selection::all(&self.master.snapshot().shape(var));
             self.master.write_values(var, &all, &values)?;
         }
-        self.master.close()
+        Ok(())
     }
 
     /// Ends without a master: what stood at its name stays. Fragments that were written stay, too.

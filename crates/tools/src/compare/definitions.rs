@@ -146,8 +146,7 @@ impl Side<'_> {
     }
 
     fn types(&self) -> BTreeMap<String, String> {
-        let groups = self.model.walk().into_iter().filter_map(|id| self.model.group(id));
-        let types = groups.flat_map(|group| group.types.iter().copied());
+        let types = self.model.types().into_iter();
         types
             .map(|id| (self.model.type_path(id), type_text(&self.model, ncirrus::TypeRef::User(id))))
             .collect()

@@ -1,7 +1,7 @@
 //! The cost of a copy, without making it.
 use super::blueprint::CopyBlueprint;
 use super::settle::settle;
-use super::{CopyOptions, drop_filters, effect, names, older_readers, strings};
+use super::{CopyOptions, drop_filters, effect, fill_values, names, older_readers, strings};
 use ncirrus::internals::{DatasetInternals, SessionInternals, StringLengths, resolve};
 use ncirrus::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
@@ -31,14 +31,20 @@ pub fn plan_copy(
     options: &CopyOptions<'_>,
     session: &Session,
 ) -> Result<CopyPlans> {
-    let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+    let create = options
+        .create
+        .clone()
+        .for_model(target, source.model()?.as_ref(), options.fix_unlimited)?
+        .for_address(target, session)?;
     check_apart(
         source.url(),
         target,
         resolve(&create, target, &StringLengths::default(), session.settings())?.shape(),
         session.store_context(),
     )?;
-    let CopyBlueprint { mut model, pairs, left_out } = CopyBlueprint::draw(source, options, &[], &create)?;
+    let CopyBlueprint { mut model, pairs, mut left_out } =
+        CopyBlueprint::draw(source, options, &[], &create)?;
+    left_out.extend(fill_values::fit(&mut model, &create));
     let mut losses = Vec::new();
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, told) = strings::guess(&model, &pairs, &create);

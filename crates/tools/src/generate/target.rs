@@ -91,6 +91,9 @@ pub(super) fn decide(
     options: &GenerateOptions<'_>,
 ) -> Result<CreateOptions> {
     let mut create = options.create.clone();
+    if let Some(kind) = CreateOptions::netcdf_c_kind(target).filter(|_| options.kind_by_text) {
+        return create.kind(kind).for_model(target, model, false);
+    }
     let has_mode = Url::parse(target)?.fragment().modes().iter().next().is_some();
     let (by_text, named) = (options.kind_by_text && !has_mode, create.kind);
     if options.kind_by_text && has_mode {

@@ -338,7 +338,7 @@ fn types(model: &mut Model) -> Result<Vec<Part>> {
     for (name, ty, values) in
         [("level", level, levels.clone()), ("row", row, rows()), ("point", point, some(2))]
     {
-        put(model, top, Attribute { name: name.to_owned(), ty, values });
+        put(model, top, Attribute { name: name.to_owned(), ty, values, is_json: false });
     }
     assert!(model.dimension(t).is_some());
     let opaque = Values::Opaque { size: 5, bytes: b"abcdefghijklmno".to_vec() };

@@ -266,7 +266,7 @@ impl Builder<'_> {
             let ty = self.choose(home, *ty);
             let values = self.values(ty, *len);
             let attributes = self.model.attributes_mut(node).unwrap().known_mut();
-            attributes.put(Attribute { name: name("a", number), ty, values });
+            attributes.put(Attribute { name: name("a", number), ty, values, is_json: false });
         }
     }
 

@@ -139,4 +139,10 @@ fn an_old_version_is_read_by_its_name() {
     let old = format!("{url}?versionId={}", versions[0]);
     let refused = Dataset::update_with(&old, &OpenOptions::default(), &session).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused:?}");
+    super::errors::create("s3://versioned/tree", &session).unwrap();
+    let version = place.versions("s3://versioned/tree/.zgroup").remove(0);
+    for address in ["tree", "tree/v"] {
+        let refused = read(&format!("s3://versioned/{address}?versionId={version}")).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unsupported, "{address}: {refused:?}");
+    }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Manners {
     pub(crate) no_lists: bool,
     /// Answers everything with that status and code.
     pub(crate) refuses: Option<(u16, &'static str)>,
+    /// Refuses puts of objects whose names end so.
+    pub(crate) refuses_puts_of: Option<&'static str>,
     /// Answers this many puts, and no more.
     pub(crate) puts: Option<usize>,
     /// Completes multipart uploads only when this many wait for completion.
@@ -214,6 +216,11 @@ impl Shared {
         let is_change = method != Method::GET && method != Method::HEAD;
         if is_change && !self.is_alive() {
             return refusal(501, "Dead");
+        }
+        if method == Method::PUT
+            && manners.refuses_puts_of.is_some_and(|end| request.uri().path().ends_with(end))
+        {
+            return refusal(403, "AccessDenied");
         }
         if request.uri().query().is_none() && self.is_folder(request.uri().path()) {
             return if is_change { refusal(204, "Nothing") } else { refusal(404, "NoSuchKey") };

@@ -33,6 +33,19 @@ pub struct CdlDate {
 }
 
 impl CdlCalendar {
+    /// The calendar by the numbers of the library in netCDF's own programs (`cdCalenType`).
+    pub fn from_number(number: i32) -> Self {
+        match number {
+            0x1111 => Self::Gregorian,
+            0x1_1111 => Self::Julian,
+            0x1011 => Self::NoLeap,
+            0x11 => Self::Days360,
+            0x2011 => Self::AllLeap,
+            0x1000 | 0x1100 | 0 => Self::Climatology,
+            _ => Self::Mixed,
+        }
+    }
+
     /// The calendar with that name.
     pub fn from_name(name: &str) -> Self {
         match name.to_ascii_lowercase().as_str() {

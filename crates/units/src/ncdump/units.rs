@@ -15,6 +15,22 @@ pub enum CdlTimeUnit {
     Months(f64),
 }
 
+impl CdlTimeUnit {
+    /// The number of the library in netCDF's own programs (`cdUnitTime`).
+    pub fn number(self) -> i32 {
+        match self {
+            Self::Hours { times, .. } if times > 100.0 => 4,
+            Self::Hours { times, .. } if times > 1.0 => 3,
+            Self::Hours { per, .. } if per > 100.0 => 8,
+            Self::Hours { per, .. } if per > 1.0 => 1,
+            Self::Hours { .. } => 2,
+            Self::Months(each) if each > 10.0 => 7,
+            Self::Months(each) if each > 1.0 => 6,
+            Self::Months(_) => 5,
+        }
+    }
+}
+
 /// The date and time from which an axis counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CdlTimeBase {

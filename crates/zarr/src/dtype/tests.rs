@@ -4,8 +4,8 @@ use crate::json::{JsonValue, parse};
 use bytes::Bytes;
 use ncirrus_layout::{ErrorKind, Limits, TextEncoding};
 
-const NCZARR: TextRules = TextRules { big_s1_is_char: true, u1_is_char: false };
-const FOREIGN: TextRules = TextRules { big_s1_is_char: false, u1_is_char: false };
+const NCZARR: TextRules = TextRules { big_s1_is_char: true, u1_is_char: false, sizes_in_bits: false };
+const FOREIGN: TextRules = TextRules { big_s1_is_char: false, u1_is_char: false, sizes_in_bits: false };
 
 fn json(text: &str) -> JsonValue {
     parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap()
@@ -143,4 +143,34 @@ fn what_a_data_type_is_beyond_the_readers_is_kept() {
     assert_eq!(v3(r#""complex128""#), Some(ExtendedType::Complex128));
     let text = r#"{"name": "numpy.datetime64", "configuration": {"unit": "ns", "scale_factor": 10}}"#;
     assert_eq!(v3(text), Some(time("ns", 10)));
+}
+
+#[test]
+fn sizes_of_the_draft_may_be_in_bits() {
+    for (text, is_certain) in [
+        (r#""<i32""#, true),
+        (r#""u64""#, true),
+        (r#""f32""#, true),
+        (r#"[["a", "|u1"], ["b", ">i16", [2]]]"#, true),
+        (r#""<i8""#, false),
+        (r#""<i4""#, false),
+        (r#""|S32""#, false),
+        (r#"[["a", "<f8"]]"#, false),
+    ] {
+        assert_eq!(v2::is_in_bits(&json(text)), is_certain, "{text}");
+    }
+    let bits = TextRules { sizes_in_bits: true, ..NCZARR };
+    for (in_bits, in_bytes) in [
+        ("<i8", "|i1"),
+        (">u16", ">u2"),
+        ("<i32", "<i4"),
+        ("<u64", "<u8"),
+        ("<f32", "<f4"),
+        ("<f64", "<f8"),
+        ("|S8", "|S8"),
+    ] {
+        let (found, expected) = (v2_of(in_bits, bits), v2_of(in_bytes, NCZARR));
+        assert_eq!(found.shown, expected.shown, "{in_bits}");
+        assert_eq!(found.stored.byte_len(), expected.stored.byte_len(), "{in_bits}");
+    }
 }

@@ -11,6 +11,18 @@ pub(crate) struct TextRules {
     pub(crate) big_s1_is_char: bool,
     /// `<U1` is char, one byte per element: V1 and UC.
     pub(crate) u1_is_char: bool,
+    /// Sizes of numbers are in bits, as in the draft of 2018 (docs/spec/nczarr.md 7).
+    pub(crate) sizes_in_bits: bool,
+}
+
+/// Whether a data type has a number whose size can only be in bits.
+pub(crate) fn is_in_bits(dtype: &JsonValue) -> bool {
+    if let Some(fields) = dtype.as_array() {
+        let of_field = |field: &JsonValue| field.as_array()?.get(1).map(is_in_bits);
+        return fields.iter().any(|field| of_field(field) == Some(true));
+    }
+    let kind_and_size = dtype.as_str().map(|text| byte_order(text).1).unwrap_or_default();
+    matches!(kind_and_size, "i16" | "i32" | "i64" | "u16" | "u32" | "u64" | "f32" | "f64")
 }
 
 /// Parses a `dtype`; an object type also needs the array's filters, and the filter that converts elements to bytes is
@@ -69,6 +81,8 @@ fn scalar(text: &str, rules: TextRules) -> Result<DataType> {
     let digits: String = chars.as_str().chars().take_while(char::is_ascii_digit).collect();
     let unit = chars.as_str().get(digits.len()..).unwrap_or_default();
     let size: u64 = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(0) };
+    let is_number = matches!(kind, Some('i' | 'u' | 'f' | 'c'));
+    let size = if rules.sizes_in_bits && is_number && size % 8 == 0 { size / 8 } else { size };
     let unknown = || Error::unsupported(format!("data type {text:?}"));
     let (Some(kind), 1..) = (kind, size) else { return Err(unknown()) };
     match (kind, size, unit) {

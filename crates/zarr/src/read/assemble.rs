@@ -3,8 +3,9 @@ use super::array::rules;
 use super::attributes::attributes;
 use super::catalog::ZarrCatalog;
 use super::dimensions::DimensionNames;
+use super::draft;
 use super::extension::{self, TypeNesting};
-use super::node::{DatasetMetadata, GroupNode};
+use super::node::{AttributeHolder, DatasetMetadata, GroupNode};
 use super::provenance::DatasetProvenance;
 use crate::dialect::Dialect;
 use crate::dtype::ReaderType;
@@ -16,7 +17,7 @@ use ncirrus_model::{
     Attribute, AttributeState, Attributes, EnumMember, Fault, GroupId, Model, StorageFacts, UserKind,
     UserType,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The state while a dataset's members are added to the model.
@@ -30,11 +31,15 @@ pub(super) struct DatasetAssembly<'a> {
     pub(super) warnings: Vec<String>,
     /// Dimensions by name.
     pub(super) dimensions: DimensionNames,
+    /// Whether the address asks not to use `_ARRAY_DIMENSIONS` (docs/spec/nczarr.md 8.4).
+    pub(super) ignores_array_dimensions: bool,
     /// The separator between the indices in chunk names.
     pub(super) separators: BTreeSet<&'static str>,
     /// Sources by the number of their variable.
     pub(super) sources: Vec<Result<Source>>,
     nesting: TypeNesting,
+    /// Spellings of compounds of the draft of 2018 whose strings got their lengths, by the path of the type.
+    pub(super) draft_dtypes: HashMap<String, JsonValue>,
 }
 
 /// Builds the catalog.
@@ -53,12 +58,17 @@ pub(super) fn assemble(
     let mut assembly = DatasetAssembly {
         model: Model::new(),
         dialect: dataset.dialect,
-        rules: rules(dataset.dialect, &provenance),
+        rules: TextRules {
+            sizes_in_bits: draft::has_sizes_in_bits(dataset.dialect, &dataset.root),
+            ..rules(dataset.dialect, &provenance)
+        },
+        draft_dtypes: HashMap::new(),
         provenance,
         repairs: !options.no_repairs,
         limits,
         warnings: Vec::new(),
-        dimensions: DimensionNames::default(),
+        dimensions: DimensionNames::new(options.view),
+        ignores_array_dimensions: options.address.has_mode("noxarray"),
         separators: BTreeSet::new(),
         sources: Vec::new(),
         nesting: TypeNesting::default(),
@@ -131,7 +141,7 @@ impl DatasetAssembly<'_> {
         self.warnings.extend(damaged);
         if let Some(types) = node.types.as_deref().and_then(JsonValue::as_object) {
             for (name, json) in types.iter() {
-                if let Err(error) = self.draft_type(id, name, json) {
+                if let Err(error) = self.draft_type(id, name, json, &node.attributes) {
                     let told = format!("type {name:?} is ignored: {error}");
                     losses.extend((error.kind() == ErrorKind::Malformed).then(|| told.clone()));
                     self.warnings.push(told);
@@ -151,8 +161,15 @@ impl DatasetAssembly<'_> {
     }
 
     /// A type of the 2018 draft (`docs/spec/nczarr.md` 7): NumPy's spelling, or a base type with constants.
-    fn draft_type(&mut self, group: GroupId, name: &str, json: &JsonValue) -> Result<()> {
-        let spelling = json.member("basetype").unwrap_or(json);
+    fn draft_type(
+        &mut self,
+        group: GroupId,
+        name: &str,
+        json: &JsonValue,
+        attributes: &AttributeHolder,
+    ) -> Result<()> {
+        let sized = draft::with_lengths(json, name, attributes, self.limits);
+        let spelling = sized.as_ref().or_else(|| json.member("basetype")).unwrap_or(json);
         let (data_type, _) = crate::dtype::v2::parse(spelling, &[], self.rules)?;
         let kind = match (json.member("constants").and_then(JsonValue::as_object), data_type.shown) {
             (Some(constants), ReaderType::Atomic(base)) => {
@@ -170,7 +187,9 @@ impl DatasetAssembly<'_> {
                 None => return Err(Error::unsupported("an alias of an atomic type")),
             },
         };
-        self.nesting.define(&mut self.model, group, UserType { name: name.to_owned(), kind }, self.limits)?;
+        let ty = UserType { name: name.to_owned(), kind };
+        let id = self.nesting.define(&mut self.model, group, ty, self.limits)?;
+        self.draft_dtypes.extend(sized.map(|spelling| (self.model.type_path(id), spelling)));
         Ok(())
     }
 

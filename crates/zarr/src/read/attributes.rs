@@ -39,9 +39,16 @@ pub(super) fn attributes(
         }
         let declared = holder.type_of(name).and_then(|text| declared(text, dialect));
         let values = declared.and_then(|declared| typed(json, declared)).unwrap_or_else(|| infer(json));
-        list.push(Attribute::atomic(name, values));
+        let is_json = is_json(json, &values);
+        list.push(Attribute { is_json, ..Attribute::atomic(name, values) });
     }
     list
+}
+
+/// Whether text is shown instead of JSON that is stored.
+fn is_json(json: &JsonValue, values: &Values) -> bool {
+    matches!(values, Values::Char(_))
+        && matches!(json, JsonValue::Object(_) | JsonValue::Array(_) | JsonValue::Null)
 }
 
 /// The value in its declared type; `None` if it does not fit, and is inferred instead.

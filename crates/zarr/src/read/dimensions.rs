@@ -1,8 +1,8 @@
 //! Which dimensions span a variable (docs/spec/nczarr.md 3.5, 3.6, 3.7, 3.15, 5.3).
 use super::node::ArrayInfo;
 use crate::json::JsonValue;
-use crate::special::{ANONYMOUS_PREFIX, SCALAR_DIMENSION};
-use ncirrus_layout::Result;
+use crate::special::{ANONYMOUS_PREFIX, ANONYMOUS_PREFIX_490, SCALAR_DIMENSION};
+use ncirrus_layout::{DatasetView, Result};
 use ncirrus_model::{DimId, Dimension, DimensionLen, GroupId, Model};
 use std::collections::HashMap;
 
@@ -10,13 +10,21 @@ use std::collections::HashMap;
 mod tests;
 
 /// The dimensions of a dataset by name, and its groups by path.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct DimensionNames {
     groups: HashMap<String, GroupId>,
     named: HashMap<(GroupId, String), DimId>,
+    /// Prefix of the names of anonymous dimensions.
+    anonymous: &'static str,
 }
 
 impl DimensionNames {
+    /// No dimensions yet. In netCDF-C's view, anonymous ones have the names of 4.9.0 to 4.9.2 (docs/spec/nczarr.md 5.3).
+    pub(super) fn new(view: DatasetView) -> Self {
+        let anonymous = if view.is_netcdf_c() { ANONYMOUS_PREFIX_490 } else { ANONYMOUS_PREFIX };
+        Self { groups: HashMap::new(), named: HashMap::new(), anonymous }
+    }
+
     /// Registers a group, so that its dimensions can be referred to.
     pub(super) fn enter(&mut self, model: &Model, group: GroupId) {
         self.groups.insert(model.group_path(group), group);
@@ -192,7 +200,7 @@ fn anonymous(model: &mut Model, known: &mut DimensionNames, shape: &[u64]) -> Re
 /// The anonymous dimension of that length: one for all variables of the dataset, at the root.
 fn anonymous_dimension(model: &mut Model, known: &mut DimensionNames, len: u64) -> Result<DimId> {
     let root = model.root();
-    let mut name = format!("{ANONYMOUS_PREFIX}{len}");
+    let mut name = format!("{}{len}", known.anonymous);
     while let Some(id) = known.find(root, &name) {
         if model.dimension(id).is_some_and(|dimension| dimension.len == plain_len(len)) {
             return Ok(id);

@@ -4,7 +4,9 @@ use crate::dtype::packed;
 use crate::json::JsonValue;
 use crate::json_values::numbers;
 use crate::special::EXTENSION;
-use ncirrus_layout::{ByteOrder, Error, Limits, Result, SequenceItem, StoredType, TextEncoding, base64};
+use ncirrus_layout::{
+    ByteOrder, Error, Limits, Result, SequenceItem, StoredField, StoredType, TextEncoding, base64,
+};
 use ncirrus_model::{
     Atomic, Attribute, EnumMember, Field, GroupId, Model, Strings, TypeId, TypeRef, UserKind, UserType,
     Values,
@@ -205,6 +207,10 @@ pub(super) fn retype(
             let usual = crate::dtype::stored_number(model.base_atomic(ty)?, ByteOrder::Little);
             (same_kind(&usual, stored)).then(as_is)?
         }
+        (TypeRef::User(id), StoredType::Compound { fields, .. }) if has_text(fields) => {
+            let UserKind::Compound(members) = &model.user_type(id)?.kind else { return None };
+            fits(model, members, fields).then(as_is)?
+        }
         (TypeRef::User(id), StoredType::Compound { .. } | StoredType::Opaque { .. }) => {
             let usual = packed(model, ty, ByteOrder::Little)?;
             let is_compound = matches!(model.user_type(id)?.kind, UserKind::Compound(_));
@@ -216,6 +222,24 @@ pub(super) fn retype(
     }
 }
 
+fn has_text(fields: &[StoredField]) -> bool {
+    fields.iter().any(|field| matches!(field.stored, StoredType::Text { .. }))
+}
+
+/// Whether fields are stored as a compound's members, of which some are strings of fixed length.
+fn fits(model: &Model, members: &[Field], fields: &[StoredField]) -> bool {
+    let one = |(member, field): (&Field, &StoredField)| {
+        let is_type = match &field.stored {
+            StoredType::Text { .. } => member.ty == TypeRef::Atomic(Atomic::String),
+            stored => {
+                packed(model, member.ty, ByteOrder::Little).is_some_and(|usual| same_kind(&usual, stored))
+            }
+        };
+        is_type && field.count == member.element_count()
+    };
+    members.len() == fields.len() && members.iter().zip(fields).all(one)
+}
+
 /// Whether two types differ only in byte order.
 fn same_kind(a: &StoredType, b: &StoredType) -> bool {
     match (a, b) {
@@ -224,7 +248,7 @@ fn same_kind(a: &StoredType, b: &StoredType) -> bool {
         }
         (StoredType::Float { size, .. }, StoredType::Float { size: other, .. }) => size == other,
         (StoredType::Compound { fields, .. }, StoredType::Compound { fields: others, .. }) => {
-            let same = |(a, b): (&ncirrus_layout::StoredField, &ncirrus_layout::StoredField)| {
+            let same = |(a, b): (&StoredField, &StoredField)| {
                 a.offset == b.offset && a.count == b.count && same_kind(&a.stored, &b.stored)
             };
             fields.len() == others.len() && fields.iter().zip(others.iter()).all(same)
@@ -344,7 +368,7 @@ fn entry(model: &Model, json: &JsonValue) -> Option<(usize, Attribute)> {
             column(model, ty, &items)?
         }
     };
-    Some((index, Attribute { name, ty, values }))
+    Some((index, Attribute { name, ty, values, is_json: false }))
 }
 
 /// The values of a type, one JSON value each. Recursion is bounded by the types, which refer only to earlier ones.

@@ -25,19 +25,22 @@ pub(super) fn is_there(documents: &DocumentSource<'_>) -> Step<bool> {
     Ok(documents.is_consolidated() || found.into_iter().any(|document| usable(document).is_some()))
 }
 
-/// Reads everything; `None` if the root has no object of Zarr v2.
-pub(super) fn walk(documents: &DocumentSource<'_>) -> Step<Option<DatasetMetadata>> {
+/// Reads everything; `None` if the root has no object of Zarr v2. With `reads_bare`, it may have none if there are arrays
+/// or groups below it, as in netCDF-C.
+pub(super) fn walk(documents: &DocumentSource<'_>, reads_bare: bool) -> Step<Option<DatasetMetadata>> {
     let with_names = |stall| both(Err(stall), documents.children("")).map(|(none, _)| none);
     let bag = match NodeObjects::read(documents, "", MARKERS.to_vec()) {
         Ok(bag) => bag,
         Err(stall) if documents.trusts_names() => return Err(stall),
         Err(stall) => return with_names(stall),
     };
-    if !documents.is_consolidated() && !MARKERS.iter().any(|name| bag.is_there(name)) {
-        return match MARKERS.iter().find_map(|name| bag.error(name)) {
-            Some(error) => Err(error.into()),
-            None => Ok(None),
-        };
+    let is_bare = !documents.is_consolidated() && !MARKERS.iter().any(|name| bag.is_there(name));
+    if is_bare {
+        match MARKERS.iter().find_map(|name| bag.error(name)) {
+            Some(error) => return Err(error.into()),
+            None if !reads_bare => return Ok(None),
+            None => {}
+        }
     }
     let bag = match bag.with_superblocks(documents) {
         Ok(bag) => bag.with_old_objects(documents)?,
@@ -47,6 +50,9 @@ pub(super) fn walk(documents: &DocumentSource<'_>) -> Step<Option<DatasetMetadat
     let sorts = DatasetProvenance::of(&bag.attributes()).is_netcdf_c();
     let walker = V2Walker { documents, dialect, sorts, names_members: bag.names_members() };
     let mut root = walker.root(&bag, documents.unnamed_children("", bag.names_members()))?;
+    if is_bare && root.arrays.is_empty() && root.groups.is_empty() {
+        return Ok(None);
+    }
     let rules = rules(dialect, &DatasetProvenance::of(&root.attributes));
     one_byte::find(documents.view, &mut root, rules)?;
     let is_named = |array: &ArrayNode| array.attributes.find(ARRAY_DIMENSIONS).is_some();

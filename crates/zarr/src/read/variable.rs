@@ -3,6 +3,7 @@ use super::array::{self, ArrayMetadata};
 use super::assemble::DatasetAssembly;
 use super::attributes::attributes;
 use super::dimensions::{self, SpannedVariable};
+use super::draft;
 use super::extension;
 use super::keys::KeyIndex;
 use super::node::ArrayNode;
@@ -46,8 +47,8 @@ impl DatasetAssembly<'_> {
         let dims = match &shape {
             Ok(shape) => {
                 let from_metadata = node.metadata.as_ref().ok().and_then(|json| array::dimension_names(json));
-                let names = from_metadata
-                    .or_else(|| dimensions::array_dimensions(node.attributes.find(ARRAY_DIMENSIONS)));
+                let named = node.attributes.find(ARRAY_DIMENSIONS).filter(|_| !self.ignores_array_dimensions);
+                let names = from_metadata.or_else(|| dimensions::array_dimensions(named));
                 let in_nczarr = self.dialect.is_nczarr();
                 let info = node.info.as_ref().filter(|_| in_nczarr);
                 let spanned = SpannedVariable { group, path: &path, shape, info, names, in_nczarr };
@@ -70,6 +71,9 @@ impl DatasetAssembly<'_> {
     /// Type, chunks and codecs.
     fn describe(&mut self, group: GroupId, node: &ArrayNode, shape: &[u64]) -> Result<DescribedArray> {
         let json = node.metadata.as_ref().map_err(Clone::clone)?;
+        let typedef = node.info.as_ref().and_then(|info| self.draft_dtypes.get(info.typedef.as_deref()?));
+        let sized = typedef.and_then(|dtype| draft::with_dtype(json, dtype, self.limits));
+        let json = sized.as_ref().unwrap_or(json);
         let mut metadata = array::describe(json, shape, node.text_rules(self.rules), self.limits)?;
         let stored = metadata.data_type.stored.clone();
         // What the dataset itself calls the type goes before what the data type is beyond it.
@@ -354,7 +358,7 @@ fn synthesise_fill(ty: TypeRef, shown: &Fill, list: &mut Vec<Attribute>) {
         other => other.as_bytes().is_none_or(|bytes| bytes.iter().all(|byte| *byte == 0)),
     };
     if !is_implicit {
-        list.insert(0, Attribute { name: FILL_VALUE.to_owned(), ty, values: values.clone() });
+        list.insert(0, Attribute { name: FILL_VALUE.to_owned(), ty, values: values.clone(), is_json: false });
     }
 }
 

@@ -1,11 +1,23 @@
 //! Attributes as JSON, with their types, and those that only the extension can represent (docs/spec/nczarr.md 3.8 to
 //! 3.10).
 use super::stored::{char_dtype, kind_and_size};
-use super::{element, names};
+use super::{element, json_text, names};
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result, base64};
 use ncirrus_model::{Atomic, Attribute, ExactNumber, Model, Strings, TypeRef, Values};
 use serde_json::{Map, Value, json};
+
+/// How the attributes of a group or variable are written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AttributeForm<'a> {
+    pub(crate) dialect: Dialect,
+    /// The type of an array of numbers.
+    pub(crate) array: Option<Atomic>,
+    /// Whether text that is a JSON dictionary is stored as JSON.
+    pub(crate) json_text: bool,
+    /// The fill value that the metadata of an array of plain Zarr v2 have.
+    pub(crate) fill: Option<&'a Values>,
+}
 
 /// The attributes of one group or variable, ready to be written.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,20 +31,25 @@ pub(crate) struct WrittenAttributes {
 }
 
 impl WrittenAttributes {
-    /// Adds the attribute at `index` among all of its holder; `array` is the type of an array of numbers.
+    /// Adds the attribute at `index` among all of its holder.
     ///
     /// # Errors
     /// `Invalid` if the name is reserved or the values are not of the type.
     pub(crate) fn add(
         &mut self,
         model: &Model,
-        dialect: Dialect,
+        holder: AttributeForm<'_>,
         index: usize,
         attribute: &Attribute,
-        array: Option<Atomic>,
     ) -> Result<()> {
         names::check_attribute(&attribute.name)?;
+        let AttributeForm { dialect, array, json_text, fill } = holder;
         let is_fill = attribute.name == special::FILL_VALUE;
+        // Programs that translate Zarr v2 to v3, as VirtualiZarr, take it for the base64 of v3. kerchunk leaves it out, too.
+        if is_fill && fill.is_some_and(|fill| is_same_but_no_integer(fill, &attribute.values)) {
+            self.extension.push(entry(model, index, attribute)?);
+            return Ok(());
+        }
         if is_fill && dialect.zarr_format() == 3 {
             match v3_fill(&attribute.values, array) {
                 Some((value, values)) => {
@@ -46,7 +63,13 @@ impl WrittenAttributes {
             (TypeRef::User(_), _) => None,
             // xarray would decode data that are not bytes in Zarr v3, and refuses the dataset.
             _ if attribute.name == special::ENCODING && dialect.zarr_format() == 3 => None,
-            (_, Values::Char(bytes)) => return self.add_text(dialect, index, &attribute.name, bytes),
+            (_, Values::Char(bytes)) => {
+                match json_text::stored(bytes, attribute.is_json, json_text).filter(|_| !is_fill) {
+                    Some(json) => self.add_plain(dialect, attribute, json, 1),
+                    None => return self.add_text(dialect, index, &attribute.name, bytes),
+                }
+                return Ok(());
+            }
             (_, Values::String(strings)) => plain_strings(dialect, strings),
             (_, numbers) if !dialect.is_nczarr() && is_not_finite(numbers) && !is_fill => {
                 return self.add_untyped(model, index, attribute);
@@ -102,6 +125,18 @@ impl WrittenAttributes {
         }
         Ok(())
     }
+}
+
+/// Whether both are the same float, character or string.
+fn is_same_but_no_integer(one: &Values, other: &Values) -> bool {
+    let is_same = match (one, other) {
+        (Values::Float(_), Values::Float(_))
+        | (Values::Double(_), Values::Double(_))
+        | (Values::Char(_), Values::Char(_)) => one.as_bytes() == other.as_bytes(),
+        (Values::String(one), Values::String(other)) => one == other,
+        _ => false,
+    };
+    is_same && one.len() == 1
 }
 
 /// Whether any of the numbers is written as a name instead of digits.

@@ -1,13 +1,13 @@
 //! The metadata documents of a whole dataset, derived from its model.
-use super::attributes::{WrittenAttributes, type_name};
+use super::attributes::{AttributeForm, WrittenAttributes, type_name};
 use super::extension;
 use super::plan::{ArrayForm, VariablePlan};
 use super::present::OpenedDataset;
 use super::{ZarrWriter, names};
 use crate::special::EXTENSION;
 use crate::{Dialect, special};
-use ncirrus_layout::{Error, Result};
-use ncirrus_model::{AttributeState, DimId, GroupId, Model, NodeId, TypeId, TypeRef, VarId};
+use ncirrus_layout::{Error, Result, StoredType};
+use ncirrus_model::{AttributeState, DimId, GroupId, Model, NodeId, TypeId, TypeRef, Values, VarId};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -117,6 +117,12 @@ impl DocumentComposer<'_> {
             }
             NodeId::Group(_) => None,
         };
+        let form = AttributeForm {
+            dialect: self.dialect(),
+            array,
+            json_text: self.writer.json_text.unwrap_or(self.dialect().is_nczarr()),
+            fill: self.visible_fill(node),
+        };
         match self.model.attributes(node) {
             Some(AttributeState::Known(list)) => {
                 for (index, attribute) in list.iter().enumerate() {
@@ -125,7 +131,7 @@ impl DocumentComposer<'_> {
                             kept.copy(&attribute.name, index, &mut written);
                         }
                         _ => {
-                            let added = written.add(self.model, self.dialect(), index, attribute, array);
+                            let added = written.add(self.model, form, index, attribute);
                             added.map_err(|error| error.at_path(self.path(node)))?;
                         }
                     }
@@ -140,6 +146,24 @@ impl DocumentComposer<'_> {
             },
         }
         Ok(written)
+    }
+
+    /// The fill value in the metadata of an array of plain Zarr v2.
+    fn visible_fill(&self, node: NodeId) -> Option<&Values> {
+        let NodeId::Variable(var) = node else { return None };
+        if self.dialect().is_nczarr() || self.dialect().zarr_format() != 2 {
+            return None;
+        }
+        let plan = self.plans.get(&var)?;
+        // Strings of any length have it as they are.
+        if matches!(plan.encoding.stored, StoredType::Sequence(_)) {
+            return None;
+        }
+        let is_null = match &plan.array {
+            ArrayForm::New(array) => array.fill.is_null(),
+            ArrayForm::Kept { .. } => self.present?.array(var, false)?.get("fill_value")?.is_null(),
+        };
+        (!is_null).then_some(&plan.encoding.fill)
     }
 
     fn path(&self, node: NodeId) -> String {

@@ -66,9 +66,10 @@ pub(crate) fn draft_definition(model: &Model, id: TypeId) -> Option<Value> {
         UserKind::Vlen(_) => None,
         UserKind::Compound(fields) => {
             let field = |field: &Field| match field.ty {
-                TypeRef::Atomic(atomic) if atomic.is_numeric() && field.dims.is_empty() => {
-                    Some(json!([field.name, dtype(atomic)]))
-                }
+                TypeRef::Atomic(atomic) if atomic.is_numeric() => Some(match field.dims.as_slice() {
+                    [] => json!([field.name, dtype(atomic)]),
+                    dims => json!([field.name, dtype(atomic), dims]),
+                }),
                 _ => None,
             };
             fields.iter().map(field).collect::<Option<Vec<_>>>().map(Value::Array)

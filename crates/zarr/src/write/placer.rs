@@ -13,7 +13,7 @@ use ncirrus_layout::{
     PreparedPlacement, PutPhase, Result, Step, StorePut, View,
 };
 use ncirrus_model::{
-    AttributeState, Attributes, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable,
+    AttributeState, Attributes, Changes, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable,
 };
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -47,6 +47,8 @@ pub(crate) struct DefinedState {
     pub(crate) states: HashMap<VarId, Arc<VariableState>>,
     /// Keys of the groups.
     pub(crate) groups: HashMap<GroupId, String>,
+    /// How many groups there ever were.
+    pub(crate) group_slots: usize,
     /// Trees to be removed after the next commit.
     pub(crate) removed: RemovedTrees,
 }
@@ -219,7 +221,7 @@ impl ZarrPlacer {
         Ok(())
     }
 
-    fn check_attributes(&self, model: &Model, node: NodeId) -> Result<()> {
+    pub(super) fn check_attributes(&self, model: &Model, node: NodeId) -> Result<()> {
         let Some(AttributeState::Known(list)) = model.attributes(node) else { return Ok(()) };
         let old = self.present.as_ref().and_then(|present| present.model.attributes(node)?.known());
         list.iter()
@@ -276,7 +278,7 @@ impl DefinedState {
                 self.removed.push(key.clone());
             }
         }
-        self.groups = alive;
+        (self.groups, self.group_slots) = (alive, model.group_slots());
         Ok(())
     }
 
@@ -308,16 +310,37 @@ impl DefinedState {
             }
             Some(state) if state.described == *variable => Ok(()),
             _ => {
-                let plan = plan::plan(writer, model, var, key)?;
-                let axis = longest_axis(model, var);
-                let placed = CellSet::new(axis);
-                let state =
-                    VariableState { described: variable.clone(), extent: None, placed, has_data: false };
-                self.plans.insert(var, Arc::new(plan));
-                self.states.insert(var, Arc::new(state));
+                let new = PlannedVariable::new(writer, model, var, key)?;
+                self.insert(new);
                 Ok(())
             }
         }
+    }
+
+    /// Adds a variable without data.
+    pub(super) fn insert(&mut self, PlannedVariable { var, plan, state }: PlannedVariable) {
+        self.plans.insert(var, Arc::new(plan));
+        self.states.insert(var, Arc::new(state));
+    }
+}
+
+/// A variable without data, as its storage was chosen.
+pub(super) struct PlannedVariable {
+    var: VarId,
+    plan: VariablePlan,
+    state: VariableState,
+}
+
+impl PlannedVariable {
+    /// Chooses how a variable is stored.
+    ///
+    /// # Errors
+    /// `Invalid` or `Unsupported` with what cannot be stored.
+    pub(super) fn new(writer: &ZarrWriter, model: &Model, var: VarId, key: String) -> Result<Self> {
+        let described = model.variable(var).cloned().ok_or_else(|| Error::internal("no such variable"))?;
+        let plan = plan::plan(writer, model, var, key)?;
+        let placed = CellSet::new(longest_axis(model, var));
+        Ok(Self { var, plan, state: VariableState { described, extent: None, placed, has_data: false } })
     }
 }
 
@@ -360,7 +383,7 @@ fn longest_axis(model: &Model, var: VarId) -> usize {
 }
 
 /// What cannot change once there are data (docs/spec/nczarr.md 3.11: NC_ELATEFILL).
-fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
+pub(super) fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
     let changed = [
         ("type", old.ty != new.ty),
         ("dimensions", old.dims != new.dims),
@@ -388,7 +411,10 @@ impl Placer for ZarrPlacer {
         }
     }
 
-    fn define(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
+    fn define(&mut self, _view: &dyn View, model: &Model, changes: Option<&Changes>) -> Step<Vec<StorePut>> {
+        if changes.is_some_and(|changes| self.define_additions(model, changes)) {
+            return Ok(Vec::new());
+        }
         self.check_names(model)?;
         let mut defined = self.defined.clone();
         let moves = defined.redefine(&self.writer, &self.closed, model)?;

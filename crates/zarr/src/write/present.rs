@@ -61,7 +61,11 @@ pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model:
     let present = OpenedDataset::new(with_attributes, objects, copies, dialect);
     let variables = tree.variables();
     let sources = join_each(variables.iter(), |var| catalog.source(view, *var))?;
-    let mut defined = DefinedState { groups: group_keys(&tree), ..DefinedState::default() };
+    let mut defined = DefinedState {
+        groups: group_keys(&tree),
+        group_slots: tree.group_slots(),
+        ..DefinedState::default()
+    };
     let mut closed = HashMap::new();
     for (var, source) in variables.into_iter().zip(sources) {
         match source.and_then(|source| present.plan(var, source)) {

@@ -163,8 +163,13 @@ impl FormOf<'_> {
         }
         let named = |field: &Field| {
             let ty = self.model.base_atomic(field.ty).filter(|atomic| atomic.is_numeric())?;
-            let name = if self.is_v3() { v3_name(ty) } else { v2_name(ty, ByteOrder::Little) };
-            field.dims.is_empty().then(|| json!([field.name, name]))
+            match (self.is_v3(), field.dims.as_slice()) {
+                (true, []) => Some(json!([field.name, v3_name(ty)])),
+                // The fields of Zarr v3 have no shape.
+                (true, _) => None,
+                (false, []) => Some(json!([field.name, v2_name(ty, ByteOrder::Little)])),
+                (false, dims) => Some(json!([field.name, v2_name(ty, ByteOrder::Little), dims])),
+            }
         };
         let Some(named) = fields.iter().map(named).collect::<Option<Vec<_>>>() else {
             return Ok(self.raw(stored, byte_len));

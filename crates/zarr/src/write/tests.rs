@@ -32,7 +32,7 @@ impl HandPlacer {
 
     fn define(&mut self, model: &Model) {
         let view = MemoryView::new(self.objects.clone());
-        let puts = self.placer.define(&view, model).unwrap();
+        let puts = self.placer.define(&view, model, None).unwrap();
         self.apply(puts);
     }
 

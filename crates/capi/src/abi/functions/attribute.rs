@@ -1,8 +1,7 @@
 //! `netcdf.h`: attributes.
-use crate::abi::table::c_functions;
+use crate::abi::table::{answer, c_functions};
 use crate::c_types::codes::Outcome;
-use crate::c_types::memory::UserTable;
-use crate::c_types::memory::{BytesOut, CText, NameOut, Out};
+use crate::c_types::memory::{BytesOut, CText, NameOut, Out, UserTable};
 use crate::programs::user_calls;
 use crate::values::attributes;
 use std::ffi::c_int;
@@ -14,9 +13,11 @@ c_functions! {
     /// The number of an attribute.
     fn nc_inq_attid(ncid: c_int, varid: c_int, name: CText, idp: Out<c_int>) -> Outcome<()> = attributes::inq_id, or UserTable::inq_attid;
     /// The type of an attribute.
-    fn nc_inq_atttype(ncid: c_int, varid: c_int, name: CText, xtypep: Out<c_int>) -> Outcome<()> = attributes::inq_type, or user_calls::att_type;
+    fn nc_inq_atttype(ncid: c_int, varid: c_int, name: CText, xtypep: Out<c_int>) -> Outcome<()> =>
+        answer!([attributes::inq] (UserTable::inq_att) (ncid, varid, name, xtypep, Out::default()));
     /// The length of an attribute.
-    fn nc_inq_attlen(ncid: c_int, varid: c_int, name: CText, lenp: Out<usize>) -> Outcome<()> = attributes::inq_len, or user_calls::att_len;
+    fn nc_inq_attlen(ncid: c_int, varid: c_int, name: CText, lenp: Out<usize>) -> Outcome<()> =>
+        answer!([attributes::inq] (UserTable::inq_att) (ncid, varid, name, Out::default(), lenp));
     /// The name of an attribute by its number.
     fn nc_inq_attname(ncid: c_int, varid: c_int, attnum: c_int, name: NameOut) -> Outcome<()> = attributes::inq_name, or UserTable::inq_attname;
     /// The values of an attribute in its own type.

@@ -2,21 +2,28 @@
 use crate::abi::table::c_functions;
 use crate::c_types::codes::Outcome;
 use crate::c_types::memory::{BytesOut, CText, Char, In, Long, Out, TextAddress};
+use crate::rules::slabs::CSlab;
+use crate::values::memory_type::ValueNumber;
 use crate::values::{attributes, data};
 use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
     /// Reads a variable.
-    fn nc_get_var(ncid: c_int, varid: c_int, ip: BytesOut) -> Outcome<()> = data::get_var;
+    fn nc_get_var(ncid: c_int, varid: c_int, ip: BytesOut) -> Outcome<()> =>
+        data::get(ncid, varid, None, None, ip);
     /// Reads one value.
-    fn nc_get_var1(ncid: c_int, varid: c_int, indexp: In<usize>, ip: BytesOut) -> Outcome<()> = data::get_var1;
+    fn nc_get_var1(ncid: c_int, varid: c_int, indexp: In<usize>, ip: BytesOut) -> Outcome<()> =>
+        data::get(ncid, varid, Some(CSlab::one(indexp)), None, ip);
     /// Reads a box.
-    fn nc_get_vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, ip: BytesOut) -> Outcome<()> = data::get_vara;
+    fn nc_get_vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, ip: BytesOut) -> Outcome<()> =>
+        data::get(ncid, varid, Some(CSlab::of(startp, countp)), None, ip);
     /// Reads a box with strides.
-    fn nc_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, ip: BytesOut) -> Outcome<()> = data::get_vars;
+    fn nc_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, ip: BytesOut) -> Outcome<()> =>
+        data::get(ncid, varid, Some(CSlab::strided(startp, countp, stridep)), None, ip);
     /// Reads a box with strides into places of the memory.
-    fn nc_get_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, ip: BytesOut) -> Outcome<()> = data::get_varm;
+    fn nc_get_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, ip: BytesOut) -> Outcome<()> =>
+        data::get_mapped(ncid, varid, CSlab::strided(startp, countp, stridep), imapp, None, ip);
 }
 
 /// The functions of one type of memory: its element, and their names.
@@ -26,17 +33,23 @@ macro_rules! typed {
             TYPED, "netcdf.h";
             $(
                 /// Reads an attribute as this type.
-                fn $att(ncid: c_int, varid: c_int, name: CText, ip: Out<$element>) -> Outcome<()> = attributes::get_typed;
+                fn $att(ncid: c_int, varid: c_int, name: CText, ip: Out<$element>) -> Outcome<()> =>
+                    attributes::get_as(ncid, varid, name, <$element>::TYPE, ip.as_bytes());
                 /// Reads a variable as this type.
-                fn $var(ncid: c_int, varid: c_int, ip: Out<$element>) -> Outcome<()> = data::get_var;
+                fn $var(ncid: c_int, varid: c_int, ip: Out<$element>) -> Outcome<()> =>
+                    data::get(ncid, varid, None, Some(<$element>::TYPE), ip.as_bytes());
                 /// Reads one value as this type.
-                fn $var1(ncid: c_int, varid: c_int, indexp: In<usize>, ip: Out<$element>) -> Outcome<()> = data::get_var1;
+                fn $var1(ncid: c_int, varid: c_int, indexp: In<usize>, ip: Out<$element>) -> Outcome<()> =>
+                    data::get(ncid, varid, Some(CSlab::one(indexp)), Some(<$element>::TYPE), ip.as_bytes());
                 /// Reads a box as this type.
-                fn $vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, ip: Out<$element>) -> Outcome<()> = data::get_vara;
+                fn $vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, ip: Out<$element>) -> Outcome<()> =>
+                    data::get(ncid, varid, Some(CSlab::of(startp, countp)), Some(<$element>::TYPE), ip.as_bytes());
                 /// Reads a box with strides as this type.
-                fn $vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, ip: Out<$element>) -> Outcome<()> = data::get_vars;
+                fn $vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, ip: Out<$element>) -> Outcome<()> =>
+                    data::get(ncid, varid, Some(CSlab::strided(startp, countp, stridep)), Some(<$element>::TYPE), ip.as_bytes());
                 /// Reads a box with strides into places of the memory, as this type.
-                fn $varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, ip: Out<$element>) -> Outcome<()> = data::get_varm;
+                fn $varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, ip: Out<$element>) -> Outcome<()> =>
+                    data::get_mapped(ncid, varid, CSlab::strided(startp, countp, stridep), imapp, Some(<$element>::TYPE), ip.as_bytes());
             )*
         }
     };

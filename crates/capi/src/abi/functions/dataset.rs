@@ -1,26 +1,32 @@
 //! `netcdf.h`: files, groups and dimensions.
-use crate::abi::table::c_functions;
+use crate::abi::table::{answer, c_functions};
 use crate::c_types::codes::Outcome;
-use crate::c_types::memory::UserTable;
-use crate::c_types::memory::{CText, ConstText, NameOut, Out};
+use crate::c_types::memory::{CText, ConstText, NameOut, Out, UserTable};
+use crate::files::end_session;
 use crate::opening::open::SystemText;
-use crate::programs::user_calls;
-use crate::programs::user_formats;
+use crate::programs::{user_calls, user_formats};
 use crate::{definitions::inquiry, opening::open};
 use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
+    // In the form that programs parse.
     /// The version of the interface.
-    fn nc_inq_libvers() -> ConstText = open::library_version;
+    fn nc_inq_libvers() -> ConstText =>
+        ConstText(c"4.9.0 of Nov 23 2026 00:00:00 $");
     /// The text of a code.
-    fn nc_strerror(ncerr: c_int) -> SystemText = open::strerror;
+    fn nc_strerror(ncerr: c_int) -> SystemText =>
+        SystemText(ncerr);
     /// Opens a dataset.
     fn nc_open(path: CText, mode: c_int, ncidp: Out<c_int>) -> Outcome<()> = open::open;
     /// Closes a dataset.
     fn nc_close(ncid: c_int) -> Outcome<()> = open::close, or user_formats::close;
     /// Ends what the library holds besides open datasets.
-    fn nc_finalize() -> Outcome<()> = open::finalize;
+    fn nc_finalize() -> Outcome<()> =>
+        {
+        end_session();
+        Ok(())
+    };
     /// The path with which a dataset was opened.
     fn nc_inq_path(ncid: c_int, pathlen: Out<usize>, path: NameOut) -> Outcome<()> = open::path, or user_formats::path;
     /// The format of a dataset.
@@ -30,9 +36,11 @@ c_functions! {
     /// How much a group has, and its first unlimited dimension.
     fn nc_inq(ncid: c_int, ndimsp: Out<c_int>, nvarsp: Out<c_int>, nattsp: Out<c_int>, unlimdimidp: Out<c_int>) -> Outcome<()> = inquiry::inq, or UserTable::inq;
     /// The number of dimensions of a group.
-    fn nc_inq_ndims(ncid: c_int, ndimsp: Out<c_int>) -> Outcome<()> = inquiry::dim_count, or user_calls::dim_count;
+    fn nc_inq_ndims(ncid: c_int, ndimsp: Out<c_int>) -> Outcome<()> =>
+        answer!([inquiry::inq] (UserTable::inq) (ncid, ndimsp, Out::default(), Out::default(), Out::default()));
     /// The number of variables of a group.
-    fn nc_inq_nvars(ncid: c_int, nvarsp: Out<c_int>) -> Outcome<()> = inquiry::variable_count, or user_calls::variable_count;
+    fn nc_inq_nvars(ncid: c_int, nvarsp: Out<c_int>) -> Outcome<()> =>
+        answer!([inquiry::inq] (UserTable::inq) (ncid, Out::default(), nvarsp, Out::default(), Out::default()));
     /// The number of attributes of a group.
     fn nc_inq_natts(ncid: c_int, nattsp: Out<c_int>) -> Outcome<()> = inquiry::attribute_count, or user_calls::attribute_count;
     /// The first unlimited dimension of a group.
@@ -44,9 +52,11 @@ c_functions! {
     /// Name and length of a dimension.
     fn nc_inq_dim(ncid: c_int, dimid: c_int, name: NameOut, lenp: Out<usize>) -> Outcome<()> = inquiry::dim, or UserTable::inq_dim;
     /// The name of a dimension.
-    fn nc_inq_dimname(ncid: c_int, dimid: c_int, name: NameOut) -> Outcome<()> = inquiry::dim_name, or user_calls::dim_name;
+    fn nc_inq_dimname(ncid: c_int, dimid: c_int, name: NameOut) -> Outcome<()> =>
+        answer!([inquiry::dim] (UserTable::inq_dim) (ncid, dimid, name, Out::default()));
     /// The length of a dimension.
-    fn nc_inq_dimlen(ncid: c_int, dimid: c_int, lenp: Out<usize>) -> Outcome<()> = inquiry::dim_len, or user_calls::dim_len;
+    fn nc_inq_dimlen(ncid: c_int, dimid: c_int, lenp: Out<usize>) -> Outcome<()> =>
+        answer!([inquiry::dim] (UserTable::inq_dim) (ncid, dimid, NameOut::default(), lenp));
     /// The dimensions of a group.
     fn nc_inq_dimids(ncid: c_int, ndims: Out<c_int>, dimids: Out<c_int>, include_parents: c_int) -> Outcome<()> = inquiry::dim_ids, or UserTable::inq_dimids;
     /// The variables of a group.
@@ -60,7 +70,8 @@ c_functions! {
     /// The path of a group.
     fn nc_inq_grpname_full(ncid: c_int, lenp: Out<usize>, full_name: NameOut) -> Outcome<()> = inquiry::group_full_name, or UserTable::inq_grpname_full;
     /// The length of the path of a group.
-    fn nc_inq_grpname_len(ncid: c_int, lenp: Out<usize>) -> Outcome<()> = inquiry::group_name_len, or user_calls::group_name_len;
+    fn nc_inq_grpname_len(ncid: c_int, lenp: Out<usize>) -> Outcome<()> =>
+        answer!([inquiry::group_full_name] (UserTable::inq_grpname_full) (ncid, lenp, NameOut::default()));
     /// The enclosing group.
     fn nc_inq_grp_parent(ncid: c_int, parent_ncid: Out<c_int>) -> Outcome<()> = inquiry::group_parent, or UserTable::inq_grp_parent;
     /// A subgroup by name.

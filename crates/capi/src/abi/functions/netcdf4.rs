@@ -1,10 +1,15 @@
 //! Functions that tables of user-defined formats refer to: those of netCDF-C for netCDF-4 files, and what stands in the places
 //! for steps and maps.
 use crate::abi::table::c_functions;
-use crate::c_types::codes::Outcome;
+use crate::c_types::codes::{Code, NC_EFILTER, Outcome};
 use crate::c_types::memory::{Bytes, BytesOut, CText, In, NameOut, Out};
+use crate::files::{GLOBAL, group_of};
+use crate::rules::slabs::{
+    CSlab,
+    SlabMemory::{Read, Written},
+};
 use crate::{
-    definitions::inquiry, definitions::types, rules::equality, support::refusals, values::attributes,
+    definitions::inquiry, definitions::storage, definitions::types, rules::equality, values::attributes,
     values::default_slabs, values::netcdf4_calls,
 };
 use std::ffi::c_int;
@@ -27,13 +32,28 @@ c_functions! {
     fn NC4_inq_varids(ncid: c_int, nvars: Out<c_int>, varids: Out<c_int>) -> Outcome<()> = inquiry::var_ids;
     /// The number of a variable.
     fn NC4_inq_varid(ncid: c_int, name: CText, varidp: Out<c_int>) -> Outcome<()> = inquiry::var_id;
+    // Filters are asked for by other functions.
     /// Everything about a variable but its filters.
     fn NC4_inq_var_all(
         ncid: c_int, varid: c_int, name: NameOut, xtypep: Out<c_int>, ndimsp: Out<c_int>, dimidsp: Out<c_int>, nattsp: Out<c_int>,
         shufflep: Out<c_int>, deflatep: Out<c_int>, deflate_levelp: Out<c_int>, fletcher32p: Out<c_int>, contiguousp: Out<c_int>,
         chunksizesp: Out<usize>, no_fill: Out<c_int>, fill_valuep: BytesOut, endiannessp: Out<c_int>, idp: Out<u32>,
         nparamsp: Out<usize>, params: Out<u32>,
-    ) -> Outcome<()> = netcdf4_calls::var_all;
+    ) -> Outcome<()> => {
+        if varid == GLOBAL {
+            return inquiry::attribute_count(ncid, nattsp);
+        }
+        inquiry::var(ncid, varid, name, xtypep, ndimsp, dimidsp, nattsp)?;
+        storage::chunking(ncid, varid, contiguousp, chunksizesp)?;
+        let asks_for_filters = !(deflatep.is_null() && deflate_levelp.is_null() && idp.is_null() && nparamsp.is_null() && params.is_null());
+        if asks_for_filters {
+            return Err(Code(NC_EFILTER));
+        }
+        storage::deflate(ncid, varid, shufflep, Out::default(), Out::default())?;
+        storage::fletcher32(ncid, varid, fletcher32p)?;
+        storage::fill(ncid, varid, no_fill, fill_valuep)?;
+        storage::endian(ncid, varid, endiannessp)
+    };
     /// Type and length of an attribute.
     fn NC4_inq_att(ncid: c_int, varid: c_int, name: CText, xtypep: Out<c_int>, lenp: Out<usize>) -> Outcome<()> = attributes::inq;
     /// The number of an attribute.
@@ -65,15 +85,21 @@ c_functions! {
     /// Everything about a user-defined type.
     fn NC4_inq_user_type(ncid: c_int, xtype: c_int, name: NameOut, size: Out<usize>, base_nc_typep: Out<c_int>, nfieldsp: Out<usize>, classp: Out<c_int>) -> Outcome<()> = types::inq_user;
     /// Logs definitions; nothing is logged.
-    fn NC4_show_metadata(ncid: c_int) -> Outcome<()> = refusals::show;
+    fn NC4_show_metadata(ncid: c_int) -> Outcome<()> =>
+        group_of(ncid).map(|_| ());
     /// Reads a slab with steps.
-    fn NC4_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> = default_slabs::get_steps;
+    fn NC4_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), None, Read(value), memtype);
     /// Reads a slab with steps by the calls for boxes that a table has.
-    fn NCDEFAULT_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> = default_slabs::get_steps;
+    fn NCDEFAULT_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), None, Read(value), memtype);
     /// Writes a slab with steps by the calls for boxes that a table has.
-    fn NCDEFAULT_put_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> = default_slabs::put_steps;
+    fn NCDEFAULT_put_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), None, Written(value), memtype);
     /// Reads a slab whose elements have distances of their own in memory, by the calls for boxes that a table has.
-    fn NCDEFAULT_get_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> = default_slabs::get_mapped;
+    fn NCDEFAULT_get_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: BytesOut, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), Some(imapp), Read(value), memtype);
     /// Writes a slab whose elements have distances of their own in memory, by the calls for boxes that a table has.
-    fn NCDEFAULT_put_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> = default_slabs::put_mapped;
+    fn NCDEFAULT_put_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, value: Bytes, memtype: c_int) -> Outcome<()> =>
+        default_slabs::call((ncid, varid), CSlab::strided(startp, countp, stridep), Some(imapp), Written(value), memtype);
 }

@@ -5,6 +5,7 @@ use crate::c_types::memory::{
     AddressOut, ByteBuffer, Bytes, BytesOut, CText, Char, KeptPointer, NameOut, NoAnswer, Out, TextList,
     TextListIn, TextOut, TextsOut,
 };
+use crate::process::{plugin_folders, set_plugin_folders};
 use crate::{
     definitions::auxiliary, definitions::types, opening::create, support::netcdf_tools, support::plugin_paths,
 };
@@ -17,11 +18,14 @@ c_functions! {
     /// The size of blocks of metadata that was chosen.
     fn nc_get_meta_block_size(sizep: Out<usize>) -> Outcome<()> = create::meta_block;
     /// How many folders are searched for plugins.
-    fn nc_plugin_path_ndirs(ndirsp: Out<usize>) -> Outcome<()> = plugin_paths::count;
+    fn nc_plugin_path_ndirs(ndirsp: Out<usize>) -> Outcome<()> =>
+        ndirsp.store(plugin_folders().len());
     /// The folders that are searched for plugins.
-    fn nc_plugin_path_get(dirs: TextList) -> Outcome<()> = plugin_paths::folders;
+    fn nc_plugin_path_get(dirs: TextList) -> Outcome<()> =>
+        dirs.set(&plugin_folders());
     /// Chooses the folders that are searched for plugins, for what is opened from now on.
-    fn nc_plugin_path_set(dirs: TextListIn) -> Outcome<()> = plugin_paths::set_folders;
+    fn nc_plugin_path_set(dirs: TextListIn) -> Outcome<()> =>
+        dirs.texts().map(set_plugin_folders);
 }
 
 c_functions! {
@@ -45,9 +49,11 @@ c_functions! {
     /// Frees a list of folders.
     fn ncaux_plugin_path_reclaim(dirs: TextList) -> Outcome<()> = plugin_paths::reclaim;
     /// Adds a folder at the end.
-    fn ncaux_plugin_path_append(dirs: TextList, dir: CText) -> Outcome<()> = plugin_paths::append;
+    fn ncaux_plugin_path_append(dirs: TextList, dir: CText) -> Outcome<()> =>
+        plugin_paths::insert(dirs, &dir, false);
     /// Adds a folder at the start.
-    fn ncaux_plugin_path_prepend(dirs: TextList, dir: CText) -> Outcome<()> = plugin_paths::prepend;
+    fn ncaux_plugin_path_prepend(dirs: TextList, dir: CText) -> Outcome<()> =>
+        plugin_paths::insert(dirs, &dir, true);
     /// Bytes of the folders that are searched for plugins, as one text.
     fn ncaux_plugin_path_stringlen() -> c_int = plugin_paths::text_len;
     /// The folders that are searched for plugins, as one text with semicolons.
@@ -63,11 +69,14 @@ c_functions! {
     /// UTF-8 in normalization form C.
     fn nc_utf8_normalize(utf8: CText, normalp: TextOut) -> Outcome<()> = netcdf_tools::normalize_utf8;
     /// A new buffer.
-    fn ncbytesnew() -> ByteBuffer = netcdf_tools::buffer_new;
+    fn ncbytesnew() -> ByteBuffer =>
+        ByteBuffer::empty();
     /// Takes the bytes out of a buffer.
-    fn ncbytesextract(buffer: ByteBuffer) -> KeptPointer = netcdf_tools::buffer_take;
+    fn ncbytesextract(buffer: ByteBuffer) -> KeptPointer =>
+        KeptPointer(buffer.take());
     /// Frees a buffer.
-    fn ncbytesfree(buffer: ByteBuffer) -> NoAnswer = netcdf_tools::buffer_free;
+    fn ncbytesfree(buffer: ByteBuffer) -> NoAnswer =>
+        buffer.free();
     /// Appends the bytes of a file to a buffer.
     fn NC_readfile(filename: CText, content: ByteBuffer) -> Outcome<()> = auxiliary::append_file;
     /// The version of the HDF5 that the process has besides, or of the one with which netCDF-C 4.9.0 was built.

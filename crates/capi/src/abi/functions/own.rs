@@ -5,6 +5,7 @@ use crate::c_types::memory::{
     AddressesIn, CText, ConstText, In, KeptPointer, LastErrorText, NoAnswer, OwnedText, StartsIn, TextOut,
 };
 use crate::definitions::define_storage;
+use crate::process::configure;
 use crate::support::own_interface;
 use std::ffi::c_int;
 
@@ -13,9 +14,11 @@ c_functions! {
     /// The version of ncirrus.
     fn nci_version() -> ConstText = own_interface::version;
     /// What went wrong in the last call of this thread that failed: object, place and value. It stands until the next one.
-    fn nci_last_error() -> LastErrorText = own_interface::last_error;
+    fn nci_last_error() -> LastErrorText =>
+        LastErrorText;
     /// Sets a key of ncirrus's configuration for what is opened from now on.
-    fn nci_configure(key: CText, value: CText) -> Outcome<()> = own_interface::configure;
+    fn nci_configure(key: CText, value: CText) -> Outcome<()> =>
+        Ok(configure(&key.text()?, &value.text()?)?);
     /// Reads slabs of several variables of a group, each in its own type, fetched together.
     fn nci_read_many(ncid: c_int, many: usize, varids: In<c_int>, startps: StartsIn, countps: StartsIn, values: AddressesIn) -> Outcome<()> = own_interface::read_many;
     /// How a slab would be read, as JSON; of the whole variable without a start.

@@ -1,34 +1,40 @@
 //! Functions that always answer the same, and those of Fortran.
 use crate::abi::table::{c_functions, same_functions};
-use crate::c_types::codes::Outcome;
-use crate::c_types::memory::UserTable;
-use crate::c_types::memory::{CText, In, KeptPointer, Out};
-use crate::programs::user_formats;
-use crate::{definitions::define_storage, definitions::storage, opening::chunk_caches, support::refusals};
+use crate::c_types::codes::{Code, NC_ENOFILTER, NC_ENOPAR, NC_ENOTNC4, NC_EPERM, Outcome};
+use crate::c_types::memory::{CText, In, KeptPointer, Out, UserTable};
+use crate::programs::user_formats::check_id;
+use crate::{definitions::define_storage, definitions::storage, opening::chunk_caches};
 use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
     /// The processor, of which there is one.
-    fn nc_inq_base_pe(ncid: c_int, pe: Out<c_int>) -> Outcome<()> = refusals::processor, or user_formats::processor;
+    fn nc_inq_base_pe(ncid: c_int, pe: Out<c_int>) -> Outcome<()> =>
+        check_id(ncid).and_then(|()| pe.store(0));
     /// Chooses a processor; there is one.
-    fn nc_set_base_pe(ncid: c_int, pe: c_int) -> Outcome<()> = refusals::set_processor, or user_formats::set_processor;
+    fn nc_set_base_pe(ncid: c_int, pe: c_int) -> Outcome<()> =>
+        check_id(ncid);
     /// Logs definitions; nothing is logged.
-    fn nc_show_metadata(ncid: c_int) -> Outcome<()> = refusals::show, or UserTable::show_metadata;
+    fn nc_show_metadata(ncid: c_int) -> Outcome<()> = check_id, or UserTable::show_metadata;
 }
 
 c_functions! {
     FORTRAN, "";
     /// Creates a dataset for parallel access.
-    fn nc_create_par(path: CText, cmode: c_int, comm: KeptPointer, info: KeptPointer, ncidp: Out<c_int>) -> Outcome<()> = refusals::parallel;
+    fn nc_create_par(path: CText, cmode: c_int, comm: KeptPointer, info: KeptPointer, ncidp: Out<c_int>) -> Outcome<()> =>
+        Err(Code(NC_ENOPAR));
     /// Opens a dataset for parallel access.
-    fn nc_open_par(path: CText, mode: c_int, comm: KeptPointer, info: KeptPointer, ncidp: Out<c_int>) -> Outcome<()> = refusals::parallel;
+    fn nc_open_par(path: CText, mode: c_int, comm: KeptPointer, info: KeptPointer, ncidp: Out<c_int>) -> Outcome<()> =>
+        Err(Code(NC_ENOPAR));
     /// Creates a dataset for parallel access.
-    fn nc_create_par_fortran(path: CText, cmode: c_int, comm: c_int, info: c_int, ncidp: Out<c_int>) -> Outcome<()> = refusals::parallel_fortran;
+    fn nc_create_par_fortran(path: CText, cmode: c_int, comm: c_int, info: c_int, ncidp: Out<c_int>) -> Outcome<()> =>
+        Err(Code(NC_ENOPAR));
     /// Opens a dataset for parallel access.
-    fn nc_open_par_fortran(path: CText, mode: c_int, comm: c_int, info: c_int, ncidp: Out<c_int>) -> Outcome<()> = refusals::parallel_fortran;
+    fn nc_open_par_fortran(path: CText, mode: c_int, comm: c_int, info: c_int, ncidp: Out<c_int>) -> Outcome<()> =>
+        Err(Code(NC_ENOPAR));
     /// Chooses how a variable is accessed in parallel.
-    fn nc_var_par_access(ncid: c_int, varid: c_int, par_access: c_int) -> Outcome<()> = refusals::parallel_variable, or user_formats::parallel_variable;
+    fn nc_var_par_access(ncid: c_int, varid: c_int, par_access: c_int) -> Outcome<()> =>
+        check_id(ncid).and(Err(Code(NC_ENOPAR)));
     /// Chooses chunks.
     fn nc_def_var_chunking_ints(ncid: c_int, varid: c_int, storage: c_int, chunksizesp: In<c_int>) -> Outcome<()> = define_storage::chunking_ints;
     /// The kind of storage and the chunks of a variable.
@@ -46,23 +52,26 @@ c_functions! {
 c_functions! {
     DISPATCH, "netcdf_dispatch.h";
     /// No filter.
-    fn NC_NOOP_inq_filter_avail() -> Outcome<()> = refusals::no_filter;
+    fn NC_NOOP_inq_filter_avail() -> Outcome<()> =>
+        Err(Code(NC_ENOFILTER));
     /// No filters.
-    fn NC_NOOP_inq_var_filter_ids(ncid: c_int, varid: c_int, nfilters: Out<usize>, filterids: Out<u32>) -> Outcome<()> = refusals::no_filters;
+    fn NC_NOOP_inq_var_filter_ids(ncid: c_int, varid: c_int, nfilters: Out<usize>, filterids: Out<u32>) -> Outcome<()> =>
+        nfilters.store(0);
     /// No filter.
-    fn NC_NOOP_inq_var_filter_info() -> Outcome<()> = refusals::no_filter;
+    fn NC_NOOP_inq_var_filter_info() -> Outcome<()> =>
+        Err(Code(NC_ENOFILTER));
 }
 
 same_functions! {
     ALIKE, "netcdf_dispatch.h";
     /// Only in netCDF-4.
-    refusals::not_netcdf4:
+    Err(Code(NC_ENOTNC4)) =>
         NC_NOTNC3_get_varm NC_NOTNC3_put_varm NC_NOTNC4_def_compound NC_NOTNC4_def_enum NC_NOTNC4_def_grp
         NC_NOTNC4_def_opaque;
     /// Only in netCDF-4.
-    refusals::read_only: NC_NOTNC4_def_var_chunking;
+    Err(Code(NC_EPERM)) => NC_NOTNC4_def_var_chunking;
     /// Only in netCDF-4.
-    refusals::not_netcdf4:
+    Err(Code(NC_ENOTNC4)) =>
         NC_NOTNC4_def_var_deflate NC_NOTNC4_def_var_endian NC_NOTNC4_def_var_filter NC_NOTNC4_def_var_fletcher32
         NC_NOTNC4_def_var_quantize NC_NOTNC4_def_vlen NC_NOTNC4_get_var_chunk_cache NC_NOTNC4_get_vlen_element
         NC_NOTNC4_inq_compound_field NC_NOTNC4_inq_compound_fieldindex NC_NOTNC4_inq_dimids
@@ -73,11 +82,11 @@ same_functions! {
         NC_NOTNC4_insert_array_compound NC_NOTNC4_insert_compound NC_NOTNC4_insert_enum
         NC_NOTNC4_put_vlen_element NC_NOTNC4_rename_grp NC_NOTNC4_set_var_chunk_cache NC_NOTNC4_var_par_access;
     /// Only for reading.
-    refusals::nothing: NC_RO__enddef;
+    Ok(()) => NC_RO__enddef;
     /// Only for reading.
-    refusals::read_only:
+    Err(Code(NC_EPERM)) =>
         NC_RO_create NC_RO_def_dim NC_RO_def_var NC_RO_def_var_fill NC_RO_del_att NC_RO_put_att NC_RO_put_vara
         NC_RO_redef NC_RO_rename_att NC_RO_rename_dim NC_RO_rename_var NC_RO_set_fill;
     /// Nothing to do.
-    refusals::nothing: NC_RO_sync;
+    Ok(()) => NC_RO_sync;
 }

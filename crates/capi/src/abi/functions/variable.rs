@@ -1,8 +1,7 @@
 //! `netcdf.h` and `netcdf_filter.h`: variables and how they are stored.
 use crate::abi::table::c_functions;
 use crate::c_types::codes::Outcome;
-use crate::c_types::memory::UserTable;
-use crate::c_types::memory::{BytesOut, CText, NameOut, Out};
+use crate::c_types::memory::{BytesOut, CText, NameOut, Out, UserTable};
 use crate::programs::user_calls;
 use crate::{definitions::inquiry, definitions::storage};
 use std::ffi::c_int;

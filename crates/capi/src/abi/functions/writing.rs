@@ -1,14 +1,13 @@
 //! `netcdf.h`: files that are created, definitions, and attributes that are written.
-use crate::abi::table::c_functions;
-use crate::c_types::codes::Outcome;
-use crate::c_types::memory::UserTable;
-use crate::c_types::memory::{Bytes, BytesOut, CText, In, Out};
-use crate::programs::user_calls;
-use crate::programs::user_formats;
+use crate::abi::table::{answer, c_functions};
+use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
+use crate::c_types::memory::{Bytes, BytesOut, CText, In, Out, UserTable};
+use crate::programs::{user_calls, user_formats};
 use crate::{
     definitions::define, definitions::define_storage, definitions::define_types, definitions::storage,
     opening::chunk_caches, opening::create, opening::open, rules::equality, values::put_attributes,
 };
+use ncirrus::netcdf::filters::{BZIP2, ZSTD};
 use std::ffi::c_int;
 
 c_functions! {
@@ -16,17 +15,20 @@ c_functions! {
     /// Creates a dataset.
     fn nc_create(path: CText, cmode: c_int, ncidp: Out<c_int>) -> Outcome<()> = create::create;
     /// Creates a dataset, with hints of sizes.
-    fn nc__create(path: CText, cmode: c_int, initialsz: usize, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = create::create_sized;
+    fn nc__create(path: CText, cmode: c_int, initialsz: usize, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> =>
+        create::create_on_processor(path, cmode, initialsz, 0, chunksizehintp, ncidp);
     /// Creates a dataset, with hints of sizes.
     fn nc__create_mp(path: CText, cmode: c_int, initialsz: usize, basepe: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = create::create_on_processor;
     /// Opens a dataset, with a hint of sizes.
-    fn nc__open(path: CText, mode: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = open::open_sized;
+    fn nc__open(path: CText, mode: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> =>
+        open::open_on_processor(path, mode, 0, chunksizehintp, ncidp);
     /// Opens a dataset, with a hint of sizes.
     fn nc__open_mp(path: CText, mode: c_int, basepe: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = open::open_on_processor;
     /// Removes a dataset.
     fn nc_delete(path: CText) -> Outcome<()> = create::delete;
     /// Removes a dataset.
-    fn nc_delete_mp(path: CText, basepe: c_int) -> Outcome<()> = create::delete_on_processor;
+    fn nc_delete_mp(path: CText, basepe: c_int) -> Outcome<()> =>
+        if basepe == 0 { create::delete(path) } else { Err(Code(NC_EINVAL)) };
     /// The format of new datasets for which no flag says it.
     fn nc_set_default_format(format: c_int, old_formatp: Out<c_int>) -> Outcome<()> = create::set_default_format;
     /// How objects of new netCDF-4 files are aligned.
@@ -38,11 +40,13 @@ c_functions! {
     /// Closes a dataset without its latest definitions.
     fn nc_abort(ncid: c_int) -> Outcome<()> = open::abort, or user_formats::abort;
     /// Prepares the library; each call does it where needed.
-    fn nc_initialize() -> Outcome<()> = open::initialize;
+    fn nc_initialize() -> Outcome<()> =>
+        Ok(());
     /// Enters define mode.
     fn nc_redef(ncid: c_int) -> Outcome<()> = define::redef, or UserTable::redef;
     /// Leaves define mode.
-    fn nc_enddef(ncid: c_int) -> Outcome<()> = define::enddef, or user_calls::enddef;
+    fn nc_enddef(ncid: c_int) -> Outcome<()> =>
+        answer!([define::enddef_padded] (UserTable::_enddef) (ncid, 0, 1, 0, 1));
     /// Leaves define mode, with room for later definitions.
     fn nc__enddef(ncid: c_int, h_minfree: usize, v_align: usize, v_minfree: usize, r_align: usize) -> Outcome<()> = define::enddef_padded, or UserTable::_enddef;
     /// Whether new variables have fill values.
@@ -114,13 +118,17 @@ c_functions! {
 c_functions! {
     FILTERS, "netcdf_filter.h";
     /// Chooses bzip2.
-    fn nc_def_var_bzip2(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> = define_storage::bzip2;
+    fn nc_def_var_bzip2(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> =>
+        define_storage::level(ncid, varid, BZIP2, 1..=9, level);
     /// Whether bzip2 is chosen.
-    fn nc_inq_var_bzip2(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, levelp: Out<c_int>) -> Outcome<()> = storage::bzip2;
+    fn nc_inq_var_bzip2(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, levelp: Out<c_int>) -> Outcome<()> =>
+        storage::level(ncid, varid, BZIP2, hasfilterp, levelp);
     /// Chooses zstd.
-    fn nc_def_var_zstandard(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> = define_storage::zstandard;
+    fn nc_def_var_zstandard(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> =>
+        define_storage::level(ncid, varid, ZSTD, -131_072..=22, level);
     /// Whether zstd is chosen.
-    fn nc_inq_var_zstandard(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, levelp: Out<c_int>) -> Outcome<()> = storage::zstandard;
+    fn nc_inq_var_zstandard(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, levelp: Out<c_int>) -> Outcome<()> =>
+        storage::level(ncid, varid, ZSTD, hasfilterp, levelp);
     /// Chooses blosc.
     fn nc_def_var_blosc(ncid: c_int, varid: c_int, subcompressor: u32, level: u32, blocksize: u32, addshuffle: u32) -> Outcome<()> = define_storage::blosc;
     /// Whether blosc is chosen.

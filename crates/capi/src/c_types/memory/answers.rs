@@ -36,18 +36,33 @@ impl CReturn for Outcome<()> {
     }
 }
 
-/// Any number.
-impl CReturn for c_int {
-    type Raw = Self;
-    fn c_type() -> String {
-        "int".to_owned()
-    }
-    fn into_raw(self) -> c_int {
-        self
-    }
-    fn panicked() -> Self {
-        0
-    }
+/// How C receives an answer, and the answer of a call that panicked: `Answer: raw type, type in C, conversion, answer;`.
+macro_rules! returned_as {
+    ($($answer:ty: $raw:ty, $c:literal, |$own:ident| $into:expr, $panicked:expr;)*) => {$(
+        impl $crate::c_types::memory::CReturn for $answer {
+            type Raw = $raw;
+            fn c_type() -> String {
+                $c.to_owned()
+            }
+            fn into_raw(self) -> Self::Raw {
+                let $own = self;
+                $into
+            }
+            fn panicked() -> Self {
+                $panicked
+            }
+        }
+    )*};
+}
+
+pub(crate) use returned_as;
+
+returned_as! {
+    c_int: c_int, "int", |number| number, 0;
+    ConstText: *const c_char, "const char *", |text| text.0.as_ptr(), Self(c"");
+    OwnedText: *mut c_char, "char *", |text| text.address(), Self(None);
+    NoAnswer: (), "void", |_none| (), Self;
+    LastErrorText: *const c_char, "const char *", |_last| crate::process::last_error::address(), Self;
 }
 
 /// A size.
@@ -69,34 +84,14 @@ impl CReturn for usize {
 #[derive(Debug)]
 pub(crate) struct ConstText(pub &'static CStr);
 
-impl CReturn for ConstText {
-    type Raw = *const c_char;
-    fn c_type() -> String {
-        "const char *".to_owned()
-    }
-    fn into_raw(self) -> *const c_char {
-        self.0.as_ptr()
-    }
-    fn panicked() -> Self {
-        Self(c"")
-    }
-}
-
 /// Text that the caller frees; null if there is none.
 #[derive(Debug)]
 pub(crate) struct OwnedText(pub Option<Vec<u8>>);
 
-impl CReturn for OwnedText {
-    type Raw = *mut c_char;
-    fn c_type() -> String {
-        "char *".to_owned()
-    }
-    fn into_raw(self) -> *mut c_char {
+impl OwnedText {
+    fn address(self) -> *mut c_char {
         let address = self.0.and_then(|text| super::allocated_text(&text).ok());
         std::ptr::with_exposed_provenance_mut(address.unwrap_or(0))
-    }
-    fn panicked() -> Self {
-        Self(None)
     }
 }
 
@@ -104,30 +99,6 @@ impl CReturn for OwnedText {
 #[derive(Debug)]
 pub(crate) struct NoAnswer;
 
-impl CReturn for NoAnswer {
-    type Raw = ();
-    fn c_type() -> String {
-        "void".to_owned()
-    }
-    fn into_raw(self) {}
-    fn panicked() -> Self {
-        Self
-    }
-}
-
 /// The text of the last error of this thread.
 #[derive(Debug)]
 pub(crate) struct LastErrorText;
-
-impl CReturn for LastErrorText {
-    type Raw = *const c_char;
-    fn c_type() -> String {
-        "const char *".to_owned()
-    }
-    fn into_raw(self) -> *const c_char {
-        crate::process::last_error::address()
-    }
-    fn panicked() -> Self {
-        Self
-    }
-}

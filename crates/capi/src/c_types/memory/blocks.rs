@@ -1,7 +1,7 @@
 //! Blocks of `malloc`, which programs free with `free`. They are passed on as addresses: numbers in the images of structures
 //! that are copied to the caller.
-use super::Bytes;
-use crate::c_types::codes::{Code, NC_EINVAL, NC_ENOMEM, NC_ERANGE, Outcome};
+use super::In;
+use crate::c_types::codes::{Code, NC_ENOMEM, NC_ERANGE, Outcome};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -81,13 +81,7 @@ impl CBlock {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn bytes(&self, len: usize) -> Outcome<Vec<u8>> {
-        if len > 0 && self.0 == 0 {
-            return Err(Code(NC_EINVAL));
-        }
-        let pointer: *const c_void = std::ptr::with_exposed_provenance(self.0);
-        // SAFETY: a structure of the program says that the block has this length; the bytes are copied at once.
-        let bytes = unsafe { <Bytes as super::CArgument>::from_raw(pointer) };
-        Ok(bytes.read(len)?.to_vec())
+        In::at_address(self.0).read(len).map(<[u8]>::to_vec)
     }
 
     /// The text in the block; `None` for a null pointer.
@@ -227,7 +221,7 @@ extern "C" fn in_child() {
 #[cfg(unix)]
 fn act_at_fork(which: usize) {
     if let Some(act) = AT_FORK.get().and_then(|acts| acts.get(which)) {
-        // Without it the child may wait for threads that it does not have; nobody is there who could be told.
+        // Without it the child may wait for threads that it does not have; there is no call to return an error.
         let _ = std::panic::catch_unwind(act);
     }
 }

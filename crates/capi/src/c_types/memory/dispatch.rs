@@ -1,5 +1,5 @@
 //! Tables of functions with which programs add formats of their own (`nc_def_user_format`).
-use super::roles::passed_as;
+use super::roles::{passed_as, store};
 use super::{Bytes, BytesOut, CArgument, CPassed, CText, In, KeptPointer, NameOut, Out};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use std::ffi::c_int;
@@ -34,15 +34,7 @@ passed_as!(UserTable, *const CDispatch, "NC_Dispatch *");
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PassedTable(pub(crate) UserTable);
 
-impl CArgument for PassedTable {
-    type Raw = *const CDispatch;
-    fn c_type() -> String {
-        "const struct NC_Dispatch *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(UserTable(raw))
-    }
-}
+passed_as!(PassedTable, *const CDispatch, "const struct NC_Dispatch *", |raw| Self(UserTable(raw)));
 
 impl CPassed for PassedTable {
     fn raw(self) -> Self::Raw {
@@ -55,10 +47,7 @@ passed_as!(TableOut, *mut *const CDispatch, "NC_Dispatch **");
 impl TableOut {
     /// Stores the address of a table, unless the program does not want it.
     pub(crate) fn set(self, table: UserTable) {
-        if !self.0.is_null() {
-            // SAFETY: not null, so it has room for a pointer.
-            unsafe { self.0.write(table.0) };
-        }
+        store(self.0, table.0);
     }
 }
 

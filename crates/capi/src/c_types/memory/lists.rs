@@ -1,8 +1,9 @@
 //! Structures of the library that programs hold by pointer: lists of pointers, whose fields the macros of programs read, and
 //! addresses of datasets in parts, which they only pass back.
+use super::answers::returned_as;
 use super::blocks::{address_in, allocated, free_address};
-use super::roles::passed_as;
-use super::{Bytes, CArgument, CReturn, free_address as free_block};
+use super::roles::{passed_as, store};
+use super::{BytesOut, CArgument, CPassed, In, NoAnswer, free_address as free_block};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use crate::c_types::compound_draft::CompoundDraft;
 use ncirrus::netcdf::UriParts;
@@ -24,17 +25,9 @@ pub(crate) struct ListHandle(*mut CList);
 
 passed_as!(ListHandle, *mut CList, "NClist *");
 
-impl CReturn for ListHandle {
-    type Raw = *mut CList;
-    fn c_type() -> String {
-        "NClist *".to_owned()
-    }
-    fn into_raw(self) -> *mut CList {
-        self.0
-    }
-    fn panicked() -> Self {
-        Self(std::ptr::null_mut())
-    }
+returned_as! {
+    ListHandle: *mut CList, "NClist *", |list| list.0, Self(std::ptr::null_mut());
+    KeptPointer: *mut c_void, "void *", |kept| kept.raw(), Self(0);
 }
 
 impl ListHandle {
@@ -49,16 +42,12 @@ impl ListHandle {
     pub(crate) fn items(self) -> Option<Vec<usize>> {
         // SAFETY: null, or a list that `empty` made and the program passes back.
         let list = unsafe { self.0.as_ref() }?;
-        let pointer: *const c_void = std::ptr::with_exposed_provenance(list.items);
-        // SAFETY: the list's own block, which holds `capacity` addresses, at least `len`.
-        let bytes = unsafe { Bytes::from_raw(pointer) };
-        let bytes = bytes.read(list.len.checked_mul(size_of::<usize>())?).ok()?;
-        Some(bytes.chunks_exact(size_of::<usize>()).map(address_in).collect())
+        BytesOut::at_address(list.items).as_bytes().addresses(list.len).ok()
     }
 
     /// Replaces the items; false for a null list and if there is no memory.
     pub(crate) fn replace(self, items: &[usize]) -> bool {
-        // SAFETY: null, or a list that `empty` made, and nobody else uses it during the call.
+        // SAFETY: null, or a list that `empty` made, and this call alone uses it.
         let Some(list) = (unsafe { self.0.as_mut() }) else { return false };
         let image: Vec<u8> = items.iter().flat_map(|item| item.to_ne_bytes()).collect();
         let Ok(block) = allocated(&image) else { return false };
@@ -78,32 +67,11 @@ impl ListHandle {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeptPointer(pub(crate) usize);
 
-impl CArgument for KeptPointer {
-    type Raw = *mut c_void;
-    fn c_type() -> String {
-        "void *".to_owned()
-    }
-    unsafe fn from_raw(raw: *mut c_void) -> Self {
-        Self(raw.expose_provenance())
-    }
-}
+passed_as!(KeptPointer, *mut c_void, "void *", |raw: *mut c_void| Self(raw.expose_provenance()));
 
-impl super::CPassed for KeptPointer {
+impl CPassed for KeptPointer {
     fn raw(self) -> *mut c_void {
         std::ptr::with_exposed_provenance_mut(self.0)
-    }
-}
-
-impl CReturn for KeptPointer {
-    type Raw = *mut c_void;
-    fn c_type() -> String {
-        "void *".to_owned()
-    }
-    fn into_raw(self) -> *mut c_void {
-        std::ptr::with_exposed_provenance_mut(self.0)
-    }
-    fn panicked() -> Self {
-        Self(0)
     }
 }
 
@@ -125,16 +93,17 @@ impl UriHandle {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn parts(&mut self) -> Outcome<&mut UriParts> {
-        // SAFETY: null, or what `UriOut::set` handed out and `free` has not ended; nobody else uses it during the call.
+        // SAFETY: null, or what `UriOut::set` handed out and `free` has not ended; this call alone uses it.
         unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))
     }
 
     /// Ends it.
-    pub(crate) fn free(self) {
+    pub(crate) fn free(self) -> NoAnswer {
         if !self.0.is_null() {
             // SAFETY: what `UriOut::set` handed out; the program passes it here once.
             drop(unsafe { Box::from_raw(self.0) });
         }
+        NoAnswer
     }
 }
 
@@ -142,9 +111,7 @@ impl UriOut {
     /// Hands out the parts, or null for none.
     pub(crate) fn set(self, parts: Option<UriParts>) {
         if !self.0.is_null() {
-            let pointer = parts.map_or(std::ptr::null_mut(), |parts| Box::into_raw(Box::new(parts)));
-            // SAFETY: not null, so it has room for a pointer.
-            unsafe { self.0.write(pointer) };
+            store(self.0, parts.map_or(std::ptr::null_mut(), |parts| Box::into_raw(Box::new(parts))));
         }
     }
 }
@@ -156,7 +123,7 @@ pub(crate) struct AddressOut(*mut *mut c_void);
 passed_as!(AddressOut, *mut *mut c_void, "void **");
 
 impl AddressOut {
-    /// Whether nobody wants the address.
+    /// Whether the address is not wanted.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -166,37 +133,23 @@ impl AddressOut {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn addresses(self, len: usize) -> Outcome<Vec<usize>> {
-        // SAFETY: null, or an array of pointers, which is borrowed during the call.
-        let bytes = unsafe { Bytes::from_raw(self.0.cast()) };
-        let bytes = bytes.read(len.checked_mul(size_of::<usize>()).ok_or(Code(NC_EINVAL))?)?;
-        Ok(bytes.chunks_exact(size_of::<usize>()).map(address_in).collect())
+        BytesOut::at_address(self.0.expose_provenance()).as_bytes().addresses(len)
     }
 
     /// Stores an address, unless the caller does not want it.
     pub(crate) fn set(self, address: usize) {
-        if !self.0.is_null() {
-            // SAFETY: not null, so it has room for a pointer.
-            unsafe { self.0.write(std::ptr::with_exposed_provenance_mut(address)) };
-        }
+        store(self.0, std::ptr::with_exposed_provenance_mut(address));
     }
 }
 
 /// As [`AddressOut`], where C names what is at the address.
-macro_rules! typed_address {
-    ($(#[$doc:meta])* $role:ident, $c:literal) => {
+macro_rules! typed_addresses {
+    ($($(#[$doc:meta])* $role:ident = $c:literal;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy)]
         pub(crate) struct $role(AddressOut);
 
-        impl CArgument for $role {
-            type Raw = *mut *mut c_void;
-            fn c_type() -> String {
-                $c.to_owned()
-            }
-            unsafe fn from_raw(raw: Self::Raw) -> Self {
-                Self(AddressOut(raw))
-            }
-        }
+        passed_as!($role, *mut *mut c_void, $c, |raw| Self(AddressOut(raw)));
 
         impl $role {
             /// The memory, whatever is at the address.
@@ -204,37 +157,23 @@ macro_rules! typed_address {
                 self.0
             }
         }
-    };
+    )*};
 }
 
-typed_address!(
+typed_addresses! {
     /// Memory of the program for the address of numbers.
-    WordsOut, "unsigned int **"
-);
-typed_address!(
+    WordsOut = "unsigned int **";
     /// Memory of the program for the address of a list of filters.
-    FilterListOut, "struct NC_H5_Filterspec ***"
-);
-
-typed_address!(
+    FilterListOut = "struct NC_H5_Filterspec ***";
     /// Addresses of starts or counts that the program passes.
-    StartsIn, "const size_t *const *"
-);
-
-typed_address!(
+    StartsIn = "const size_t *const *";
     /// Addresses that the program passes.
-    AddressesIn, "void *const *"
-);
-
-typed_address!(
+    AddressesIn = "void *const *";
     /// Memory of the program for the address of texts.
-    TextsOut, "char ***"
-);
-
-typed_address!(
+    TextsOut = "char ***";
     /// Memory of the program for the address of UTF-16.
-    ShortsOut, "unsigned short **"
-);
+    ShortsOut = "unsigned short **";
+}
 
 /// Bytes of a file in the program's memory, and whether the library may replace them: `NC_memio`.
 #[repr(C)]
@@ -260,7 +199,7 @@ impl MemoryFile {
 
     /// Tells the program where bytes are that it frees; its flags stay, if none are told.
     pub(crate) fn set(self, len: usize, address: usize, flags: Option<std::ffi::c_int>) {
-        // SAFETY: null, or a structure of the program, which nobody else uses during the call.
+        // SAFETY: null, or a structure of the program, which is used by this call alone.
         if let Some(file) = unsafe { self.0.as_mut() } {
             *file = CMemoryFile { len, address, flags: flags.unwrap_or(file.flags) };
         }
@@ -279,10 +218,9 @@ impl FilterSpecHandle {
         if self.0.is_null() {
             return None;
         }
-        // SAFETY: not null, so it is a structure that `ncaux_h5filterspec_parselist` made, of this length.
-        let bytes = unsafe { Bytes::from_raw(self.0) };
-        let image = bytes.read(len).ok()?;
-        image.get(len - size_of::<usize>()..).map(address_in)
+        // A structure that `ncaux_h5filterspec_parselist` made, of this length.
+        let image = In::<u8>::at_address(self.address());
+        image.read(len).ok()?.get(len - size_of::<usize>()..).map(address_in)
     }
 
     pub(crate) fn address(self) -> usize {
@@ -294,15 +232,7 @@ impl FilterSpecHandle {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CompoundHandle(*mut CompoundDraft);
 
-impl CArgument for CompoundHandle {
-    type Raw = *mut c_void;
-    fn c_type() -> String {
-        "void *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(raw.cast())
-    }
-}
+passed_as!(CompoundHandle, *mut c_void, "void *", |raw: *mut c_void| Self(raw.cast()));
 
 impl CompoundHandle {
     /// Whether it is none.
@@ -320,7 +250,7 @@ impl CompoundHandle {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn draft(&mut self) -> Outcome<&mut CompoundDraft> {
-        // SAFETY: null, or what `lent` handed out and `taken` has not ended; nobody else uses it during the call.
+        // SAFETY: null, or what `lent` handed out and `taken` has not ended; this call alone uses it.
         unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))
     }
 

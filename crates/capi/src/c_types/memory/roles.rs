@@ -2,6 +2,7 @@
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use ncirrus::model::NAME_MAX_BYTES;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
+use std::ops::Deref;
 
 /// What an argument of a C function is.
 pub(crate) trait CArgument: Sized {
@@ -77,16 +78,19 @@ numbers! {
     usize => "size_t", isize => "ptrdiff_t", Long => "long", Char => "char",
 }
 
-/// How C passes a role that is one pointer.
+/// How C passes a role that is one pointer, or is made of one.
 macro_rules! passed_as {
-    ($role:ident, $raw:ty, $c:literal) => {
-        impl CArgument for $role {
+    ($role:ident $(<$number:ident>)?, $raw:ty, $c:expr) => {
+        passed_as!($role $(<$number>)?, $raw, $c, Self);
+    };
+    ($role:ident $(<$number:ident>)?, $raw:ty, $c:expr, $of:expr) => {
+        impl $(<$number: CNumber>)? CArgument for $role $(<$number>)? {
             type Raw = $raw;
             fn c_type() -> String {
-                $c.to_owned()
+                String::from($c)
             }
             unsafe fn from_raw(raw: $raw) -> Self {
-                Self(raw)
+                $of(raw)
             }
         }
     };
@@ -95,21 +99,27 @@ macro_rules! passed_as {
 pub(super) use passed_as;
 
 macro_rules! pointer_role {
-    ($(#[$doc:meta])* $role:ident, $raw:ty, $c:literal) => {
+    ($(#[$doc:meta])* $role:ident $(<$number:ident>)?, $raw:ty, $c:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy)]
-        pub(crate) struct $role($raw);
+        pub(crate) struct $role $(<$number>)?($raw);
 
-        passed_as!($role, $raw, $c);
+        passed_as!($role $(<$number>)?, $raw, $c);
 
-        impl CPassed for $role {
+        impl $(<$number: CNumber>)? CPassed for $role $(<$number>)? {
             fn raw(self) -> $raw {
                 self.0
             }
         }
 
-        impl $role {
+        /// A null pointer.
+        impl $(<$number: CNumber>)? Default for $role $(<$number>)? {
+            fn default() -> Self {
+                Self(std::ptr::null_mut())
+            }
+        }
 
+        impl $(<$number: CNumber>)? $role $(<$number>)? {
             /// Whether the caller passed a null pointer.
             pub(crate) fn is_null(self) -> bool {
                 self.0.is_null()
@@ -139,6 +149,45 @@ pointer_role!(
     /// Vlens that the program passes.
     Vlens, *mut c_void, "nc_vlen_t *"
 );
+pointer_role!(
+    /// An array that the caller passes.
+    In<T>, *const T, format!("const {} *", T::NAME)
+);
+pointer_role!(
+    /// Memory of the caller for one number or an array; optional.
+    Out<T>, *mut T, format!("{}{}*", T::NAME, if T::NAME.ends_with('*') { "" } else { " " })
+);
+
+/// The elements from an address on, borrowed from the role that has it.
+///
+/// # Errors
+/// `NC_EINVAL` for a null pointer, and for more elements than can be anywhere.
+fn elements<R, T>(_: &R, first: *const T, len: usize) -> Outcome<&[T]> {
+    if !has_elements(first, len)? {
+        return Ok(&[]);
+    }
+    // SAFETY: the caller passed as many elements as the reference says (see the module), aligned as C's arrays are; they are
+    // borrowed from the role, which does not outlive the call.
+    Ok(unsafe { std::slice::from_raw_parts(first, len) })
+}
+
+/// Whether anything is at an address.
+fn has_elements<T>(first: *const T, len: usize) -> Outcome<bool> {
+    let can_be = len.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    match len {
+        0 => Ok(false),
+        _ if first.is_null() || !can_be => Err(Code(NC_EINVAL)),
+        _ => Ok(true),
+    }
+}
+
+/// Stores a value, unless the caller does not want it.
+pub(super) fn store<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: not null, so it has room for the value (see the module).
+        unsafe { place.write(value) };
+    }
+}
 
 impl Vlens {
     /// The addresses of the elements of `count` vlens.
@@ -146,14 +195,11 @@ impl Vlens {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn addresses(self, count: usize) -> Outcome<Vec<usize>> {
-        const WORD: usize = size_of::<usize>();
         if self.is_null() {
             return Err(Code(NC_EINVAL));
         }
-        let bytes = Bytes(self.0);
-        let bytes = bytes.read(count.checked_mul(2 * WORD).ok_or(Code(NC_EINVAL))?)?;
-        let pointers = bytes.chunks_exact(2 * WORD).filter_map(|vlen| vlen.get(WORD..));
-        Ok(pointers.map(super::blocks::address_in).collect())
+        let words = Bytes(self.0).addresses(count.checked_mul(2).ok_or(Code(NC_EINVAL))?)?;
+        Ok(words.chunks_exact(2).map(|vlen| vlen[1]).collect())
     }
 }
 
@@ -189,43 +235,28 @@ impl CText {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CTextMut(CText);
 
-impl CArgument for CTextMut {
-    type Raw = *mut c_char;
-    fn c_type() -> String {
-        "char *".to_owned()
-    }
-    unsafe fn from_raw(raw: *mut c_char) -> Self {
-        Self(CText(raw))
-    }
-}
+passed_as!(CTextMut, *mut c_char, "char *", |raw: *mut c_char| Self(CText(raw)));
 
-impl CTextMut {
-    /// As [`CText::bytes`].
-    ///
-    /// # Errors
-    /// `NC_EINVAL` for a null pointer.
-    pub(crate) fn bytes(&self) -> Outcome<&[u8]> {
-        self.0.bytes()
-    }
-
-    /// As [`CText::text`].
-    ///
-    /// # Errors
-    /// `NC_EINVAL` for a null pointer.
-    pub(crate) fn text(&self) -> Outcome<String> {
-        self.0.text()
+impl Deref for CTextMut {
+    type Target = CText;
+    fn deref(&self) -> &CText {
+        &self.0
     }
 }
 
 impl NameOut {
-    /// Nobody wants the name.
-    pub(crate) fn none() -> Self {
-        Self(std::ptr::null_mut())
-    }
-
     /// Stores a name and a NUL, unless the caller does not want it; what is beyond `NC_MAX_NAME` bytes is left out.
     pub(crate) fn set(self, name: &str) {
         self.set_whole(&name.as_bytes()[..name.len().min(NAME_MAX_BYTES)]);
+    }
+
+    /// As [`set`](Self::set), the last that a call does.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn store(self, name: &str) -> Outcome<()> {
+        self.set(name);
+        Ok(())
     }
 
     /// Stores text of any length and a NUL: for arguments whose length the caller asked for before.
@@ -248,34 +279,22 @@ impl Bytes {
         Self(bytes.as_ptr().cast())
     }
 
-    /// The address, for structures of programs.
-    pub(crate) fn address(self) -> usize {
-        self.0.expose_provenance()
-    }
-
-    /// The memory from some bytes after or before the start on; what is null stays null.
-    pub(crate) fn at(self, place: isize) -> Self {
-        if self.is_null() { self } else { self.moved(place) }
-    }
-
-    /// The memory from some bytes after or before the start on.
-    pub(crate) fn moved(self, bytes: isize) -> Self {
-        Self(self.0.wrapping_byte_offset(bytes))
-    }
-
     /// The first `len` bytes.
     ///
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn read(&self, len: usize) -> Outcome<&[u8]> {
-        match (self.is_null(), len) {
-            (_, 0) => Ok(&[]),
-            (true, _) => Err(Code(NC_EINVAL)),
-            _ if !can_be_memory(len, 1) => Err(Code(NC_EINVAL)),
-            // SAFETY: the caller passed as many bytes as the reference says (see the module); they are borrowed from the role, which
-            // does not outlive the call.
-            _ => Ok(unsafe { std::slice::from_raw_parts(self.0.cast(), len) }),
-        }
+        elements(self, self.0.cast(), len)
+    }
+
+    /// The first `len` addresses, which need no alignment.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn addresses(self, len: usize) -> Outcome<Vec<usize>> {
+        const WORD: usize = size_of::<usize>();
+        let bytes = self.read(len.checked_mul(WORD).ok_or(Code(NC_EINVAL))?)?;
+        Ok(bytes.chunks_exact(WORD).map(super::blocks::address_in).collect())
     }
 }
 
@@ -290,36 +309,17 @@ impl BytesOut {
         Self(std::ptr::with_exposed_provenance_mut(address))
     }
 
-    /// Nobody wants the values.
-    pub(crate) fn none() -> Self {
-        Self(std::ptr::null_mut())
-    }
-
-    /// The memory from some bytes after or before the start on.
-    pub(crate) fn moved(self, bytes: isize) -> Self {
-        Self(self.0.wrapping_byte_offset(bytes))
-    }
-
-    /// As [`moved`](Self::moved), but what is null stays null.
-    pub(crate) fn at(self, place: isize) -> Self {
-        if self.is_null() { self } else { self.moved(place) }
-    }
-
     /// Stores bytes from the start on.
     ///
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn write(self, bytes: &[u8]) -> Outcome<()> {
-        match (self.is_null(), bytes.len()) {
-            (_, 0) => Ok(()),
-            (true, _) => Err(Code(NC_EINVAL)),
-            _ => {
-                // SAFETY: the caller has room for as many bytes as the reference says (see the module); the source is memory of this
-                // library and cannot overlap.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0.cast(), bytes.len()) };
-                Ok(())
-            }
+        if has_elements(self.0.cast::<u8>(), bytes.len())? {
+            // SAFETY: the caller has room for as many bytes as the reference says (see the module); the source is memory of this
+            // library and cannot overlap.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0.cast(), bytes.len()) };
         }
+        Ok(())
     }
 
     /// Stores bytes some way from the start.
@@ -338,77 +338,48 @@ impl BytesOut {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn slice(&mut self, len: usize) -> Outcome<&mut [u8]> {
-        match (self.is_null(), len) {
-            (_, 0) => Ok(&mut []),
-            (true, _) => Err(Code(NC_EINVAL)),
-            _ if !can_be_memory(len, 1) => Err(Code(NC_EINVAL)),
-            // SAFETY: the caller has room for as many bytes as the reference says (see the module), and uses them for nothing else
-            // during the call; whatever bytes of C's memory hold is a valid `u8`.
-            _ => Ok(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), len) }),
+        if !has_elements(self.0.cast::<u8>(), len)? {
+            return Ok(&mut []);
         }
+        // SAFETY: the caller has room for as many bytes as the reference says (see the module), and uses them for nothing else
+        // during the call; whatever bytes of C's memory hold is a valid `u8`.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), len) })
     }
 
     /// The memory as bytes that are read.
     pub(crate) fn as_bytes(self) -> Bytes {
         Bytes(self.0)
     }
-
-    /// The address, for structures of this library.
-    pub(crate) fn address(self) -> usize {
-        self.0.expose_provenance()
-    }
 }
 
-/// An array that the caller passes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct In<T>(*const T);
+/// Memory for values of any type, as places and addresses.
+macro_rules! places {
+    ($($role:ident)*) => {$(
+        impl $role {
+            /// The memory from some bytes after or before the start on.
+            pub(crate) fn moved(self, bytes: isize) -> Self {
+                Self(self.0.wrapping_byte_offset(bytes))
+            }
 
-/// Memory of the caller for one number or an array; optional.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Out<T>(*mut T);
+            /// As [`moved`](Self::moved), but what is null stays null.
+            pub(crate) fn at(self, place: isize) -> Self {
+                if self.is_null() { self } else { self.moved(place) }
+            }
 
-impl<T: CNumber> CArgument for In<T> {
-    type Raw = *const T;
-    fn c_type() -> String {
-        format!("const {} *", T::NAME)
-    }
-    unsafe fn from_raw(raw: *const T) -> Self {
-        Self(raw)
-    }
+            /// The address, for structures of programs and of this library.
+            pub(crate) fn address(self) -> usize {
+                self.0.expose_provenance()
+            }
+        }
+    )*};
 }
 
-impl<T: CNumber> CArgument for Out<T> {
-    type Raw = *mut T;
-    fn c_type() -> String {
-        let blank = if T::NAME.ends_with('*') { "" } else { " " };
-        format!("{}{blank}*", T::NAME)
-    }
-    unsafe fn from_raw(raw: *mut T) -> Self {
-        Self(raw)
-    }
-}
-
-impl<T: CNumber> CPassed for In<T> {
-    fn raw(self) -> *const T {
-        self.0
-    }
-}
-
-impl<T: CNumber> CPassed for Out<T> {
-    fn raw(self) -> *mut T {
-        self.0
-    }
-}
+places! { Bytes BytesOut }
 
 impl<T: CNumber> In<T> {
     /// An array of this library, for calls within it.
     pub(crate) fn of(numbers: &[T]) -> Self {
         Self(numbers.as_ptr())
-    }
-
-    /// No array.
-    pub(crate) fn none() -> Self {
-        Self(std::ptr::null())
     }
 
     /// An array whose address a structure of the program holds.
@@ -421,40 +392,31 @@ impl<T: CNumber> In<T> {
         Bytes(self.0.cast())
     }
 
-    /// Whether the caller passed a null pointer.
-    pub(crate) fn is_null(self) -> bool {
-        self.0.is_null()
-    }
-
     /// The first `len` numbers.
     ///
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn read(&self, len: usize) -> Outcome<&[T]> {
-        match (self.is_null(), len) {
-            (_, 0) => Ok(&[]),
-            (true, _) => Err(Code(NC_EINVAL)),
-            _ if !can_be_memory(len, size_of::<T>()) => Err(Code(NC_EINVAL)),
-            // SAFETY: as in `Bytes::read`; C's arrays are aligned for their type.
-            _ => Ok(unsafe { std::slice::from_raw_parts(self.0, len) }),
-        }
+        elements(self, self.0, len)
     }
-}
-
-/// Whether as many elements can be anywhere.
-fn can_be_memory(len: usize, element: usize) -> bool {
-    len.checked_mul(element).is_some_and(|bytes| isize::try_from(bytes).is_ok())
 }
 
 impl<T: CNumber> Out<T> {
-    /// No number.
-    pub(crate) fn none() -> Self {
-        Self(std::ptr::null_mut())
-    }
-
     /// A number of this library, for calls within it.
     pub(crate) fn of(number: &mut T) -> Self {
         Self(number)
+    }
+
+    /// The number that a call within this library stores.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub(crate) fn found(call: impl FnOnce(Self) -> Outcome<()>) -> Outcome<T>
+    where
+        T: Default,
+    {
+        let mut number = T::default();
+        call(Self::of(&mut number)).map(|()| number)
     }
 
     /// An array of this library, for calls within it.
@@ -462,14 +424,18 @@ impl<T: CNumber> Out<T> {
         Self(numbers.as_mut_ptr())
     }
 
-    /// Whether the caller passed a null pointer.
-    pub(crate) fn is_null(self) -> bool {
-        self.0.is_null()
-    }
-
     /// Stores a number, unless the caller does not want it.
     pub(crate) fn set(self, number: T) {
         self.set_all(&[number]);
+    }
+
+    /// As [`set`](Self::set), the last that a call does.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn store(self, number: T) -> Outcome<()> {
+        self.set(number);
+        Ok(())
     }
 
     /// Stores numbers, unless the caller does not want them.
@@ -478,6 +444,15 @@ impl<T: CNumber> Out<T> {
             // SAFETY: as in `BytesOut::write`; C's arrays are aligned for their type.
             unsafe { std::ptr::copy_nonoverlapping(numbers.as_ptr(), self.0, numbers.len()) };
         }
+    }
+
+    /// As [`set_all`](Self::set_all), the last that a call does.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn store_all(self, numbers: &[T]) -> Outcome<()> {
+        self.set_all(numbers);
+        Ok(())
     }
 
     /// The memory as bytes.
@@ -498,12 +473,10 @@ impl TextOut {
     /// # Errors
     /// `NC_ENOMEM`.
     pub(crate) fn set(self, text: Option<&[u8]>) -> Outcome<()> {
-        if self.0.is_null() {
-            return Ok(());
+        if !self.0.is_null() {
+            let address = text.map(super::allocated_text).transpose()?.unwrap_or(0);
+            store(self.0, std::ptr::with_exposed_provenance_mut(address));
         }
-        let address = text.map(super::allocated_text).transpose()?.unwrap_or(0);
-        // SAFETY: not null, so it has room for a pointer (see the module).
-        unsafe { self.0.write(std::ptr::with_exposed_provenance_mut(address)) };
         Ok(())
     }
 
@@ -512,8 +485,6 @@ impl TextOut {
     /// # Errors
     /// `NC_EINVAL` for a null pointer.
     pub(crate) fn addresses(self, len: usize) -> Outcome<Vec<usize>> {
-        let bytes = Bytes(self.0.cast());
-        let bytes = bytes.read(len.checked_mul(size_of::<usize>()).ok_or(Code(NC_EINVAL))?)?;
-        Ok(bytes.chunks_exact(size_of::<usize>()).map(super::blocks::address_in).collect())
+        Bytes(self.0.cast()).addresses(len)
     }
 }

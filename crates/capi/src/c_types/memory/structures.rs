@@ -1,9 +1,10 @@
 //! Structures whose fields programs read and write: lists of texts, and buffers of bytes that grow.
-use super::blocks::{CBlock, address_in, allocated, allocated_text, free_address};
+use super::answers::returned_as;
+use super::blocks::{CBlock, allocated, allocated_text, free_address};
 use super::roles::passed_as;
-use super::{Bytes, BytesOut, CArgument, CPassed, CReturn, CText, NameOut};
+use super::{Bytes, BytesOut, CArgument, CPassed, CText, NameOut, NoAnswer};
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
-use std::ffi::{c_int, c_ulong, c_void};
+use std::ffi::{c_int, c_ulong};
 
 /// A list of texts as programs see it: `NCPluginList`.
 #[repr(C)]
@@ -24,15 +25,9 @@ passed_as!(TextList, *mut CTextList, "NCPluginList *");
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextListIn(TextList);
 
-impl CArgument for TextListIn {
-    type Raw = *const CTextList;
-    fn c_type() -> String {
-        "const NCPluginList *".to_owned()
-    }
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        Self(TextList(raw.cast_mut()))
-    }
-}
+passed_as!(TextListIn, *const CTextList, "const NCPluginList *", |raw: *const CTextList| Self(TextList(
+    raw.cast_mut()
+)));
 
 impl TextListIn {
     /// As [`TextList::texts`].
@@ -58,11 +53,7 @@ impl TextList {
     fn addresses(self) -> Outcome<Vec<usize>> {
         // SAFETY: null, or a structure of the program.
         let list = unsafe { self.0.as_ref() }.ok_or(Code(NC_EINVAL))?;
-        let pointer: *const c_void = std::ptr::with_exposed_provenance(list.items);
-        // SAFETY: the structure says that so many addresses are there.
-        let bytes = unsafe { Bytes::from_raw(pointer) };
-        let bytes = bytes.read(list.len.checked_mul(size_of::<usize>()).ok_or(Code(NC_EINVAL))?)?;
-        Ok(bytes.chunks_exact(size_of::<usize>()).map(address_in).collect())
+        BytesOut::at_address(list.items).as_bytes().addresses(list.len)
     }
 
     /// The texts; a null one is empty.
@@ -80,7 +71,7 @@ impl TextList {
     /// `NC_EINVAL` for a null pointer, and for texts without a place.
     pub(crate) fn clear(self) -> Outcome<()> {
         self.addresses()?.into_iter().for_each(free_address);
-        // SAFETY: null, or a structure of the program, which nobody else uses during the call.
+        // SAFETY: null, or a structure of the program, which is used by this call alone.
         let list = unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))?;
         free_address(list.items);
         (list.len, list.items) = (0, 0);
@@ -99,7 +90,7 @@ impl TextList {
         for text in texts {
             image.extend(allocated_text(text)?.to_ne_bytes());
         }
-        // SAFETY: null, or a structure of the program, which nobody else uses during the call.
+        // SAFETY: null, or a structure of the program, which is used by this call alone.
         let list = unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))?;
         list.len = texts.len();
         if list.items == 0 {
@@ -146,17 +137,8 @@ pub(crate) struct ByteBuffer(*mut CByteBuffer);
 
 passed_as!(ByteBuffer, *mut CByteBuffer, "NCbytes *");
 
-impl CReturn for ByteBuffer {
-    type Raw = *mut CByteBuffer;
-    fn c_type() -> String {
-        "NCbytes *".to_owned()
-    }
-    fn into_raw(self) -> *mut CByteBuffer {
-        self.0
-    }
-    fn panicked() -> Self {
-        Self(std::ptr::null_mut())
-    }
+returned_as! {
+    ByteBuffer: *mut CByteBuffer, "NCbytes *", |buffer| buffer.0, Self(std::ptr::null_mut());
 }
 
 impl ByteBuffer {
@@ -171,7 +153,7 @@ impl ByteBuffer {
     /// # Errors
     /// `NC_EINVAL` for a null pointer and a buffer that must not grow, `NC_ENOMEM`.
     pub(crate) fn append(self, bytes: &[u8]) -> Outcome<()> {
-        // SAFETY: null, or a buffer that `empty` made, and nobody else uses it during the call.
+        // SAFETY: null, or a buffer that `empty` made, and this call alone uses it.
         let buffer = unsafe { self.0.as_mut() }.ok_or(Code(NC_EINVAL))?;
         if buffer.is_fixed != 0 {
             return Err(Code(NC_EINVAL));
@@ -196,8 +178,9 @@ impl ByteBuffer {
     }
 
     /// Frees the buffer with its bytes.
-    pub(crate) fn free(self) {
+    pub(crate) fn free(self) -> NoAnswer {
         free_address(self.take());
         free_address(self.0.expose_provenance());
+        NoAnswer
     }
 }

@@ -32,7 +32,7 @@ impl Writing3 {
     pub(crate) fn define<T>(&mut self, change: impl FnOnce(&mut Model) -> T) -> Result<T, Error> {
         let mut model = self.model.clone();
         let result = change(&mut model);
-        let puts = done(self.placer.define(&view(), &model))?;
+        let puts = done(self.placer.define(&view(), &model, None))?;
         self.model = model;
         self.apply(&puts);
         Ok(result)

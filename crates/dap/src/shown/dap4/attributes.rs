@@ -109,7 +109,7 @@ impl AttributeReader<'_> {
                     self.warnings
                         .push(format!("{variable}: its _FillValue does not fit its type and was wrapped"));
                 }
-                Some(Attribute { name: attribute.name, ty, values })
+                Some(Attribute { name: attribute.name, ty, values, is_json: false })
             }
             // It says nothing of values of that type; elsewhere it would make the variable invalid.
             None => {

@@ -7,6 +7,7 @@ use ncirrus_layout::{
     Abilities, CellList, ChunkGrid, ChunkRef, EdgeChunks, Encoding, Extent, FillStorage, Layout, Location,
     PhaseForm, Placer, PlacerWork, PreparedPlacement, PutPhase, Source, Step, StorePut, View, Writing,
 };
+use ncirrus_model::Changes;
 use std::collections::HashMap;
 
 #[derive(Debug, Clone)]
@@ -103,7 +104,7 @@ impl Placer for FlatPlacer {
         }
     }
 
-    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
+    fn define(&mut self, _: &dyn View, model: &Model, _: Option<&Changes>) -> Step<Vec<StorePut>> {
         self.model = model.clone();
         Ok(Vec::new())
     }

@@ -8,7 +8,7 @@ use ncirrus_layout::{
     Source, Step, StorePut, Tile, TileIndex, TileSource, VariableRef, View, Want, Writing,
 };
 use ncirrus_model::{
-    AttributeState, Attributes, CodecSpace, CodecSpec, DatasetKind, Region, Storage, StorageFacts,
+    AttributeState, Attributes, Changes, CodecSpace, CodecSpec, DatasetKind, Region, Storage, StorageFacts,
 };
 
 /// The models that root objects refer to by number.
@@ -101,7 +101,7 @@ impl Placer for MapPlacer {
         }
     }
 
-    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
+    fn define(&mut self, _: &dyn View, model: &Model, _: Option<&Changes>) -> Step<Vec<StorePut>> {
         for var in model.variables() {
             let variable = model.variable(var).unwrap();
             if variable.name.starts_with("bad") {

@@ -7,7 +7,7 @@ use ncirrus_store::LocalStore;
 
 fn output(memory: &MemoryStore, far: bool) -> TargetStore {
     let store: Arc<dyn Store> = if far { Arc::new(DistantStore(memory.clone())) } else { memory.shared() };
-    TargetStore::new(Arc::clone(&session(1 << 20).shared), store)
+    TargetStore::new(Arc::clone(&session(1 << 20).shared), store, true)
 }
 
 fn body(memory: &MemoryStore, object: &ObjectId) -> Option<Vec<u8>> {

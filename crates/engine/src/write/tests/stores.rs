@@ -15,18 +15,31 @@ pub(super) struct UnpluggedStore {
     allowed: AtomicUsize,
     /// Addresses of the bytes that were put.
     put_from: Arc<Mutex<Vec<usize>>>,
+    /// Offsets and lengths of what was written in place.
+    written: WrittenPlaces,
 }
+
+/// Offsets and lengths of what was written in place.
+pub(super) type WrittenPlaces = Arc<Mutex<Vec<(u64, usize)>>>;
 
 impl UnpluggedStore {
     pub(super) fn after(inner: &MemoryStore, allowed: usize) -> Arc<dyn Store> {
+        Self::counted(inner, allowed).0
+    }
+
+    /// The same, and where something was written in place.
+    pub(super) fn counted(inner: &MemoryStore, allowed: usize) -> (Arc<dyn Store>, WrittenPlaces) {
         let (allowed, put_from) = (AtomicUsize::new(allowed), Arc::default());
-        Arc::new(BlockingStore(Self { inner: inner.clone(), allowed, put_from }))
+        let written = WrittenPlaces::default();
+        let store = Self { inner: inner.clone(), allowed, put_from, written: Arc::clone(&written) };
+        (Arc::new(BlockingStore(store)), written)
     }
 
     /// A store that stays plugged in, and the addresses of the bytes that are put.
     pub(super) fn watched(inner: &MemoryStore) -> (Arc<dyn Store>, Arc<Mutex<Vec<usize>>>) {
         let (allowed, put_from) = (AtomicUsize::new(usize::MAX), Arc::<Mutex<Vec<usize>>>::default());
-        let store = Self { inner: inner.clone(), allowed, put_from: Arc::clone(&put_from) };
+        let written = WrittenPlaces::default();
+        let store = Self { inner: inner.clone(), allowed, put_from: Arc::clone(&put_from), written };
         (Arc::new(BlockingStore(store)), put_from)
     }
 
@@ -68,6 +81,7 @@ impl LocalStore for UnpluggedStore {
 
     fn write_at(&self, object: &ObjectId, offset: u64, body: &[u8]) -> Result<()> {
         self.spend()?;
+        self.written.guard().push((offset, body.len()));
         self.inner.write_at(object, offset, body)
     }
 

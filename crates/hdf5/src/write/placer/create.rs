@@ -2,6 +2,7 @@
 //!
 //! Chunks are put as they come, behind the space reserved for the metadata. The commit puts all metadata, and the
 //! superblock last; from then on the file is changed like an existing one.
+use super::additions::AddedMembers;
 use super::form::StorageForm;
 use super::held::{HeldElements, run_of};
 use super::image::{ImageSource, MetadataImage, SUPERBLOCK, VariableWrites, superblock};
@@ -20,7 +21,7 @@ use ncirrus_layout::{
     Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, PhaseForm, Placer,
     PlacerWork, PreparedPlacement, PutPhase, Resolver, Result, Step, StorePut, Tag, View,
 };
-use ncirrus_model::{CodecSpace, Model, Values, VarId};
+use ncirrus_model::{Changes, CodecSpace, Model, Values, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -62,20 +63,44 @@ impl FileCreation {
         if self.choices.classic_model {
             strict::check(model)?;
         }
-        let mut tracks = HashMap::new();
-        for var in model.variables() {
-            // Variables with data keep their form, whatever would be chosen now.
-            let form = match self.tracks.get(&var).filter(|_| self.held.contains_key(&var)) {
-                Some(track) => track.form.clone(),
-                None => StorageForm::new(model, var, &self.choices)?,
-            };
-            let (path, shape) = (model.variable_path(var), model.shape(var));
-            tracks.insert(var, VariableWrites { form, path, shape });
-        }
+        let tracks = model.variables().into_iter().map(|var| Ok((var, self.writes(model, var)?)));
+        let tracks = tracks.collect::<Result<HashMap<_, _>>>()?;
         self.images(model, &tracks).check()?;
         self.held.retain(|var, _| tracks.contains_key(var));
         (self.tracks, self.model) = (tracks, model.clone());
         Ok(())
+    }
+
+    /// Applies what was added to the model; nothing is changed, and `false` is returned, if more changed or if it does not fit.
+    fn adopt_additions(&mut self, model: &Model, changes: &Changes) -> bool {
+        let Some(added) = AddedMembers::find(&self.model, model, changes) else { return false };
+        if self.choices.classic_model && !added.is_classic(model, changes) {
+            return false;
+        }
+        let new = added.reshaped(model).into_iter().map(|var| Ok((var, self.writes(model, var)?)));
+        let Ok(new) = new.collect::<Result<Vec<_>>>() else { return false };
+        let former = new.into_iter().map(|(var, track)| (var, self.tracks.insert(var, track)));
+        let former: Vec<_> = former.collect();
+        if added.check(&self.images(model, &self.tracks), changes).unwrap_or(false) {
+            self.model.follow(model, changes);
+            return true;
+        }
+        for (var, track) in former {
+            match track {
+                Some(track) => _ = self.tracks.insert(var, track),
+                None => _ = self.tracks.remove(&var),
+            }
+        }
+        false
+    }
+
+    /// How a variable is written. With data it keeps its form, whatever would be chosen now.
+    fn writes(&self, model: &Model, var: VarId) -> Result<VariableWrites> {
+        let form = match self.tracks.get(&var).filter(|_| self.held.contains_key(&var)) {
+            Some(track) => track.form.clone(),
+            None => StorageForm::new(model, var, &self.choices)?,
+        };
+        Ok(VariableWrites { form, path: model.variable_path(var), shape: model.shape(var) })
     }
 
     fn images<'a>(&'a self, model: &'a Model, tracks: &'a HashMap<VarId, VariableWrites>) -> ImageSource<'a> {
@@ -240,8 +265,10 @@ impl Placer for FileCreation {
         }
     }
 
-    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
-        self.adopt(model).map_err(|error| error.by("hdf5"))?;
+    fn define(&mut self, _: &dyn View, model: &Model, changes: Option<&Changes>) -> Step<Vec<StorePut>> {
+        if !changes.is_some_and(|changes| self.adopt_additions(model, changes)) {
+            self.adopt(model).map_err(|error| error.by("hdf5"))?;
+        }
         Ok(Vec::new())
     }
 

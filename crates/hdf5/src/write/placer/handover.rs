@@ -7,7 +7,7 @@ use ncirrus_layout::{
     Abilities, CellList, ChunkRef, Encoding, Placer, PlacerWork, PreparedPlacement, PutPhase, Resolver,
     Result, Step, StorePut, View,
 };
-use ncirrus_model::{Model, Values, VarId};
+use ncirrus_model::{Changes, Model, Values, VarId};
 use std::sync::Arc;
 
 /// A new file.
@@ -40,8 +40,8 @@ impl Placer for NewFile {
         self.now().abilities()
     }
 
-    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<StorePut>> {
-        self.now_mut().define(view, model)
+    fn define(&mut self, view: &dyn View, model: &Model, changes: Option<&Changes>) -> Step<Vec<StorePut>> {
+        self.now_mut().define(view, model, changes)
     }
 
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {

@@ -1,6 +1,6 @@
 //! The rules of the classic model, for files marked `_nc3_strict`.
 use ncirrus_layout::{Detail, Error, Result};
-use ncirrus_model::{Model, NodeId, TypeRef};
+use ncirrus_model::{Model, NodeId, TypeRef, VarId};
 
 /// Refuses what the classic model does not have: groups, newer types, several unlimited dimensions. That one need not be the
 /// first of a variable, as it must in netCDF-3: netCDF-C writes such files.
@@ -18,7 +18,15 @@ pub(crate) fn check(model: &Model) -> Result<()> {
     }
     let Some(root) = model.group(model.root()) else { return Ok(()) };
     if let Some(ty) = root.types.first() {
-        return refuse(model.type_path(*ty), "types of its own");
+        // Readers define types of their own, such as that of complex numbers: the variable is what users know.
+        let is_of =
+            |var: &VarId| model.variable(*var).is_some_and(|variable| variable.ty == TypeRef::User(*ty));
+        let path = match model.variables().into_iter().find(is_of) {
+            Some(var) => model.variable_path(var),
+            None => model.type_path(*ty),
+        };
+        let name = model.user_type(*ty).map(|ty| ty.name.clone()).unwrap_or_default();
+        return refuse(path, &format!("types of its own, such as {name}"));
     }
     let mut unlimited = root
         .dims

@@ -2,6 +2,7 @@
 use super::super::shape::known;
 use super::related::RelatedVariables;
 use super::{FragmentStorage, WrittenFragment};
+use crate::whole::completed;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
     Attributes, CodecSpec, CreateOptions, Dataset, Endianness, Error, Fill, Kind, OpenOptions, Result,
@@ -124,19 +125,21 @@ pub(super) fn create(
     super::super::split::make_folder(url, session)?;
     let create = CreateOptions::new().kind(home.kind).overwrite(home.replaces);
     let fragment = Dataset::create_with(url, &create, session)?;
-    let model = home.master.snapshot();
-    let (var, related) = fragment.edit(|new| {
-        let mut related = RelatedVariables::new(&model, home.dims, (starts, lens, grows));
-        let dims = related.add_dimensions(new)?;
-        let var = definition.add_to(new, &dims, home.kind, lens)?;
-        related.add_variables(new, definition.var, &home.divided)?;
-        Ok((var, related))
-    })?;
-    related.copy(home.master, &fragment)?;
-    if let Some(part) = part {
-        fragment.variable_by_id(var).write_values(&part.selection, &part.values)?;
-    }
-    fragment.close()
+    completed(fragment, |fragment| {
+        let model = home.master.snapshot();
+        let (var, related) = fragment.edit(|new| {
+            let mut related = RelatedVariables::new(&model, home.dims, (starts, lens, grows));
+            let dims = related.add_dimensions(new)?;
+            let var = definition.add_to(new, &dims, home.kind, lens)?;
+            related.add_variables(new, definition.var, &home.divided)?;
+            Ok((var, related))
+        })?;
+        related.copy(home.master, fragment)?;
+        match part {
+            Some(part) => fragment.variable_by_id(var).write_values(&part.selection, &part.values),
+            None => Ok(()),
+        }
+    })
 }
 
 /// Changes a part of an existing fragment.

@@ -28,19 +28,28 @@ impl AggregationWriter {
         let kind = single_file_kind(&source).unwrap_or(Kind::NcZarr);
         let create = CreateOptions::new().kind(kind).overwrite(true);
         let writer = Self::new(Dataset::create_with(target, &create, session)?, target, options, kind);
-        writer.master.edit(|new| {
-            *new = Model::clone(&model);
-            arrays.keys().for_each(|var| make_scalar(new, *var));
+        let begun = (|| {
+            writer.master.edit(|new| {
+                *new = Model::clone(&model);
+                arrays.keys().for_each(|var| make_scalar(new, *var));
+                Ok(())
+            })?;
+            for var in model.variables().into_iter().filter(|var| !arrays.contains_key(var)) {
+                copy_values(&writer.master, var, &source, var)?;
+            }
+            for (var, array) in &arrays {
+                let dims = model.variable(*var).map(|variable| variable.dims.clone()).unwrap_or_default();
+                writer.take_over((*var, dims), array, existing.recorded.get(var))?;
+            }
             Ok(())
-        })?;
-        for var in model.variables().into_iter().filter(|var| !arrays.contains_key(var)) {
-            copy_values(&writer.master, var, &source, var)?;
+        })();
+        match begun {
+            Ok(()) => Ok(writer),
+            Err(error) => {
+                _ = writer.abort();
+                Err(error)
+            }
         }
-        for (var, array) in &arrays {
-            let dims = model.variable(*var).map(|variable| variable.dims.clone()).unwrap_or_default();
-            writer.take_over((*var, dims), array, existing.recorded.get(var))?;
-        }
-        Ok(writer)
     }
 
     /// Writes the master, and goes on with it: as [`close`](Self::close) and [`open`](Self::open), with the same division

@@ -5,6 +5,7 @@ use ncirrus::CreateOptions;
 use ncirrus_cdl::ProgramLanguage;
 use ncirrus_cdl::parse::NumberRange;
 use ncirrus_testkit::corpus::program as tool;
+use ncirrus_testkit::sample::in_turn;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -114,9 +115,9 @@ fn makes(golden: &Golden, text: &str, compiler: &[&str], file: &str) -> std::res
     equal_dump(golden, path)
 }
 
-/// Whether a program is compiled: one in three, or all if `NCIRRUS_ALL_PROGRAMS` is set.
+/// Whether a program is compiled.
 fn is_chosen(number: usize) -> bool {
-    number.is_multiple_of(3) || std::env::var_os("NCIRRUS_ALL_PROGRAMS").is_some()
+    in_turn(number, 6)
 }
 
 fn equal_dump(golden: &Golden, folder: &Path) -> std::result::Result<(), String> {

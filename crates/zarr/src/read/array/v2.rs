@@ -13,6 +13,7 @@ pub(in crate::read) fn rules(dialect: Dialect, provenance: &DatasetProvenance) -
     TextRules {
         big_s1_is_char: dialect.is_nczarr() || provenance.is_netcdf(),
         u1_is_char: dialect.has_one_byte_unicode() || provenance.has_one_byte_unicode(),
+        sizes_in_bits: false,
     }
 }
 

@@ -9,10 +9,20 @@ fn names(list: &[Option<&str>]) -> Option<Vec<Option<String>>> {
     Some(list.iter().map(|name| name.map(str::to_owned)).collect())
 }
 
+#[test]
+fn anonymous_dimensions_have_the_names_of_the_view() {
+    for (view, name) in [(DatasetView::Own, "/_Anonymous_Dim_3"), (DatasetView::NetcdfC, "/_zdim_3")] {
+        let (mut model, mut known, mut warnings) = (Model::new(), DimensionNames::new(view), Vec::new());
+        let spanned = plain(model.root(), &[3], None);
+        let dims = resolve(&mut model, &mut known, &spanned, &mut warnings).unwrap();
+        assert_eq!(model.dimension_path(dims[0]), name);
+    }
+}
+
 /// Paths of the dimensions, and the number of warnings.
 fn resolved(model: &mut Model, spanned: &SpannedVariable<'_>) -> (Vec<String>, usize) {
     let mut warnings = Vec::new();
-    let mut known = DimensionNames::default();
+    let mut known = DimensionNames::new(DatasetView::Own);
     for group in model.walk() {
         known.enter(model, group);
         for id in model.group(group).unwrap().dims.clone() {

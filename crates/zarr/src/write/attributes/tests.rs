@@ -1,11 +1,39 @@
 use super::*;
 
 fn written(dialect: Dialect, attributes: &[Attribute]) -> WrittenAttributes {
+    let form = AttributeForm { json_text: false, ..holder(dialect) };
     let mut written = WrittenAttributes::default();
     for (index, attribute) in attributes.iter().enumerate() {
-        written.add(&Model::new(), dialect, index, attribute, Some(Atomic::Float)).unwrap();
+        written.add(&Model::new(), form, index, attribute).unwrap();
     }
     written
+}
+
+fn holder(dialect: Dialect) -> AttributeForm<'static> {
+    AttributeForm { dialect, array: Some(Atomic::Float), json_text: true, fill: None }
+}
+
+#[test]
+fn a_fill_value_that_the_array_has_is_left_out_of_the_attributes_of_plain_zarr_unless_it_is_an_integer() {
+    let added = |fill: Option<&Values>, values: Values| {
+        let mut written = WrittenAttributes::default();
+        let form = AttributeForm { fill, ..holder(Dialect::Xarray) };
+        written.add(&Model::new(), form, 1, &Attribute::atomic("_FillValue", values)).unwrap();
+        (written.plain.get("_FillValue").cloned(), written.extension)
+    };
+    for (value, shown) in [(-9999.5_f32, json!(-9999.5)), (f32::NAN, json!("NaN")), (0.0, json!(0.0))] {
+        let fill = Values::Float(vec![value]);
+        let entry = json!({"name": "_FillValue", "index": 1, "type": "float", "value": [shown]});
+        assert_eq!(added(Some(&fill), fill.clone()), (None, vec![entry]));
+        assert!(added(None, fill).0.is_some());
+    }
+    let other = added(Some(&Values::Float(vec![-0.0])), Values::Float(vec![0.0]));
+    assert_eq!(other, (Some(json!(0.0)), Vec::new()));
+    let text = Values::Char(b"x".to_vec());
+    let entry = json!({"name": "_FillValue", "index": 1, "type": "char", "base64": "eA=="});
+    assert_eq!(added(Some(&text), text.clone()), (None, vec![entry]));
+    let integer = added(Some(&Values::Int(vec![5])), Values::Int(vec![5]));
+    assert_eq!(integer, (Some(json!(5)), Vec::new()));
 }
 
 fn strings(items: &[Option<&str>]) -> Values {
@@ -65,7 +93,8 @@ fn null_strings_and_strings_of_old_dialects_go_into_the_extension() {
 #[test]
 fn reserved_names_are_refused() {
     let mut written = WrittenAttributes::default();
-    let refused = written.add(&Model::new(), Dialect::Plain, 0, &Attribute::text("_nczarr_attr", "x"), None);
+    let refused =
+        written.add(&Model::new(), holder(Dialect::Plain), 0, &Attribute::text("_nczarr_attr", "x"));
     assert!(refused.unwrap_err().message().contains("_nczarr_attr"));
 }
 
@@ -99,7 +128,9 @@ fn the_fill_value_of_zarr_v3_is_of_the_type_of_its_array() {
             let added = |values: &Values| {
                 let mut written = WrittenAttributes::default();
                 let attribute = Attribute::atomic("_FillValue", values.clone());
-                written.add(&model, dialect, 0, &attribute, Some(ty)).unwrap();
+                written
+                    .add(&model, AttributeForm { array: Some(ty), ..holder(dialect) }, 0, &attribute)
+                    .unwrap();
                 written
             };
             for number in [99_i8, -99] {
@@ -139,7 +170,7 @@ fn the_fill_value_of_zarr_v3_is_of_the_type_of_its_array() {
         }
         let mut text = WrittenAttributes::default();
         let attribute = Attribute::atomic("_FillValue", Values::Int(vec![1]));
-        text.add(&model, dialect, 0, &attribute, None).unwrap();
+        text.add(&model, AttributeForm { array: None, ..holder(dialect) }, 0, &attribute).unwrap();
         assert!(text.plain.is_empty(), "an array of strings has no number");
     }
 }

@@ -84,7 +84,8 @@ pub(super) fn extended() -> Model {
     let s = model.add_variable(root, "s", Atomic::String.into(), &[lat]).unwrap();
     let missing = Values::String(Strings::from_iter([Some("none")]));
     model.set_fill(s, missing).unwrap();
-    let worst = Attribute { name: "worst".into(), ty: level, values: Values::Byte(vec![1, 0]) };
+    let worst =
+        Attribute { name: "worst".into(), ty: level, values: Values::Byte(vec![1, 0]), is_json: false };
     put(&mut model, NodeId::Group(root), worst);
     let nulls = Values::String(Strings::from_iter([Some("x"), None, Some("")]));
     put(&mut model, NodeId::Group(root), Attribute::atomic("nulls", nulls));

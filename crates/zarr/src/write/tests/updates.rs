@@ -159,7 +159,8 @@ fn json_in_attributes_that_do_not_change_stays_json() {
                     "{dialect} consolidated {consolidated}: {name}"
                 );
             }
-            assert_eq!(attributes["more"], json!(r#"{"a": 1}"#), "{dialect}: text that is set is a string");
+            let set = if dialect.is_nczarr() { json!({"a": 1}) } else { json!(r#"{"a": 1}"#) };
+            assert_eq!(attributes["more"], set, "{dialect}");
         }
     }
 }

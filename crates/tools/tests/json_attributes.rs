@@ -1,0 +1,134 @@
+//! Attributes that are JSON in Zarr: copies keep them, and text that is a JSON dictionary becomes one in NCZarr.
+use crate::support::{json, open, session, temp};
+use ncirrus::{CreateOptions, Dataset, Dialect, Kind, Session};
+use ncirrus_tools::{CopyOptions, copy};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// As GDAL and zarr-python store them.
+const FOREIGN: &str = r#"{"_CRS": {"wkt": "GEOGCS[\"a\"]", "projjson": {"v": 1.50, "l": [1, null]}},
+    "nested": [[1, 2], [3]], "mixed": [1, "x"], "nothing": null, "empty": [],
+    "text": "{\"a\": 1}", "n": 5}"#;
+
+fn plain_zarr(path: &Path) {
+    std::fs::create_dir_all(path.join("v")).unwrap();
+    let array = json!({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "fill_value": 0, "order": "C",
+        "compressor": null, "filters": null});
+    let named = FOREIGN.replacen('{', r#"{"_ARRAY_DIMENSIONS": ["x"], "#, 1);
+    for (name, text) in [
+        (".zgroup", r#"{"zarr_format": 2}"#),
+        (".zattrs", FOREIGN),
+        ("v/.zarray", &array.to_string()),
+        ("v/.zattrs", &named),
+    ] {
+        std::fs::write(path.join(name), text).unwrap();
+    }
+}
+
+/// The attributes of the root and of `v`, by whichever document has them.
+fn stored(path: &Path) -> [Value; 2] {
+    ["", "v"].map(|node| {
+        let node = path.join(node);
+        let v3 = node.join("zarr.json");
+        if v3.exists() { json(&v3)["attributes"].clone() } else { json(&node.join(".zattrs")) }
+    })
+}
+
+/// All Zarr that copies are made in: kind, dialect, whether it is NCZarr.
+const TARGETS: [(Kind, Option<Dialect>, bool); 7] = [
+    (Kind::NcZarr, None, true),
+    (Kind::NcZarr, Some(Dialect::Lc), true),
+    (Kind::NcZarr, Some(Dialect::Uc), true),
+    (Kind::NcZarr, Some(Dialect::D18), true),
+    (Kind::Zarr2, None, false),
+    (Kind::Zarr3, None, true),
+    (Kind::Zarr3, Some(Dialect::Plain), false),
+];
+
+fn copied(from: &Path, to: &Path, create: CreateOptions, session: &Session) {
+    let options = CopyOptions::new().create(create.overwrite(true));
+    copy(&open(from, session).unwrap(), to.to_str().unwrap(), &options, session).unwrap();
+}
+
+fn texts(path: &Path, session: &Session) -> Vec<(String, String)> {
+    let dataset: Dataset = open(path, session).unwrap();
+    let model = dataset.model().unwrap();
+    let nodes = model.nodes();
+    let lists = nodes.iter().filter_map(|node| model.attributes(*node)?.known());
+    // An empty list is shown as such where types are stored, and as empty text elsewhere.
+    let shown = |text: String| if text == "[]" { String::new() } else { text };
+    let text = |attribute: &ncirrus::Attribute| Some((attribute.name.clone(), shown(attribute.as_text()?)));
+    lists.flat_map(|list| list.iter().filter_map(text).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn what_is_json_in_the_source_is_json_in_every_copy() {
+    let (session, (_folder, temp)) = (session(), temp());
+    let source = temp.join("gdal.zarr");
+    plain_zarr(&source);
+    let expected: Value = serde_json::from_str(FOREIGN).unwrap();
+    let shown = texts(&source, &session);
+    for (kind, dialect, is_nczarr) in TARGETS {
+        for option in [None, Some(true), Some(false)] {
+            let (first, second) = (temp.join("first.zarr"), temp.join("second.zarr"));
+            let create = CreateOptions::new().kind(kind).dialect(dialect).json_attributes(option);
+            copied(&source, &first, create.clone(), &session);
+            copied(&first, &second, create, &session);
+            for path in [first, second] {
+                assert_eq!(texts(&path, &session), shown, "{kind:?} {dialect:?} {option:?}");
+                for attributes in stored(&path) {
+                    for name in ["_CRS", "nested", "mixed", "nothing", "empty"] {
+                        assert_eq!(
+                            attributes[name], expected[name],
+                            "{kind:?} {dialect:?} {option:?} {name}"
+                        );
+                    }
+                    let text =
+                        if option.unwrap_or(is_nczarr) { json!({"a": 1}) } else { json!("{\"a\": 1}") };
+                    assert_eq!(attributes["text"], text, "{kind:?} {dialect:?} {option:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn dictionaries_of_other_formats_are_json_in_nczarr_and_text_again() {
+    let (session, (_folder, temp)) = (session(), temp());
+    let (zarr, source) = (temp.join("gdal.zarr"), temp.join("a.nc"));
+    plain_zarr(&zarr);
+    copied(&zarr, &source, CreateOptions::new().kind(Kind::Nc4), &session);
+    let shown = texts(&source, &session);
+    assert!(shown.iter().any(|(name, text)| name == "_CRS" && text.contains("1.50")), "{shown:?}");
+    for (kind, dialect, is_nczarr) in TARGETS {
+        for option in [None, Some(false)] {
+            let (copy, back) = (temp.join("b.zarr"), temp.join("b.nc"));
+            let create = CreateOptions::new().kind(kind).dialect(dialect).json_attributes(option);
+            copied(&source, &copy, create, &session);
+            copied(&copy, &back, CreateOptions::new().kind(Kind::Nc4), &session);
+            assert_eq!(texts(&back, &session), shown, "{kind:?} {dialect:?} {option:?}");
+            for attributes in stored(&copy) {
+                let is_json = option.unwrap_or(is_nczarr);
+                assert_eq!(attributes["_CRS"].is_object(), is_json, "{kind:?} {dialect:?} {option:?}");
+                assert!(attributes["nested"].is_string(), "dictionaries only");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_address_chooses_dialect_and_form_of_text() {
+    let (session, (_folder, temp)) = (session(), temp());
+    let (zarr, source) = (temp.join("gdal.zarr"), temp.join("a.nc"));
+    plain_zarr(&zarr);
+    copied(&zarr, &source, CreateOptions::new().kind(Kind::Nc4), &session);
+    let target = temp.join("b.zarr");
+    let address = format!("file://{}#mode=nczarr,file&dialect=uc&json_attributes=no", target.display());
+    let options = CopyOptions::new();
+    copy(&open(&source, &session).unwrap(), &address, &options, &session).unwrap();
+    assert!(json(&target.join(".zgroup")).get("_NCZARR_SUPERBLOCK").is_some());
+    assert!(stored(&target)[0]["_CRS"].is_string());
+    let odd = format!("file://{}#mode=nczarr,file&dialect=no", temp.join("c").display());
+    let error = copy(&open(&source, &session).unwrap(), &odd, &options, &session).unwrap_err();
+    assert!(error.message().contains("dialect \"no\""), "{error}");
+}
