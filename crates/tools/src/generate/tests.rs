@@ -141,7 +141,7 @@ fn a_fault_in_the_last_value_leaves_nothing_and_every_fault_is_reported() {
     let options = GenerateOptions::new().faults(&note);
     let error = generate(&text.as_bytes(), "memory://faults/a.nc", &options, &session).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Malformed);
-    assert!(error.to_string().contains("(and 1 more)"), "{error}");
+    assert!(error.to_string().contains("the text has 2 faults"), "{error}");
     let reported = reported.into_inner().unwrap();
     assert_eq!(reported.len(), 2, "{reported:?}");
     assert!(reported[0].starts_with("2:14: 300000000000 does not fit int"), "{reported:?}");
