@@ -19,6 +19,7 @@
 //! by call (`crates/capi/tests/library`).
 #![forbid(unsafe_code)]
 
+pub mod attribute_sizes;
 pub mod casts;
 pub mod chunks;
 mod classic_sizes;

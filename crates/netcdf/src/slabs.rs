@@ -2,6 +2,7 @@
 //! for itself; boxes with strides, which are boxes of netCDF-4, but are checked and then done element by element for netCDF-3; and boxes
 //! with distances in memory, which are checked and then done part by part for all formats. Of what is done in parts, the last one decides
 //! about ends that only strides reach.
+use ncirrus_model::Model;
 
 /// The last record of a classic file.
 const LAST_RECORD: u64 = 0xffff_ffff;
@@ -131,6 +132,17 @@ pub fn check_classic(axes: &[RequestedAxis], writes: bool, is_writable: bool) ->
         return Err(SlabRefusal::End);
     }
     Ok(())
+}
+
+/// Whether netCDF-C converts the elements of a box of netCDF-3 in one piece, and checks the types then, though there are none: those of a
+/// fixed variable that is asked for in whole rows of its first axis, and those of the only record variable, if it has no other axis.
+pub fn is_converted_at_once(model: &Model, axes: &[RequestedAxis]) -> bool {
+    let Some((first, rest)) = axes.split_first() else { return true };
+    if !first.grows {
+        return rest.iter().all(|axis| axis.count == axis.len);
+    }
+    let records = model.variables().into_iter().filter(|var| model.growing(*var).first() == Some(&true));
+    rest.is_empty() && records.count() == 1
 }
 
 /// A box of netCDF-4, with strides or without. `has_none`: the call as a whole asks for no element.

@@ -186,7 +186,7 @@ pub(crate) fn group_by_path(ncid: c_int, path: CText, id: Out<c_int>) -> Outcome
 }
 
 /// A variable of a group; what stands for the group is none.
-fn variable(at: &FileGroup, varid: c_int) -> Outcome<&Variable> {
+pub(crate) fn variable(at: &FileGroup, varid: c_int) -> Outcome<&Variable> {
     at.model().variable(at.variable_id(varid)?).ok_or(Code(NC_ENOTVAR))
 }
 

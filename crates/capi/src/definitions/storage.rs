@@ -1,6 +1,7 @@
 //! How variables are stored: chunks, filters, byte order, fill value.
-use crate::c_types::codes::{Code, NC_EBADTYPE, NC_ENOFILTER, NC_ENOTNC4, NC_ENOTVAR, NC_ERANGE, Outcome};
+use crate::c_types::codes::{Code, NC_EBADTYPE, NC_ENOFILTER, NC_ENOTNC4, NC_ERANGE, Outcome};
 use crate::c_types::memory::{BytesOut, Out};
+use crate::definitions::inquiry::variable;
 use crate::definitions::layouts;
 use crate::files::{FileGroup, check_not_global, group_of, session, size};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
@@ -15,15 +16,10 @@ pub(crate) const CONTIGUOUS: c_int = 1;
 pub(crate) const COMPACT: c_int = 2;
 const VIRTUAL: c_int = 4;
 
-/// A variable; the group itself is none.
-fn stored(at: &FileGroup, varid: c_int) -> Outcome<&model::Variable> {
-    at.variable(varid).map_err(|_| Code(NC_ENOTVAR))
-}
-
 /// The kind of storage, and the lengths of chunks.
 pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: Out<c_int>, lens: Out<usize>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let variable = stored(&at, varid)?;
+    let variable = variable(&at, varid)?;
     if at.file.is_classic() {
         storage.set(CONTIGUOUS);
         return Ok(());
@@ -76,7 +72,7 @@ pub(crate) fn deflate(
         deflate.set(0);
         level.set(0);
     }
-    let filters = numbered(stored(&at, varid)?)?;
+    let filters = numbered(variable(&at, varid)?)?;
     let found = filters.iter().find(|(id, _)| *id == DEFLATE);
     shuffle.set(c_int::from(filters.iter().any(|(id, _)| *id == SHUFFLE)));
     deflate.set(c_int::from(found.is_some()));
@@ -86,7 +82,7 @@ pub(crate) fn deflate(
 
 pub(crate) fn fletcher32(ncid: c_int, varid: c_int, is_set: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let has = numbered(stored(&at, varid)?)?.iter().any(|(id, _)| *id == FLETCHER32);
+    let has = numbered(variable(&at, varid)?)?.iter().any(|(id, _)| *id == FLETCHER32);
     is_set.store(c_int::from(has))
 }
 
@@ -95,7 +91,7 @@ fn listed(at: &FileGroup, varid: c_int) -> Outcome<Vec<(u32, Vec<u32>)>> {
     if at.file.is_classic() {
         return Ok(Vec::new());
     }
-    let mut list = numbered(stored(at, varid)?)?;
+    let mut list = numbered(variable(at, varid)?)?;
     if at.file.is_hdf5() {
         list.iter_mut().filter(|(id, _)| *id == SZIP).for_each(|(_, list)| filters::chosen_of_szip(list));
     }
@@ -160,7 +156,7 @@ pub(crate) fn filter(
 /// The byte order of stored numbers.
 pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let variable = stored(&at, varid)?;
+    let variable = variable(&at, varid)?;
     if at.file.is_classic() {
         return if endian.is_null() { Ok(()) } else { Err(Code(NC_ENOTNC4)) };
     }
@@ -184,7 +180,7 @@ pub(crate) fn endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> Outcome<(
 /// Whether elements are filled, and with what.
 pub(crate) fn fill(ncid: c_int, varid: c_int, no_fill: Out<c_int>, value: BytesOut) -> Outcome<()> {
     let at = group_of(ncid)?;
-    let variable = stored(&at, varid)?;
+    let variable = variable(&at, varid)?;
     let id = at.variable_id(varid)?;
     let told = at.file.core.look(|state| state.told_no_fill.get(&id).copied());
     let is_unfilled = told.unwrap_or(!variable.is_filled());
@@ -217,7 +213,7 @@ pub(crate) fn quantize(ncid: c_int, varid: c_int, mode: Out<c_int>, digits: Out<
     check_not_global(ncid, varid)?;
     let at = group_of(ncid)?;
     at.file.check_netcdf4()?;
-    stored(&at, varid)?;
+    variable(&at, varid)?;
     let attributes = at.attributes(varid)?;
     let kinds = [Quantize::BitGroom(0), Quantize::GranularBitRound(0), Quantize::BitRound(0)];
     let found = (1..).zip(kinds).find_map(|(mode, kind)| {
@@ -279,7 +275,7 @@ fn known_filter(ncid: c_int, varid: c_int, id: u32) -> Outcome<Option<Vec<u32>>>
 
 /// `nc_inq_var_chunking_ints`.
 pub(crate) fn chunking_ints(ncid: c_int, varid: c_int, kind: Out<c_int>, lens: Out<c_int>) -> Outcome<()> {
-    let rank = stored(&group_of(ncid)?, varid)?.rank();
+    let rank = variable(&group_of(ncid)?, varid)?.rank();
     let mut sizes = vec![0usize; rank];
     let sizes_out = Out::of_all(&mut sizes);
     let mut of = 0;

@@ -61,7 +61,7 @@ impl OpenFile {
 
     /// Whether it is Zarr, by either convention.
     pub(crate) fn is_zarr(&self) -> bool {
-        !self.is_classic() && !self.is_hdf5() && !self.core.format.is_computed()
+        !self.is_classic() && !self.is_hdf5() && !self.core.format.kind.stored.is_computed()
     }
 
     /// Whether it was opened before the process was forked: the threads that it needs are the parent's.

@@ -194,20 +194,8 @@ impl<'a> SlabCheck<'a> {
         check_mode(self.at, self.call)?;
         check_text(self.ty, self.call)?;
         slabs::check_classic(axes, self.call.writes, self.at.file.writes).map_err(coded)?;
-        if self.has_none() && !self.is_converted_at_once() { Ok(()) } else { check_types(self.ty, self.call) }
-    }
-
-    /// Whether the reference converts what it reads or writes in one piece, and looks at the types then, though there is nothing: the
-    /// elements of a fixed variable that is asked for in whole rows of its first axis, and those of the only record variable, if it
-    /// has no other axis.
-    fn is_converted_at_once(&self) -> bool {
-        let Some((first, rest)) = self.axes.split_first() else { return true };
-        if !first.grows {
-            return rest.iter().all(|axis| axis.count == axis.len);
-        }
-        let model = self.at.model();
-        let records = model.variables().into_iter().filter(|var| model.growing(*var).first() == Some(&true));
-        rest.is_empty() && records.count() == 1
+        let is_converted = !self.has_none() || slabs::is_converted_at_once(self.at.model(), &self.axes);
+        if is_converted { check_types(self.ty, self.call) } else { Ok(()) }
     }
 
     fn check_netcdf4(&self, axes: &[RequestedAxis]) -> Outcome<()> {

@@ -15,6 +15,7 @@ use crate::programs::user_formats::table_of;
 use crate::rules::convert;
 use crate::values::attributes;
 use ncirrus::model::NAME_MAX_BYTES;
+use ncirrus::netcdf::attribute_sizes::{len_in_classic, len_in_netcdf4};
 use ncirrus::netcdf::{AttributeSpace, names::STRING_LENGTHS};
 use ncirrus::{Atomic, Attribute, Fill, Format, NodeId, TypeRef, Values};
 use std::ffi::c_int;
@@ -91,7 +92,10 @@ impl NewAttribute<'_> {
         }
         let known = known?;
         if let Some(old) = find(edit, node, &known) {
-            if !edit.state.is_defining && padded(ty, self.len) > padded_of(old) {
+            if !edit.state.is_defining
+                && len_in_classic(ty, self.len)
+                    > old.values.atomic().map_or(0, |ty| len_in_classic(ty, old.values.len()))
+            {
                 return Err(Code(NC_ENOTINDEFINE));
             }
         } else {
@@ -116,8 +120,11 @@ impl NewAttribute<'_> {
         let grows = match find(edit, node, &name) {
             None => true,
             Some(old) => {
-                let old_ty = edit.members().number_of_type(old.ty);
-                weight(self.ty, self.len) > weight(old_ty, old.values.len())
+                let old_ty = match old.ty {
+                    TypeRef::Atomic(atomic) => Some(atomic),
+                    TypeRef::User(_) => None,
+                };
+                len_in_netcdf4(atomic_of(self.ty), self.len) > len_in_netcdf4(old_ty, old.values.len())
             }
         };
         if grows {
@@ -214,21 +221,6 @@ fn keep_fill(edit: &mut FileEdit<'_>, node: NodeId, name: &str) -> Outcome<()> {
         variable.fill = variable.settled_fill();
     }
     edit.state.keep_fill(var)
-}
-
-/// By what an attribute of netCDF-4 counts as longer than another one: its bytes; those of a user-defined type have -1 each.
-fn weight(ty: c_int, len: usize) -> usize {
-    let each = atomic_of(ty).map_or(usize::MAX, |ty| ty.byte_len().unwrap_or(size_of::<usize>()));
-    len.wrapping_mul(each)
-}
-
-/// Bytes of an attribute in a classic file.
-fn padded(ty: Atomic, len: usize) -> usize {
-    len.saturating_mul(ty.byte_len().unwrap_or(1)).saturating_add(3) / 4 * 4
-}
-
-fn padded_of(attribute: &Attribute) -> usize {
-    attribute.values.atomic().map_or(0, |ty| padded(ty, attribute.values.len()))
 }
 
 /// `nc_del_att`.
