@@ -48,6 +48,7 @@ fn hint_for(detail: &Detail) -> Option<&'static str> {
             "`ncirrus filters -v` lists the available filters; HDF5_PLUGIN_PATH sets the plugin directories"
         }
         Detail::UnusableCodec(_) => "use another compression: --codec zstd, -d LEVEL, or -d 0 for no filters",
+        Detail::ReservedName => "`ncirrus copy --rename-reserved` renames it in the copy",
         Detail::BeyondHeader => "store it as a variable, or choose -k nczarr",
         Detail::NoListings => {
             "give the address of the dataset itself; buckets can be listed by s3://, gs:// or az://"

@@ -64,28 +64,17 @@ pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
     Cow::Owned(letters.collect())
 }
 
-/// One line without control characters, and without the hashes in addresses that distinguish credentials.
+/// One line without control characters.
 pub(crate) fn plain(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    for (at, part) in text.split("://").enumerate() {
-        line.push_str(if at == 0 { "" } else { "://" });
-        let part = if at == 0 { part } else { without_mark(part) };
-        for letter in part.chars() {
-            match letter {
-                '\n' | '\r' => line.push(' '),
-                letter if letter.is_control() => line.extend(letter.escape_default()),
-                letter => line.push(letter),
-            }
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\r' => line.push(' '),
+            letter if letter.is_control() => line.extend(letter.escape_default()),
+            letter => line.push(letter),
         }
     }
     line
-}
-
-/// Such a hash is 16 hexadecimal digits in place of the user of an address.
-fn without_mark(text: &str) -> &str {
-    let is_mark = |mark: &&str| mark.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let rest = text.get(..16).filter(is_mark).and_then(|_| text.get(16..)?.strip_prefix('@'));
-    rest.unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -100,12 +89,5 @@ mod tests {
     #[test]
     fn names_stay_on_their_line() {
         assert_eq!(escaped("a\nb\u{1b}[31m\u{9b}é \\"), "a\\nb\\u{1b}[31m\\u{9b}é \\");
-    }
-
-    #[test]
-    fn marks_of_askers_are_left_out_and_users_are_not() {
-        let line = "in http://5e5f853e3d2ca549@h/x, s3://lab@b/5e5f853e3d2ca549@";
-        assert_eq!(plain(line), "in http://h/x, s3://lab@b/5e5f853e3d2ca549@");
-        assert_eq!(plain("http://5e5f853e3d2ca54é@h"), "http://5e5f853e3d2ca54é@h");
     }
 }

@@ -1,8 +1,7 @@
 //! One line per request, and the totals at the end (`docs/network.md`).
 use indicatif::MultiProgress;
 use ncirrus::{Error, ErrorKind, Result};
-use ncirrus_tools::RequestEvent;
-use std::fmt::Write as _;
+use ncirrus_tools::{RequestEvent, request_log};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -35,7 +34,8 @@ struct TraceSums {
 }
 
 impl RequestTrace {
-    /// Starts tracing requests: at level 1 each request, at level 2 also reads from remote stores. `file` is the
+    /// Starts tracing: at level 1 each request, and each read and write of local stores, at level 2 also reads from remote
+    /// stores. `file` is the
     /// argument of `--trace`, `-` for standard error.
     pub(crate) fn start(file: Option<&PathBuf>, level: Option<u64>) -> Result<Option<Self>> {
         let level = level.unwrap_or(0).max(file.is_some().into());
@@ -90,16 +90,13 @@ impl SharedTrace {
         }
     }
 
-    fn request(&self, fields: &RequestEvent) {
-        {
-            let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-            sums.requests += 1;
-            sums.failed += u64::from(!fields.outcome.is_empty());
-            sums.again += u64::from(fields.attempt > 1);
-            sums.received += fields.received;
-            sums.sent += fields.sent;
-        }
-        self.print(&request_line(fields));
+    fn count(&self, fields: &RequestEvent) {
+        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        sums.requests += 1;
+        sums.failed += u64::from(!fields.outcome.is_empty());
+        sums.again += u64::from(fields.attempt > 1);
+        sums.received += fields.received;
+        sums.sent += fields.sent;
     }
 }
 
@@ -109,20 +106,19 @@ struct TraceLines(Arc<SharedTrace>);
 impl Subscriber for TraceLines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         match metadata.target() {
-            "ncirrus::request" | "ncirrus::retry" => metadata.is_event(),
+            "ncirrus::request" | "ncirrus::retry" | "ncirrus::local" => metadata.is_event(),
             "ncirrus::fetch" => metadata.is_event() && self.0.level > 1,
             _ => false,
         }
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut fields = RequestEvent::default();
-        event.record(&mut fields);
-        match event.metadata().target() {
-            "ncirrus::request" => self.0.request(&fields),
-            "ncirrus::retry" => self.0.print(&format!("{}, in {:.2} s", fields.message, fields.wait)),
-            _ => self.0.print(&fetch_line(&fields)),
+        request_log::note(event);
+        let (fields, target) = (RequestEvent::of(event), event.metadata().target());
+        if target == "ncirrus::request" {
+            self.0.count(&fields);
         }
+        self.0.print(&fields.line(target));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -136,33 +132,4 @@ impl Subscriber for TraceLines {
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
-}
-
-/// `GET http://host/x.nc [0-99] 206, 100 bytes, 12 ms to the first, 15 ms`
-fn request_line(event: &RequestEvent) -> String {
-    let mut line = format!("{} {}{}", event.method, event.address(), event.range_suffix());
-    let _ = match event.status {
-        0 => write!(line, " no answer"),
-        status => write!(line, " {status}, {} bytes", event.received),
-    };
-    if event.sent > 0 {
-        let _ = write!(line, ", {} sent", event.sent);
-    }
-    let _ = write!(line, ", {} ms to the first, {} ms", event.first_ms, event.total_ms);
-    if event.attempt > 1 {
-        let _ = write!(line, ", request {}", event.attempt);
-    }
-    if !event.outcome.is_empty() {
-        let _ = write!(line, ": {}", event.outcome);
-    }
-    line
-}
-
-fn fetch_line(event: &RequestEvent) -> String {
-    let (address, range) = (event.address(), event.range_suffix());
-    let mut line = format!("read {address}{range} {} bytes, {} ms", event.received, event.total_ms);
-    if !event.outcome.is_empty() {
-        let _ = write!(line, ": {}", event.outcome);
-    }
-    line
 }

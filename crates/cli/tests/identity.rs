@@ -69,6 +69,20 @@ fn the_configuration_is_shown_with_its_places() {
 }
 
 #[test]
+fn a_commented_template_is_written_where_there_is_no_file() {
+    let home = TempDir::new().unwrap();
+    assert_eq!(shown(&home, &[], &["config", "init"]), "~/.config/ncirrus/config.toml\n");
+    let file = home.path().join(".config/ncirrus/config.toml");
+    let template = std::fs::read_to_string(&file).unwrap();
+    assert!(template.contains("# [hosts.lab]") && template.contains("# memory = \"2G\"  # "), "{template}");
+    assert_eq!(shown(&home, &[], &["config", "init", "-"]), template);
+    std::fs::write(&file, "memory = 1000\n").unwrap();
+    let again = run(home.path(), &[], &["config", "init"]);
+    assert_eq!(again.status.code(), Some(7), "{}", text(&again.stderr));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "memory = 1000\n");
+}
+
+#[test]
 fn a_file_that_is_named_goes_before_the_usual_one_and_must_be_there() {
     let home = home();
     let other = home.path().join("other.toml");

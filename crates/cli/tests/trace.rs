@@ -88,3 +88,43 @@ fn a_dump_reports_a_server_without_ranges() {
     );
     assert!(!reported.contains("hunter2") && reported.lines().count() == 1, "{reported}");
 }
+
+#[test]
+fn addresses_and_netcdfs_files_request_a_log_of_local_stores_and_servers() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc");
+    let zarr = format!("file://{}#mode=nczarr,file", at("a.zarr"));
+    let written = ncirrus(&["copy", example, &format!("{zarr}&log={}", at("written"))], &[]);
+    assert_eq!(String::from_utf8(written.stderr).unwrap(), "");
+    let text = std::fs::read_to_string(at("written")).unwrap();
+    assert!(text.contains("write /") && text.contains("/sst/.zarray ") && text.contains("/sst/0"), "{text}");
+
+    let shown = |address: &str, rc: &str| {
+        std::fs::write(at("rc"), rc).unwrap();
+        let output = ncirrus(&["dump", address], &[("NCRCENV_RC", &at("rc"))]);
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let text = shown(&format!("{zarr}&log"), "");
+    assert!(text.lines().any(|line| line.starts_with("trace: read /") && line.contains("/.zmetadata [0-")));
+    assert!(text.contains("/a.zarr/sst/0"), "{text}");
+    assert_eq!(shown(&zarr, ""), "");
+    assert!(shown(example, "log\n").contains("trace: read /"));
+    assert_eq!(shown(example, &format!("log={}\n", at("logged"))), "");
+    assert!(std::fs::read_to_string(at("logged")).unwrap().contains("read /"));
+    let server = serve();
+    let host = server.split("@").nth(1).unwrap().split('/').next().unwrap();
+    let text = shown(&server, &format!("[http://{host}]log\n"));
+    assert!(text.contains("trace: GET http://") && !text.contains("hunter2"), "{text}");
+    assert!(!shown(&serve(), &format!("[http://{host}]log\n")).contains("trace: "));
+}
+
+#[test]
+fn the_option_shows_local_reads_too() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc");
+    let output = ncirrus(&["dump", "--trace", example], &[]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    let (lines, last) = lines(&text);
+    assert!(lines.iter().all(|line| line.starts_with("read /")) && !lines.is_empty(), "{text}");
+    assert!(last.starts_with("0 requests"), "{text}");
+}

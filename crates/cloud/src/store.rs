@@ -64,12 +64,9 @@ impl CloudStore {
     pub fn connect(bucket: &BucketUrl, fragment: &UrlFragment, context: &CloudContext) -> Result<Self> {
         let built =
             build::connect(bucket, fragment, context).map_err(|error| error.at_object(bucket.address()))?;
-        let address = match built.who {
-            Some(who) => bucket.address().replacen("://", &format!("://{who}@"), 1),
-            None => bucket.address(),
-        };
+        let id = StoreId::new(bucket.address());
         Ok(Self {
-            id: StoreId::new(address),
+            id: built.who.map_or(id.clone(), |who| id.marked(who)),
             server: Some(built.server),
             objects: built.objects,
             pages: Some(built.pages),
@@ -83,7 +80,7 @@ impl CloudStore {
 
     /// The same bucket, with one object in an old version; nothing can be changed then.
     pub(crate) fn at_version(mut self, key: &str, version: &str) -> Self {
-        self.id = StoreId::new(format!("{}?versionId={version}", self.id.as_str()));
+        self.id = self.id.at(format!("{}?versionId={version}", self.id.as_str()));
         self.version = Some(Arc::new((key.to_owned(), version.to_owned())));
         self
     }

@@ -18,6 +18,7 @@
 //! | LZ4 | 32004 | `lz4` | `numcodecs.lz4` | yes | yes |
 //! | bit shuffle | 32008 | `bitshuffle` | `bitshuffle` | yes | yes |
 //! | ZFP | 32013 | `zfpy` | `numcodecs.zfpy` | yes | yes |
+//! | ZFP of the registry of Zarr v3 | | | `zfp` | yes | yes |
 //! | Zstandard | 32015 | `zstd` | `zstd` | yes | yes |
 //! | Blosc 2 | 32026 | `blosc2` | `blosc2` | yes | yes |
 //! | BitGroom (nothing to undo) | 32022 | `bitgroom` | `bitgroom` | yes | yes |

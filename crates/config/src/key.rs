@@ -119,6 +119,18 @@ impl ConfigKey {
         self.row().map_or("", |row| row.5)
     }
 
+    /// A value as a configuration file has it.
+    pub(super) fn example(self) -> &'static str {
+        match self.row().map_or(ValueKind::Text, |row| row.2) {
+            ValueKind::Size => "\"2G\"",
+            ValueKind::Count => "8",
+            ValueKind::Duration => "\"30s\"",
+            ValueKind::Flag => "true",
+            ValueKind::Text => "\"...\"",
+            ValueKind::Path => "\"~/folder\"",
+        }
+    }
+
     fn row(self) -> Option<&'static KeyRow> {
         TABLE.get(self as usize)
     }

@@ -12,6 +12,7 @@ mod rc;
 mod s3nc;
 mod show;
 mod size;
+mod template;
 mod value;
 
 #[cfg(test)]
@@ -197,6 +198,23 @@ impl ConfigSettings {
     pub fn rc(&self, key: &str, url: &Url) -> Option<ConfigValue<&str>> {
         let entry = self.rc.find(key, Some(url))?;
         Some(ConfigValue { value: &entry.value, origin: entry.origin.clone() })
+    }
+
+    /// The place of the configuration file, whether there is one or not.
+    pub fn file_place(&self) -> Option<PathBuf> {
+        file::place(self)
+    }
+
+    /// The text of a configuration file that has every key as a comment.
+    pub fn template() -> String {
+        template::text()
+    }
+
+    /// The file that netCDF's files request a log of a dataset in (`log=FILE`); empty for standard error, as always for
+    /// a line of a file in the current folder.
+    pub fn log(&self, url: &Url) -> Option<&str> {
+        let entry = self.rc.find("log", Some(url)).or_else(|| self.rc.find("LOG", Some(url)))?;
+        Some(if rc::is_local(self, &entry.origin) { "" } else { &entry.value })
     }
 
     /// The settings with the entries of netCDF's files for one address only (`[url]HTTP.TIMEOUT=9`), if there are

@@ -139,7 +139,7 @@ fn places(settings: &ConfigSettings) -> Vec<PathBuf> {
 }
 
 /// Whether a file is in the current folder: otherwise anyone who can put a file there could run code.
-fn is_local(settings: &ConfigSettings, origin: &ValueOrigin) -> bool {
+pub(super) fn is_local(settings: &ConfigSettings, origin: &ValueOrigin) -> bool {
     let home = settings.environment.home();
     match origin {
         ValueOrigin::File(path, _) => settings

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The backends of S3netCDF4.
-const BACKENDS: [&str; 2] = ["s3aioFileObject", "s3FileObject"];
+const BACKENDS: [&str; 4] = ["s3aioFileObject", "s3FileObject", "_s3aioFileObject", "_s3FileObject"];
 
 /// Reads `S3_NC_CONFIG`, else `~/.s3nc.json`. All errors in it are warnings.
 pub(super) fn read(settings: &mut ConfigSettings) {

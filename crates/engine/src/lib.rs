@@ -15,6 +15,8 @@ mod open;
 mod picked;
 mod plan;
 mod read;
+mod request_event;
+pub mod request_log;
 mod resources;
 mod scatter;
 mod session;
@@ -25,6 +27,7 @@ mod write;
 pub use dataset::{Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoredChunk};
 pub use plan::{PlannedRequest, PlannedSource, ReadPlan};
 pub use read::{AbsentFragment, ReadReport};
+pub use request_event::RequestEvent;
 pub use resources::{MissingChunks, SessionStatistics, ShortChunks, is_thread_ending, watch};
 pub use session::{Session, SessionBuilder, SessionTask, max_threads};
 pub use write::{

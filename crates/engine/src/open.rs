@@ -21,9 +21,16 @@ pub(crate) async fn probe(
     context: &DriveContext,
     root: &ObjectId,
     drivers: &[Arc<dyn Driver>],
+    hints: &AddressHints,
 ) -> Result<Arc<dyn Driver>> {
-    let root_first = is_checked_first(root, &context.snapshot.store().facts());
-    let probed = context.drive(|view| probe_all(view, root, drivers, root_first)).await?;
+    let order = if TREE_MODES.iter().any(|mode| hints.has_mode(mode)) {
+        ProbeOrder::Tree
+    } else if is_checked_first(root, &context.snapshot.store().facts()) {
+        ProbeOrder::RootFirst
+    } else {
+        ProbeOrder::Together
+    };
+    let probed = context.drive(|view| probe_all(view, root, drivers, order)).await?;
     let mut best: Option<(Confidence, &Arc<dyn Driver>)> = None;
     let mut failure = None;
     for (driver, result) in drivers.iter().zip(probed) {
@@ -70,6 +77,21 @@ pub(crate) async fn by_mode(
 /// The modes that name a protocol, the preferred one first: what is at such an address cannot be told by its first bytes.
 pub(crate) const PROTOCOLS: [&str; 2] = ["dap4", "dap2"];
 
+/// The modes that name a tree of objects. What a web server shows at the address itself, such as a page about the dataset,
+/// then tells nothing about what is below.
+const TREE_MODES: [&str; 3] = ["nczarr", "zarr", "zarr3"];
+
+/// What is requested first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ProbeOrder {
+    /// The object at the address itself.
+    RootFirst,
+    /// That object and those below it; if it leaves no doubt, it decides.
+    Together,
+    /// The same, and what is below is always looked for.
+    Tree,
+}
+
 /// Probes with all drivers, one after the other, and collects what they need. A driver that is certain ends the search,
 /// and so does the object at the address itself if it leaves no doubt: what drivers still need from below it is not
 /// fetched then.
@@ -77,7 +99,7 @@ fn probe_all(
     view: &dyn View,
     root: &ObjectId,
     drivers: &[Arc<dyn Driver>],
-    root_first: bool,
+    order: ProbeOrder,
 ) -> Step<Vec<Result<Confidence>>> {
     let mut probes: Vec<Step<Confidence>> = Vec::with_capacity(drivers.len());
     for (certain, driver) in drivers.iter().enumerate() {
@@ -90,8 +112,8 @@ fn probe_all(
     }
     let of_root = probes.iter().find_map(|probe| need_of(probe, root));
     match of_root {
-        Some(need) if root_first => return Err(need.into()),
-        None if found::is_all(view, root, root_first) => {
+        Some(need) if order == ProbeOrder::RootFirst => return Err(need.into()),
+        None if order != ProbeOrder::Tree && found::is_all(view, root, order == ProbeOrder::RootFirst) => {
             let settled = probes.into_iter().map(|probe| match probe {
                 Err(Stall::Need(_)) => Ok(Ok(Confidence::No)),
                 probe => settle(probe).map_err(Stall::Need),

@@ -1,8 +1,9 @@
 //! What the library tells of a request through `tracing` (`docs/network.md`).
-use std::fmt::Debug;
+use std::fmt::{Debug, Write};
+use tracing::Event;
 use tracing::field::{Field, Visit};
 
-/// The fields of an event whose target is `ncirrus::request`, `ncirrus::retry` or `ncirrus::fetch`; those that an event
+/// The fields of an event whose target is `ncirrus::request`, `ncirrus::retry`, `ncirrus::fetch` or `ncirrus::local`; those that an event
 /// does not have are empty or 0. Record an event into it from a `tracing::Subscriber`.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
@@ -40,6 +41,55 @@ impl RequestEvent {
     pub fn address(&self) -> String {
         let slash = if self.store.ends_with('/') || self.object.is_empty() { "" } else { "/" };
         format!("{}{slash}{}", self.store, self.object)
+    }
+
+    /// The fields of an event.
+    pub fn of(event: &Event<'_>) -> Self {
+        let mut fields = Self::default();
+        event.record(&mut fields);
+        fields
+    }
+
+    /// The line of a trace for an event with that target.
+    pub fn line(&self, target: &str) -> String {
+        match target {
+            "ncirrus::request" => self.request_line(),
+            "ncirrus::retry" => format!("{}, in {:.2} s", self.message, self.wait),
+            "ncirrus::fetch" => self.with_outcome(format!("{}, {} ms", self.read_line(), self.total_ms)),
+            _ => self.with_outcome(self.read_line()),
+        }
+    }
+
+    /// `GET http://host/x.nc [0-99] 206, 100 bytes, 12 ms to the first, 15 ms`
+    fn request_line(&self) -> String {
+        let mut line = format!("{} {}{}", self.method, self.address(), self.range_suffix());
+        let _ = match self.status {
+            0 => write!(line, " no answer"),
+            status => write!(line, " {status}, {} bytes", self.received),
+        };
+        if self.sent > 0 {
+            let _ = write!(line, ", {} sent", self.sent);
+        }
+        let _ = write!(line, ", {} ms to the first, {} ms", self.first_ms, self.total_ms);
+        if self.attempt > 1 {
+            let _ = write!(line, ", request {}", self.attempt);
+        }
+        self.with_outcome(line)
+    }
+
+    /// `read /data/a.zarr/v/0 [0-99] 100 bytes`
+    fn read_line(&self) -> String {
+        let (address, range) = (self.address(), self.range_suffix());
+        let method = if self.method.is_empty() { "read" } else { &self.method };
+        let bytes = self.received + self.sent;
+        format!("{method} {address}{range} {bytes} bytes")
+    }
+
+    fn with_outcome(&self, mut line: String) -> String {
+        if !self.outcome.is_empty() {
+            let _ = write!(line, ": {}", self.outcome);
+        }
+        line
     }
 
     /// The range as it stands behind an address in a line of text: empty for a whole object.

@@ -93,7 +93,8 @@ impl HttpStore {
             }
         };
         let scheme = url.scheme().as_str();
-        let id = StoreId::new(format!("{scheme}://{mark}{place}{parent}"));
+        let id = StoreId::new(format!("{scheme}://{place}{parent}"));
+        let id = if mark.is_empty() { id } else { id.marked(mark.trim_end_matches('@')) };
         let store = Self {
             base: format!("{scheme}://{place}{parent}"),
             slash,

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 /// A store: its address without secrets, and a hash of the credentials in use, so that caches never mix two users.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StoreId(Arc<str>);
+pub struct StoreId {
+    address: Arc<str>,
+    /// Distinguishes credentials; it is never shown.
+    mark: Option<Arc<str>>,
+}
 
 /// An object in a store: a file, an S3 object, an entry of a zip, the answer to a query.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,12 +26,29 @@ pub struct Tag(Arc<str>);
 impl StoreId {
     /// A store of that address.
     pub fn new(address: impl Into<Arc<str>>) -> Self {
-        Self(address.into())
+        Self { address: address.into(), mark: None }
     }
 
-    /// The address.
+    /// The same store with certain credentials, which the mark distinguishes from others.
+    #[must_use]
+    pub fn marked(self, mark: impl Into<Arc<str>>) -> Self {
+        Self { mark: Some(mark.into()), ..self }
+    }
+
+    /// A store of another address with the same credentials.
+    #[must_use]
+    pub fn at(&self, address: impl Into<Arc<str>>) -> Self {
+        Self { address: address.into(), mark: self.mark.clone() }
+    }
+
+    /// The address, as it is shown.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.address
+    }
+
+    /// What distinguishes the credentials from others.
+    pub fn mark(&self) -> Option<&str> {
+        self.mark.as_deref()
     }
 }
 
@@ -47,6 +68,16 @@ impl ObjectId {
     /// The object of that key; no leading or trailing slash, empty for the store's root.
     pub fn new(store: StoreId, key: impl Into<Arc<str>>) -> Self {
         Self { store, key: key.into(), query: None }
+    }
+
+    /// The name with what distinguishes the credentials: for files that remember objects, not for people.
+    pub fn identity(&self) -> String {
+        let shown = self.to_string();
+        match (&self.store.mark, shown.split_once("://")) {
+            (Some(mark), Some((scheme, place))) => format!("{scheme}://{mark}@{place}"),
+            (Some(mark), None) => format!("{mark}@{shown}"),
+            (None, _) => shown,
+        }
     }
 
     /// Key within the store, without leading slash.
@@ -94,10 +125,10 @@ impl ObjectId {
 
 impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let store = self.store.0.trim_end_matches('/');
+        let store = self.store.address.trim_end_matches('/');
         match (store, self.key.as_ref()) {
             // The root of the file system.
-            ("", key) if !self.store.0.is_empty() => write!(f, "/{key}")?,
+            ("", key) if !self.store.address.is_empty() => write!(f, "/{key}")?,
             (store, "") => f.write_str(store)?,
             ("", key) => f.write_str(key)?,
             (store, key) => write!(f, "{store}/{key}")?,

@@ -20,6 +20,8 @@ pub enum Detail {
     UnusableCodec(Arc<str>),
     /// The classic data model, or the kind of file that follows it, cannot represent it.
     BeyondClassic,
+    /// The format keeps the name for itself, or would make another path of it.
+    ReservedName,
     /// It is too large for an object header of HDF5.
     BeyondHeader,
     /// Plain HTTP is read-only.

@@ -99,6 +99,7 @@ impl Dataset {
     /// As [`open`](Self::open); `Changed` naming both states if the dataset is not in the state that the options
     /// expect.
     pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
+        session.start_log(url)?;
         let plain = Url::parse(url)?;
         let error = match Self::open_at(&plain, url, options, session) {
             Err(error) => error,
@@ -154,6 +155,10 @@ impl Dataset {
         session: &Session,
     ) -> Result<Self> {
         let target = options.resolve(url, lengths, session.settings())?;
+        // With `exact_path` the name of a file may look like an address.
+        if !options.exact_path || url.contains("://") {
+            session.start_log(url)?;
+        }
         let stores = options.stores(&session.stores);
         let staging = ncirrus_store::create(url, target.shape(), options.clobber(), &stores);
         let staged = session.wait_at(url, staging)?;
@@ -183,6 +188,7 @@ impl Dataset {
     /// # Errors
     /// As [`update`](Self::update).
     pub fn update_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
+        session.start_log(url)?;
         let staged = session.wait_at(url, ncirrus_store::update(url, &session.stores))?;
         let dataset = Self::open_in(session, &staged.store, &staged.root, &staged.name, options)?;
         if options.expected_tag.is_some() {

@@ -5,6 +5,7 @@ pub use crate::create::{CreateTarget, DEFAULT_STRING_BYTES, StringLengths};
 use crate::{Dataset, Result, Selection, Session, Values};
 use ncirrus_config::ConfigSettings;
 use ncirrus_engine::{DatasetWriter, FragmentInfo, StoredChunk};
+pub use ncirrus_engine::{RequestEvent, request_log};
 use ncirrus_layout::Driver;
 use ncirrus_model::{Model, VarId};
 use std::sync::Arc;

@@ -96,7 +96,16 @@ pub enum AttributeSpace {
 }
 
 impl AttributeSpace {
-    /// Whether programs cannot write attributes of this name.
+    /// Whether the format itself stores or computes an attribute of this name, so that datasets have none of their own. In HDF5
+    /// files netCDF-C hides all names that it reserves; in Zarr those that only HDF5 files have are ordinary ones.
+    pub fn is_taken(self, name: &str) -> bool {
+        match self {
+            Self::Hdf5 => self.is_reserved(name),
+            Self::Zarr => self.is_reserved(name) && owner(name) != Some(Hdf5),
+        }
+    }
+
+    /// Whether programs that use netCDF-C's interface cannot write attributes of this name.
     pub fn is_reserved(self, name: &str) -> bool {
         match self {
             Self::Hdf5 => owner(name).is_some_and(|owner| owner != ZarrOnly),
@@ -125,10 +134,46 @@ impl AttributeSpace {
 /// Lengths of strings in datasets of Zarr: ordinary attributes in spite of their prefix (docs/spec/nczarr.md 3.12).
 pub const STRING_LENGTHS: [&str; 2] = [MAX_STRING_LEN, DEFAULT_MAX_STRING_LEN];
 
-/// Whether an attribute is never stored in Zarr (docs/spec/nczarr.md 3.14): the library computes it, or only HDF5 files
-/// have it. It is ignored if it is found in a store, and rejected if it is to be written.
+/// Whether an attribute is never stored in Zarr (docs/spec/nczarr.md 3.14): the library computes it. It is ignored if it is
+/// found in a store, and rejected if it is to be written.
 pub fn is_virtual(name: &str) -> bool {
-    matches!(owner(name), Some(Computed | Hdf5))
+    owner(name) == Some(Computed)
+}
+
+/// Where names of groups, variables and types become parts of paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemberSpace {
+    /// Links of HDF5 files.
+    Hdf5,
+    /// Segments of keys of Zarr v2.
+    Zarr2,
+    /// Segments of keys of Zarr v3.
+    Zarr3,
+}
+
+impl MemberSpace {
+    /// Why a name would be another path, or none; `None` for a name that can be stored.
+    pub fn broken_rule(self, name: &str) -> Option<&'static str> {
+        let is_zarr = self != Self::Hdf5;
+        Some(match name {
+            "" => "is empty",
+            _ if name.contains('/') => "contains '/'",
+            _ if name.contains('\0') => "contains NUL",
+            "." => "is the group itself",
+            _ if is_zarr && name.starts_with('.') => "begins with '.'",
+            // Zarr's libraries for Python read it as '/'.
+            _ if is_zarr && name.contains('\\') => "contains '\\'",
+            "zarr.json" if self == Self::Zarr3 => "is that of a metadata object",
+            _ => return None,
+        })
+    }
+
+    /// As [`broken_rule`](Self::broken_rule), and names that the specification reserves, though libraries read them:
+    /// `__` begins none in Zarr v3.
+    pub fn reserved_rule(self, name: &str) -> Option<&'static str> {
+        let is_reserved = self == Self::Zarr3 && name.starts_with("__");
+        self.broken_rule(name).or(is_reserved.then_some("begins with '__', which Zarr v3 reserves"))
+    }
 }
 
 /// Whether the root group of a netCDF-4 dataset has an attribute of this name without storing it as one: it is found by

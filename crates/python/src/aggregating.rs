@@ -157,6 +157,15 @@ impl AggregationWriter {
         Ok((url, region.start, region.count))
     }
 
+    /// Makes a variable of any dataset the fragment at a place.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "what is made out of Python's objects is made for the call"
+    )]
+    fn place(&self, py: Python<'_>, path: &str, at: Vec<usize>, url: &str, variable: &str) -> PyResult<()> {
+        self.look(py, |writer| writer.place_fragment(path, &at, url, variable))
+    }
+
     /// Takes over fragments that others wrote.
     #[expect(
         clippy::needless_pass_by_value,

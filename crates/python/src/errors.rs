@@ -137,6 +137,7 @@ fn detail_name(detail: &Detail) -> Option<&'static str> {
         Detail::UnknownCodec(_) => "unknown_codec",
         Detail::UnusableCodec(_) => "unusable_codec",
         Detail::BeyondClassic => "beyond_classic",
+        Detail::ReservedName => "reserved_name",
         Detail::BeyondHeader => "beyond_header",
         Detail::ReadOnlyProtocol => "read_only_protocol",
         Detail::NoListings => "no_listings",

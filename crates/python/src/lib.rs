@@ -24,6 +24,7 @@ mod kind;
 mod marking;
 mod model;
 mod netcdf_view;
+mod object_store;
 mod options;
 mod pending;
 mod progress;
@@ -57,6 +58,7 @@ fn _ncirrus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<encoders::Encoder>()?;
     module.add_class::<aggregating::AggregationWriter>()?;
     module.add_class::<joint::JointWriter>()?;
+    module.add_class::<object_store::ObjectStore>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<kind::DatasetKind>()?;

@@ -1,7 +1,7 @@
 //! Requests, told to Python's logger `ncirrus` where that is on.
 //!
 //! Network threads never wait for the interpreter: they leave lines in a queue, and whoever waits for them hands these on.
-use ncirrus_tools::RequestEvent;
+use ncirrus_tools::{RequestEvent, request_log};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -136,16 +136,20 @@ struct RequestLines;
 impl Subscriber for RequestLines {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
         // The logger may be switched on and off.
-        if is_request(metadata) { Interest::sometimes() } else { Interest::never() }
+        if request_log::is_logged(metadata) { Interest::sometimes() } else { Interest::never() }
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        is_request(metadata) && IS_ON.load(Ordering::Relaxed)
+        let is_wanted = is_request(metadata) && IS_ON.load(Ordering::Relaxed);
+        is_wanted || (request_log::is_on() && request_log::is_logged(metadata))
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut line = RequestEvent::default();
-        event.record(&mut line);
+        request_log::note(event);
+        if !is_request(event.metadata()) || !IS_ON.load(Ordering::Relaxed) {
+            return;
+        }
+        let line = RequestEvent::of(event);
         let Some(mut lines) = locked() else { return };
         if lines.len() >= MAX_LINES {
             lines.pop_front();

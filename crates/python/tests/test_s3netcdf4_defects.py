@@ -264,6 +264,33 @@ def test_d17_budgets_of_the_configuration_are_obeyed(monkeypatch: pytest.MonkeyP
     assert list((tmp_path / "cache").iterdir()) == []
 
 
+def test_d17_open_files_stay_within_the_budget_after_writing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told = {"version": "9", "hosts": {}, "resource_allocation": {"filehandles": 5}}
+    Path("config.json").write_text(json.dumps(told))
+    monkeypatch.setenv("S3_NC_CONFIG", str(tmp_path / "config.json"))
+
+    def opened() -> list[str]:
+        links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+        return [os.readlink(link) for link in links if os.path.exists(link) and str(tmp_path) in os.readlink(link)]
+
+    with s3Dataset("m.nca", "w") as written:
+        written.createDimension("x", 400)
+        coordinate = written.createVariable("x", "f8", ("x",))
+        coordinate[:] = np.arange(400)
+        value = written.createVariable("v", "f4", ("x",), subarray_shape=(10,))
+        value[:] = np.arange(400)
+    assert opened() == []
+    with s3Dataset("m.nca") as found:
+        for start in range(0, 400, 10):
+            assert found["v"][start : start + 3].tolist() == [start, start + 1, start + 2]
+            assert len(opened()) <= 5
+    with s3Dataset("m.nca", "a") as changed:
+        changed["v"][:3] = 1
+        changed.sync()
+        assert changed["v"][:4].tolist() == [1, 1, 1, 3]
+    assert len(opened()) <= 5
+
+
 def test_d18_sizes_and_multipart_keys_are_read(moto: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for size, due in [("100MB", 100_000_000), ("1PB", 10**15), ("2GiB", 2 << 30), (123456789, 123456789)]:
         _alias(moto, monkeypatch, resource_allocation={"memory": size}, mark=size)

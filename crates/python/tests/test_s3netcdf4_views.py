@@ -6,6 +6,8 @@ import io
 import json
 import multiprocessing
 import pickle
+import subprocess
+import sys
 import tracemalloc
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -313,3 +315,93 @@ def test_a_back_end_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     for wrong in (dict, "Shelf", None):
         with pytest.raises(APIException, match="io.BufferedIOBase"):
             register_backend("wrong", wrong)  # type: ignore[arg-type]
+
+
+def test_views_have_the_methods_of_s3netcdf4(tmp_path: Path) -> None:
+    with made(tmp_path / "m.nca") as dataset:
+        below = dataset.createGroup("below")
+        below.createDimension("y", 4)
+        below.createVariable("w", "i4", ("y",), subarray_shape=(2,))[:2] = 1
+        dataset["v"][:4, :3] = 1
+        cfa = dataset._cfa_dataset
+        assert cfa["root"].getName() == "root" and cfa["below"].getDataset().getName() == cfa.getName()
+        assert cfa["root"]["v"].getName() == "v" and cfa["root"]["time"].getLen() == 10
+        with pytest.raises(CFAGroupError, match="absent"):
+            cfa["root"]["absent"]
+        view, other = dataset["v"]._cfa_var, below["w"]._cfa_var
+        assert view.getGroup().getName() == "root" and other.getGroup().getName() == "below"
+        assert isinstance(view.shape(), np.ndarray) and view.shape().tolist() == [10, 6]
+        assert view.getBaseFilename() == f"{tmp_path}/m/m.v." and other.getBaseFilename() == f"{tmp_path}/m/m.below.w."
+        assert view.partitionIsDefined((0, 0))
+        part = view.getPartition((1, 1))
+        assert part.location.tolist() == [[4, 8], [3, 6]] and part.location[1, 0] == 3 and part.shape.tolist() == [4, 3]
+        assert pickle.loads(pickle.dumps(part)) == part
+        assert view.getPartitionValues(key="location").shape == (3, 2, 2, 2)
+        assert view.getPartitionValues((2, 1), "shape").tolist() == [2, 3]
+        with pytest.raises(CFAVariableError, match="colour"):
+            view.getPartitionValues(key="colour")
+        cfa.metadata.update({"history": "made"})
+        view.metadata["long_name"] = "value"
+        assert dataset.history == "made" and dataset["v"].long_name == "value"
+        assert dataset["v"]._cfa.getName() == "v" and dataset["time"]._cfa is None
+        assert ma.getdata(dataset["v"]._nc_var[0, :3]).tolist() == [1, 1, 1]
+        assert cfa.getDimension("time").dump() == {"dim_name": "time", "dim_len": 10, "units": "days since 2000-01-01"}
+    with s3Dataset(tmp_path / "m.nca") as found:
+        view = found["v"]._cfa_var
+        assert view.getBaseFilename() == f"{tmp_path}/m/m.v." and not view.partitionIsDefined((1, 1))
+        dumped = json.loads(json.dumps(view.dump(), default=str))
+        assert dumped["units"] == "K" and dumped["cf_dimensions"] == "time x" and dumped["cfa_array"]["pmshape"] == [3, 2]
+        (only,) = dumped["cfa_array"]["Partitions"]
+        assert only["index"] == [0, 0] and only["location"] == [[0, 4], [0, 3]]
+        assert only["subarray"]["ncvar"] == "v" and only["subarray"]["shape"] == [4, 3]
+        with pytest.raises(CFAPartitionError, match="not open for writing"):
+            view.writePartition(view.getPartition((0, 0)))
+
+
+def test_partitions_are_recorded_elsewhere(tmp_path: Path) -> None:
+    with made(tmp_path / "m.nca") as dataset:
+        dataset["v"][:] = WHOLE
+    (tmp_path / "m").rename(tmp_path / "moved")
+    with s3Dataset(tmp_path / "m.nca", "a") as dataset:
+        view = dataset["v"]._cfa_var
+        for part in view.getPartitions():
+            view.writePartition(part._replace(file=f"{tmp_path}/moved/{Path(part.file).name}"))
+        with pytest.raises(CFAPartitionError, match="shape"):
+            view.writePartition(view.getPartition((0, 0))._replace(shape=(1, 1)))
+    with s3Dataset(tmp_path / "m.nca") as found:
+        assert found["v"][:].tolist() == WHOLE.tolist()
+        assert found["v"]._cfa_var.getPartition((2, 1)).file.endswith("moved/m.v.2.1.nc")
+
+
+PROGRAM = """
+import sys
+from ncirrus.s3netcdf4 import install
+install()
+import numpy as np
+from S3netCDF4._s3netCDF4 import s3Dataset
+from S3netCDF4._Exceptions import APIException, IOException
+from S3netCDF4.CFA._CFAExceptions import CFAError, CFASubarrayError
+from S3netCDF4.CFA._CFAClasses import CFAPartition, CFAVariable
+from S3netCDF4.utils.agg import aggregate_into_CFA
+from S3netCDF4.utils.split import split_into_CFA
+folder = sys.argv[1]
+split_into_CFA(folder + "/s.nca", folder + "/in.nc", subarray_shape="[5,6]", cfa_version="0.4")
+with s3Dataset(folder + "/s.nca") as ds:
+    assert ds.variables["time"]._cfa_var is None
+    part = ds["v"]._cfa_var.getPartition((1, 0))
+    assert isinstance(part, CFAPartition) and part.location.tolist() == [[5, 10], [0, 6]]
+aggregate_into_CFA(folder + "/a.nca", folder + "/s/*.nc", "time", "0.5")
+with s3Dataset(folder + "/a.nca") as ds:
+    assert ds["v"][:].tolist() == np.arange(60).reshape(10, 6).tolist()
+"""
+
+
+def test_programs_run_unchanged_on_its_modules(tmp_path: Path) -> None:
+    with Dataset(tmp_path / "in.nc", "w") as source:
+        source.createDimension("time", 10)
+        source.createDimension("x", 6)
+        source.createVariable("time", "f8", ("time",))[:] = np.arange(10)
+        source["time"].units = "days since 2000-01-01"
+        source.createVariable("x", "f8", ("x",))[:] = np.arange(6)
+        source.createVariable("v", "f4", ("time", "x"))[:] = WHOLE
+    subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], check=True)

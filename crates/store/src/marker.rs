@@ -5,6 +5,32 @@ use ncirrus_layout::ObjectId;
 pub(crate) const NAMES: [&str; 7] =
     ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".zdataset", ".zmetadata"];
 
+/// The shallowest prefix that has a marker, of all keys (docs/spec/nczarr.md 10.2). Several arrays side by side are members of
+/// the folder around them, which is no group.
+pub(crate) fn shallowest<'a>(keys: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let split = |key: &'a str| key.rsplit_once('/').unwrap_or(("", key));
+    let depth = |prefix: &str| if prefix.is_empty() { 0 } else { prefix.split('/').count() };
+    let mut least: Option<(usize, &str)> = None;
+    let (mut arrays, mut others) = (Vec::new(), false);
+    for (prefix, name) in keys.map(split).filter(|(_, name)| NAMES.contains(name)) {
+        let depth = depth(prefix);
+        if least.is_none_or(|(known, _)| depth < known) {
+            (least, arrays, others) = (Some((depth, prefix)), Vec::new(), false);
+        }
+        if least.is_some_and(|(known, _)| depth == known) {
+            match name {
+                ".zarray" => arrays.push(prefix),
+                ".zattrs" => {}
+                _ => others = true,
+            }
+        }
+    }
+    let parent = |prefix: &'a str| prefix.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let (_, first) = least?;
+    let are_siblings = arrays.len() > 1 && arrays.iter().all(|array| parent(array) == parent(first));
+    Some(if are_siblings && !others { parent(first) } else { first })
+}
+
 /// Name of the creation marker: it says that a dataset is being created on a store without rename.
 pub(crate) const CREATION: &str = ".ncirrus-begun";
 

@@ -55,7 +55,7 @@ impl ReferenceStore {
         let Some(manifest) = parsed.map_err(|error| error.at_object(object).by("reference"))? else {
             return Ok(None);
         };
-        let id = StoreId::new(object.to_string());
+        let id = object.store.at(object.to_string());
         let targets = ReferenceTargets::new(&manifest.targets, file, context);
         let nearest = targets.facts().unwrap_or_else(|| store.facts());
         let facts = StoreFacts { lists: true, writable: false, ..nearest };

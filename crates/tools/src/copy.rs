@@ -9,6 +9,7 @@ mod fill_values;
 mod filtering;
 mod names;
 mod older_readers;
+mod reserved;
 mod setters;
 mod settle;
 mod strings;
@@ -90,6 +91,9 @@ pub struct CopyOptions<'a> {
     pub fix_unlimited: bool,
     /// What to do about names that netCDF-C cannot read.
     pub long_names: LongNames,
+    /// Whether names that the copy's format keeps for itself, or would make another path of, are changed and reported.
+    /// Otherwise the copy is refused, naming the first of them.
+    pub rename_reserved: bool,
     /// Decode every chunk that passes through in encoded form. Otherwise only its framing, lengths and checksums are
     /// checked.
     pub verify: bool,
@@ -220,6 +224,7 @@ pub(crate) fn copy_without(
         CopyBlueprint::draw(source, options, left_out, &create)?;
     left_out.extend(fill_values::fit(&mut model, &create));
     let mut losses = Vec::new();
+    reserved::fit(&mut model, &create, options.rename_reserved, &mut losses)?;
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, reported) = strings::look(source, &model, &pairs, &create, options.skip_damaged)?;
     let copy = <Dataset as DatasetInternals>::create_sized(target, &create, &lengths, session)?;

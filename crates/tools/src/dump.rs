@@ -6,7 +6,7 @@ use ncirrus::{
     Selection, Values,
 };
 use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
-use ncirrus_codec::{DecodedElement, names};
+use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement};
 use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
 use ncirrus_netcdf_view::{RootFacts, formats, names::FORMAT};
 use std::io::Write;
@@ -128,7 +128,9 @@ impl DataSource for PrintedDataset<'_> {
             NodeId::Variable(_) if is_classic(self.dataset) => Vec::new(),
             NodeId::Variable(var) => {
                 let variable = self.model.variable(var);
-                variable.map(|variable| special_of_variable(variable, self.all_filters)).unwrap_or_default()
+                let registry = self.dataset.session().registry();
+                let special = |variable| special_of_variable(variable, self.all_filters, registry);
+                variable.map(special).unwrap_or_default()
             }
             NodeId::Group(group) if group == self.model.root() => self.special_of_root(),
             NodeId::Group(_) => Vec::new(),
@@ -150,7 +152,11 @@ impl PrintedDataset<'_> {
 }
 
 /// How a variable is stored, as attributes in the order of docs/spec/nczarr.md 12.5.
-pub(crate) fn special_of_variable(variable: &Variable, all_filters: bool) -> Vec<Attribute> {
+pub(crate) fn special_of_variable(
+    variable: &Variable,
+    all_filters: bool,
+    registry: &CodecRegistry,
+) -> Vec<Attribute> {
     let mut special = Vec::new();
     let storage = match &variable.storage {
         Storage::Chunked(_) | Storage::Default => "chunked",
@@ -162,7 +168,7 @@ pub(crate) fn special_of_variable(variable: &Variable, all_filters: bool) -> Vec
     if let (Storage::Chunked(chunks), true) = (&variable.storage, variable.rank() > 0) {
         special.push(Attribute::atomic("_ChunkSizes", chunk_sizes(chunks)));
     }
-    special.extend(filter_attributes(variable, all_filters));
+    special.extend(filter_attributes(variable, all_filters, registry));
     if let TypeRef::Atomic(atomic) = variable.ty
         && atomic.byte_len().is_some_and(|len| len > 1)
     {
@@ -184,15 +190,19 @@ fn chunk_sizes(chunks: &[u64]) -> Values {
     ints.map_or_else(|| Values::UInt64(chunks.to_vec()), Values::Int)
 }
 
-fn filter_attributes(variable: &Variable, all_filters: bool) -> Vec<Attribute> {
+fn filter_attributes(variable: &Variable, all_filters: bool, registry: &CodecRegistry) -> Vec<Attribute> {
     let (mut fletcher, mut shuffle, mut deflate, mut others) = (false, false, None, Vec::new());
     let byte_len = match variable.ty {
         TypeRef::Atomic(atomic) => atomic.byte_len(),
         TypeRef::User(_) => None,
     };
+    let shape = match &variable.storage {
+        Storage::Chunked(chunks) => chunks.clone(),
+        _ => Vec::new(),
+    };
+    let chunk = ChunkInfo { shape, element: DecodedElement::sized(byte_len) };
     for spec in &variable.filters {
-        let Ok(CodecSpec::Hdf5 { id, parameters, .. }) =
-            names::translate(spec, CodecSpace::Hdf5, &DecodedElement::sized(byte_len))
+        let Ok(CodecSpec::Hdf5 { id, parameters, .. }) = registry.translate(spec, CodecSpace::Hdf5, &chunk)
         else {
             continue;
         };
@@ -280,8 +290,7 @@ mod tests {
     fn a_scalar_shows_no_chunk_sizes() {
         let mut variable = Variable::new("s", Atomic::Int.into(), Vec::new());
         variable.storage = Storage::Chunked(Vec::new());
-        assert!(
-            special_of_variable(&variable, false).iter().all(|attribute| attribute.name != "_ChunkSizes")
-        );
+        let special = special_of_variable(&variable, false, &CodecRegistry::builtin());
+        assert!(special.iter().all(|attribute| attribute.name != "_ChunkSizes"));
     }
 }

@@ -279,10 +279,12 @@ fn described(failure: ParseFailure, options: &GenerateOptions<'_>) -> Error {
             Err(other) => Error::internal(other.to_string()),
         },
         ParseFailure::Faults(faults) => {
-            if let Some(report) = options.faults {
-                faults.iter().for_each(report);
-            }
-            Error::malformed(ParseFailure::Faults(faults).to_string())
+            let Some(report) = options.faults else {
+                return Error::malformed(ParseFailure::Faults(faults).to_string());
+            };
+            faults.iter().for_each(report);
+            let count = faults.len();
+            Error::malformed(format!("the text has {count} {}", if count == 1 { "fault" } else { "faults" }))
         }
         other => Error::new(ErrorKind::Io { retryable: false }, other.to_string()).because(other),
     }

@@ -43,7 +43,6 @@ mod opened;
 mod overwrite;
 pub mod places;
 mod reference;
-mod request_event;
 mod upkeep;
 mod whole;
 
@@ -67,9 +66,9 @@ pub use generate::{
 };
 pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
 pub use nccopy::{NccopyOptions, nccopy};
+pub use ncirrus::internals::{RequestEvent, request_log};
 pub use ncirrus_cdl as cdl;
 pub use ncirrus_engine::{CopyPlan, SkippedPart};
 pub use opened::stored_bytes;
 pub use reference::{ReferenceOptions, ReferenceReport, write_references};
-pub use request_event::RequestEvent;
 pub use upkeep::{leftovers, removal, remove, remove_leftover};

@@ -8,6 +8,7 @@ use ncirrus::{
     Storage,
 };
 use ncirrus_testkit::files_over_http::serve;
+use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
 use std::path::Path;
 
 /// A small dataset with two variables, created with the given options.
@@ -55,6 +56,48 @@ fn a_denied_member_costs_only_itself() {
     let dataset = Dataset::open_with(&url, &ncirrus::OpenOptions::default(), &session).unwrap();
     assert_eq!(dataset.variable("a").unwrap().read::<i16>().unwrap(), [1, 2, 3, 4, 5]);
     assert!(dataset.variable("secret").unwrap().fault().is_some());
+}
+
+/// Serves a tree whose folders are shown as pages that are no lists of files.
+fn serve_with_pages(tree: &Path) -> TestHttpServer {
+    let server = TestHttpServer::start([]);
+    let mut folders = vec![tree.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let at = |path: &Path| format!("/t/{}", path.strip_prefix(tree).unwrap().to_str().unwrap());
+        let page = b"<!DOCTYPE html><html><head><title>Our data</title></head><body>Welcome</body></html>";
+        let page = ServerPage::Told("200 OK\r\ncontent-type: text/html\r\n", page.to_vec());
+        server.add(&at(&folder), page.clone());
+        server.add(at(&folder).trim_end_matches('/'), page);
+        for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else {
+                server.add(&at(&entry), ServerPage::Ranged(std::fs::read(&entry).unwrap()));
+            }
+        }
+    }
+    server
+}
+
+#[test]
+fn a_mode_decides_whatever_page_a_server_shows_for_the_folder() {
+    let (_folder, root) = temp();
+    let session = session();
+    for (name, kind, mode, consolidated) in [
+        ("a", Kind::NcZarr, "nczarr", true),
+        ("b", Kind::NcZarr, "nczarr", false),
+        ("d", Kind::Zarr2, "zarr", true),
+        ("e", Kind::Zarr3, "zarr3", false),
+    ] {
+        make(&root.join(name), &options(kind, consolidated), &session);
+        let server = serve_with_pages(&root.join(name));
+        for end in ["", "/"] {
+            let url = format!("{}{end}#mode={mode}", server.url("/t"));
+            let dataset = Dataset::open_with(&url, &ncirrus::OpenOptions::default(), &session).unwrap();
+            let found = dataset.variable("a").unwrap().read::<i16>().unwrap();
+            assert_eq!(found, [1, 2, 3, 4, 5], "{url}");
+        }
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use ncirrus::{
 use ncirrus_testkit::corpus::peers_python;
 use ncirrus_testkit::library::shared_library;
 use ncirrus_tools::CopyOptions;
+use ncirrus_tools::cdl::{DataChoice, PrintOptions};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -113,6 +114,27 @@ fn without_its_plugin_a_variable_cannot_be_read_or_written_and_the_rest_can() {
 }
 
 const NOWHERE: [&str; 0] = [];
+
+/// As Debian's `ncdump` prints it on the C library.
+#[test]
+fn dumps_show_filters_of_plugins_in_the_whole_chain() {
+    let Some(plugins) = plugins() else { return };
+    let ((_folder, temp), session) = (temp(), session(with(plugins)));
+    let path = temp.join("a.zarr");
+    let filters = [r#"{"id":"mixing","key":5}"#, r#"{"id":"zstd","level":4}"#, r#"{"id":"zlib","level":3}"#];
+    create(&path, Kind::NcZarr, filters.map(v2).to_vec(), &session).unwrap();
+    let dataset = Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
+    let shown = |all: bool| {
+        let mut text = Vec::new();
+        let options = PrintOptions::new().data(DataChoice::HeaderOnly).special(true).all_filters(all);
+        ncirrus_tools::dump(&dataset, &mut text, &options).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let (known, all) = (shown(false), shown(true));
+    assert!(known.contains("v:_Filter = \"40001,16|32015,4\""), "{known}");
+    assert!(known.contains("v:_DeflateLevel = 3"), "{known}");
+    assert!(all.contains("v:_Filter = \"40001,16|32015,4|1,3\"") && !all.contains("_DeflateLevel"), "{all}");
+}
 
 #[test]
 fn filters_given_in_the_words_of_hdf5_get_the_name_of_their_codec() {

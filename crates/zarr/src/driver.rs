@@ -22,7 +22,7 @@ impl Driver for ZarrDriver {
             .address
             .value("json_attributes")
             .map(|text| !["no", "false", "off", "0"].iter().any(|no| text.eq_ignore_ascii_case(no)));
-        let writer = ZarrWriter::default().json_text(json_text);
+        let writer = ZarrWriter::default().json_text(json_text).of_opened(options);
         Ok(Arc::new(read::open(view, root, options, Some(Arc::new(writer)))?))
     }
 }

@@ -4,7 +4,7 @@
 //! stored (`plan`), and the metadata documents (`compose`); a commit puts the documents that changed, in the order
 //! that `docs/formats/zarr-writing.md` defines (`commit`).
 use crate::Dialect;
-use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
+use ncirrus_layout::{Error, ObjectId, OpenOptions, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 use std::collections::BTreeMap;
 
@@ -48,6 +48,8 @@ pub struct ZarrWriter {
     pub(crate) string_lengths: BTreeMap<String, Option<FixedString>>,
     pub(crate) fixed_strings: Option<FixedString>,
     pub(crate) json_text: Option<bool>,
+    /// How a dataset that is updated was opened.
+    pub(crate) reading: OpenOptions,
 }
 
 impl ZarrWriter {
@@ -66,6 +68,7 @@ impl ZarrWriter {
             string_lengths: BTreeMap::new(),
             fixed_strings: None,
             json_text: None,
+            reading: OpenOptions::default(),
         }
     }
 
@@ -142,6 +145,12 @@ impl ZarrWriter {
     #[must_use]
     pub fn json_text(self, yes: impl Into<Option<bool>>) -> Self {
         Self { json_text: yes.into(), ..self }
+    }
+
+    /// For updates of a dataset that was opened with these options: names of dimensions depend on its address and view.
+    pub(crate) fn of_opened(self, options: &OpenOptions) -> Self {
+        let reading = OpenOptions::default().view(options.view).address(options.address.clone());
+        Self { reading, ..self }
     }
 
     /// The text of `_NCProperties` for a new dataset.

@@ -198,7 +198,8 @@ pub(crate) fn def_var(
             variable.fill = Fill::None;
         }
         let group = edit.group;
-        edit.model_mut().insert_variable(group, variable).map_err(|_| Code(NC_EBADGRPID))?;
+        let id = edit.model_mut().insert_variable(group, variable).map_err(|_| Code(NC_EBADGRPID))?;
+        edit.state.defined.push(id);
         let count = edit.model().group(group).map_or(0, |group| group.vars.len());
         varid.store(number(count.saturating_sub(1)))
     })

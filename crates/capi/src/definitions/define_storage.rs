@@ -3,17 +3,18 @@ use crate::c_types::codes::{
     Code, NC_EBADCHUNK, NC_EFILTER, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, NC_ELATEDEF, NC_ENOFILTER,
     NC_ENOTINDEFINE, Outcome,
 };
-use crate::c_types::memory::{Bytes, In};
+use crate::c_types::memory::{Bytes, CText, In};
 use crate::definitions::define::{default_chunks, set_no_fill, type_of, variable_id};
 use crate::definitions::layouts;
 use crate::definitions::storage::{CHUNKED, COMPACT, CONTIGUOUS, filter_avail};
 use crate::files::file_edit::FileEdit;
 use crate::files::{check_not_global, edit, group_of, session};
+use ncirrus::codec::{ChunkInfo, DecodedElement};
 use ncirrus::convert::Quantize;
-use ncirrus::model::Variable;
+use ncirrus::model::{CodecSpace, Variable};
 use ncirrus::netcdf::chunks::chosen_chunks;
 use ncirrus::netcdf::filters::{self, BLOSC, DEFLATE, FLETCHER32, FilterRefusal, SHUFFLE, SZIP};
-use ncirrus::{Atomic, Attribute, CodecSpec, Endianness, Storage, TypeRef, VarId};
+use ncirrus::{Atomic, Attribute, CodecSpec, Endianness, Json, JsonMap, Storage, TypeRef, VarId};
 use std::ffi::c_int;
 use std::ops::RangeInclusive;
 
@@ -160,6 +161,60 @@ pub(crate) fn filter(ncid: c_int, varid: c_int, id: u32, count: usize, parameter
         let var = open_for_filters(edit, varid)?;
         add(edit, var, id, if count == 0 { &[] } else { parameters.read(count)? })
     })
+}
+
+/// `nc_def_var_filter_json`: filters in Zarr's words, one (`{"id": "zstd", "level": 5}`) or a list. A file of HDF5 has them
+/// by their numbers.
+pub(crate) fn filter_json(ncid: c_int, varid: c_int, json: CText) -> Outcome<()> {
+    let json: Json = json.text()?.parse().map_err(|_| Code(NC_EINVAL))?;
+    let listed = if let Json::Array(list) = json { list } else { vec![json] };
+    let specs = listed.into_iter().map(|json| codec_of(json).ok_or(Code(NC_EINVAL)));
+    let specs: Vec<CodecSpec> = specs.collect::<Outcome<_>>()?;
+    edit(ncid, |edit| {
+        let var = open_for_filters(edit, varid)?;
+        let before = variable(edit, var)?.clone();
+        let added = specs.into_iter().try_for_each(|spec| add_named(edit, var, spec));
+        // All of them, or none.
+        added.inspect_err(|_| change(edit, var, |variable| *variable = before))
+    })
+}
+
+/// A codec of Zarr v2 (`id`), or of Zarr v3 (`name`, `configuration`).
+fn codec_of(json: Json) -> Option<CodecSpec> {
+    let Json::Object(mut map) = json else { return None };
+    if map.get("id").is_some_and(Json::is_string) {
+        return Some(CodecSpec::V2(map));
+    }
+    let name = map.get("name")?.as_str()?.to_owned();
+    let configuration = match map.remove("configuration") {
+        None => JsonMap::new(),
+        Some(configuration) => configuration.as_object()?.clone(),
+    };
+    Some(CodecSpec::V3 { name, configuration })
+}
+
+fn add_named(edit: &mut FileEdit<'_>, var: VarId, spec: CodecSpec) -> Outcome<()> {
+    ensure_chunks(edit, var)?;
+    let known = variable(edit, var)?;
+    let shape = if let Storage::Chunked(chunks) = &known.storage { chunks.clone() } else { Vec::new() };
+    let element = match known.ty {
+        TypeRef::Atomic(atomic) => atomic.byte_len(),
+        TypeRef::User(_) => None,
+    };
+    let (session, chunk) = (session()?, ChunkInfo { shape, element: DecodedElement::sized(element) });
+    let registry = session.registry();
+    if registry.entry(&spec).is_none() {
+        return Err(Code(NC_ENOFILTER));
+    }
+    registry.check_encodes(&spec, &chunk).map_err(|_| Code(NC_EFILTER))?;
+    if edit.file.is_zarr() {
+        change(edit, var, |variable| variable.filters.push(spec));
+        return Ok(());
+    }
+    match registry.translate(&spec, CodecSpace::Hdf5, &chunk) {
+        Ok(CodecSpec::Hdf5 { id, parameters, .. }) => add(edit, var, id, &parameters),
+        _ => Err(Code(NC_ENOFILTER)),
+    }
 }
 
 /// Adds a filter to a variable that may get one ([`open_for_filters`]).

@@ -55,7 +55,9 @@ impl FileState {
         self.is_defining = false;
         self.was_defined = true;
         self.stored_types = self.members.type_count();
-        self.stored = self.members.model.variables().into_iter().collect();
+        let model = &self.members.model;
+        let defined = std::mem::take(&mut self.defined).into_iter();
+        self.stored.extend(defined.filter(|var| model.variable(*var).is_some()));
         self.unused.clear();
         Ok(())
     }

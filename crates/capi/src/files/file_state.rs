@@ -100,6 +100,8 @@ pub(crate) struct FileState {
     pub(crate) native: HashSet<VarId>,
     /// Variables whose storage is settled.
     pub(crate) stored: HashSet<VarId>,
+    /// Variables that were defined since define mode ended last.
+    pub(crate) defined: Vec<VarId>,
     /// How many types, in the order of their numbers, are settled.
     pub(crate) stored_types: usize,
     /// Variables that came into the file without `nc_enddef`, and that no value was read from or written to yet.
@@ -164,6 +166,7 @@ impl FileCore {
             format,
             opened: if is_new { HashSet::new() } else { stored.clone() },
             stored,
+            defined: Vec::new(),
             stored_types: members.type_count(),
             unused: HashSet::new(),
             may_lack_values: false,
@@ -310,15 +313,13 @@ impl FileCore {
             return Err(Code(NC_EINDEFINE));
         }
         let mut state = self.state();
-        let (before, unused) = (state.stored.clone(), state.unused.clone());
-        state.end_definitions()?;
-        state.unused = state
-            .stored
-            .iter()
-            .filter(|var| unused.contains(*var) || !before.contains(*var))
-            .copied()
-            .collect();
-        Ok(())
+        let (defined, mut unused) = (state.defined.clone(), std::mem::take(&mut state.unused));
+        let ended = state.end_definitions();
+        if ended.is_ok() {
+            unused.extend(defined.into_iter().filter(|var| state.stored.contains(var)));
+        }
+        state.unused = unused;
+        ended
     }
 
     /// Values of a variable are read or written: its fill value is settled.
@@ -346,7 +347,8 @@ impl FileState {
     /// # Errors
     /// `NC_EHDFERR`, `NC_EINVAL`.
     pub(crate) fn check_types(&self) -> Outcome<()> {
-        if self.has_pending() { check_types(&self.members.model) } else { Ok(()) }
+        let model = &self.members.model;
+        if self.has_pending() { check_types(model, model.types()) } else { Ok(()) }
     }
 
     /// Whether the definitions were changed since the dataset got them.
@@ -356,6 +358,10 @@ impl FileState {
 
     /// The definitions, to be changed: the dataset will get them.
     pub(crate) fn members_mut(&mut self) -> &mut FileMembers {
+        if Arc::get_mut(&mut self.members).is_none() {
+            // A call looks at them.
+            self.members = Arc::new(self.members.successor());
+        }
         Arc::make_mut(&mut self.members)
     }
 
@@ -372,10 +378,12 @@ impl FileState {
         if !self.has_pending() {
             return Ok(());
         }
-        check_types(&self.members.model)?;
+        let dataset = self.dataset.clone();
+        let draft = &mut self.members_mut().model;
+        let changed = draft.changes().map(|changes| changes.types().iter().copied().collect());
+        check_types(draft, changed.unwrap_or_else(|| draft.types()))?;
         // The dataset has no other definitions than those of this file.
-        let draft = &mut Arc::make_mut(&mut self.members).model;
-        let passed = self.dataset.refresh_draft(draft).and_then(|()| self.dataset.adopt_draft(draft));
+        let passed = dataset.refresh_draft(draft).and_then(|()| dataset.adopt_draft(draft));
         passed.map_err(|error| self.format.code_of(error))?;
         self.may_lack_values = true;
         Ok(self.refresh()?)
@@ -403,7 +411,8 @@ impl FileState {
             return Ok(());
         }
         self.may_lack_values = true;
-        self.dataset.refresh_draft(&mut Arc::make_mut(&mut self.members).model)
+        let dataset = self.dataset.clone();
+        dataset.refresh_draft(&mut self.members_mut().model)
     }
 
     /// Makes permanent what was written. A new file appears at its path and is changed in place from then on.
@@ -443,6 +452,7 @@ impl FileState {
         let native: Vec<VarId> = self.members.model.variables().into_iter().filter(is_native).collect();
         self.native = native.iter().chain(&self.native).filter_map(there).collect();
         self.stored = self.stored.iter().filter_map(there).collect();
+        self.defined = self.defined.iter().filter_map(there).collect();
         // A classic file does not say that it is not filled.
         let is_told =
             |id: &VarId| self.members.model.variable(*id).is_some_and(|variable| !variable.is_filled());
@@ -461,7 +471,7 @@ impl FileState {
     /// None that a dataset that is written has.
     pub(crate) fn forget_pending(&mut self) -> Outcome<()> {
         let model = self.dataset.model()?;
-        Arc::make_mut(&mut self.members).model = model.into();
+        self.members_mut().model = model.into();
         self.is_defining = false;
         Ok(())
     }
@@ -488,12 +498,12 @@ impl FileState {
 }
 
 /// Compounds and enums have members.
-fn check_types(model: &Model) -> Outcome<()> {
+fn check_types(model: &Model, types: Vec<TypeId>) -> Outcome<()> {
     let lacking = |id: TypeId, what: &str, code| {
         last_error::set(&format!("{}: {what}", model.type_path(id)));
         Err(Code(code))
     };
-    model.types().into_iter().try_for_each(|id| match model.user_type(id).map(|ty| &ty.kind) {
+    types.into_iter().try_for_each(|id| match model.user_type(id).map(|ty| &ty.kind) {
         Some(UserKind::Compound(fields)) if fields.is_empty() => lacking(
             id,
             "a compound without fields cannot be stored: nc_insert_compound adds some",

@@ -81,6 +81,12 @@ impl FileMembers {
         Self { numbers: Arc::new(numbers), layouts: Arc::new(layouts), model: model.into() }.numbered()
     }
 
+    /// Definitions that go on in place of these.
+    pub(crate) fn successor(&self) -> Self {
+        let (numbers, layouts) = (Arc::clone(&self.numbers), Arc::clone(&self.layouts));
+        Self { model: self.model.successor(), numbers, layouts }
+    }
+
     /// The definitions, to be changed.
     pub(crate) fn model_mut(&mut self) -> &mut Model {
         self.model.model_mut()

@@ -202,9 +202,8 @@ fn store(edit: &mut FileEdit<'_>, node: NodeId, attribute: Attribute) -> Outcome
     {
         variable.fill = Fill::Attribute;
     }
-    if let Some(state) = model.attributes_mut(node) {
-        state.known_mut().put(attribute);
-    }
+    // A node that does not exist was refused before.
+    _ = model.put_attribute(node, attribute);
     Ok(())
 }
 

@@ -157,8 +157,63 @@ static void run(const char *folder, int kind) {
     printf("close %d\n", nc_close(ncid));
 }
 
+/* Records of several variables in turn, as a model writes them: of every width, in any order, some left out, some written again. */
+static void take_turns(const char *folder, int kind) {
+    enum { VARIABLES = 8, WIDEST = 5000, STEPS = 600 };
+    static const nc_type types[VARIABLES] = {NC_DOUBLE, NC_FLOAT, NC_SHORT, NC_BYTE, NC_INT, NC_FLOAT, NC_FLOAT, NC_DOUBLE};
+    static const size_t widths[VARIABLES] = {0, 0, 0, 0, 5, 70, 3000, WIDEST};
+    static double values[WIDEST], found[WIDEST];
+    char path[4096], name[8];
+    int ncid, dims[2], ids[VARIABLES], many = kind == 3 ? 6 : VARIABLES;
+    snprintf(path, sizeof path, "%s/turns%d.nc", folder, kind);
+    if (nc_create(path, modes[kind], &ncid)) exit(1);
+    nc_def_dim(ncid, "t", NC_UNLIMITED, dims);
+    for (int i = 0; i < many; i++) {
+        snprintf(name, sizeof name, "x%d", i);
+        if (widths[i]) nc_def_dim(ncid, name, widths[i], dims + 1);
+        snprintf(name, sizeof name, "v%d", i);
+        nc_def_var(ncid, name, types[i], widths[i] ? 2 : 1, dims, ids + i);
+    }
+    if (nc_enddef(ncid)) exit(1);
+    size_t record = 0, len = 0;
+    for (int step = 0; step < STEPS; step++) {
+        int first = any(12) ? 0 : (int)any(many);
+        for (int turn = 0; turn < many; turn++) {
+            int of = (first + turn) % many, code;
+            size_t width = widths[of] ? widths[of] : 1, at = any(15) ? record : any(record + 1);
+            if ((width > 5 && step % 50) || !any(30)) continue;
+            for (size_t i = 0; i < width; i++) values[i] = (step + of + i) % 120;
+            if (!any(60)) values[any(width)] = 1e200;
+            size_t start[2] = {at, 0}, count[2] = {1, width};
+            code = nc_put_vara_double(ncid, ids[of], start, count, values);
+            if (code) printf("%d of %d: %d\n", step, of, code);
+        }
+        record++;
+        int of = any(many);
+        size_t start[2] = {record ? any(record) : 0, 0}, count[2] = {1, widths[of] ? widths[of] : 1};
+        switch (any(25)) {
+        case 0: nc_inq_dimlen(ncid, dims[0], &len); printf("records %zu\n", len); break;
+        case 1: printf("sync %d\n", nc_sync(ncid)); break;
+        case 2: printf("redef %d", nc_redef(ncid)); printf(" %d", nc_put_att_int(ncid, ids[of], "step", NC_INT, 1, &step)); printf(" %d\n", nc_enddef(ncid)); break;
+        case 3: case 4: {
+            int code = nc_get_vara_double(ncid, ids[of], start, count, found);
+            printf("read %d of %zu: %d %g %g\n", of, start[0], code, found[0], found[count[1] - 1]);
+            break;
+        }
+        case 5: record += any(3); break;
+        case 6: {
+            int code = nc_put_var1_double(ncid, ids[of], start, values);
+            printf("one %d\n", code);
+            break;
+        }
+        default: break;
+        }
+    }
+    printf("close %d\n", nc_close(ncid));
+}
+
 int main(int count, char **arguments) {
     if (count < 2) return 2;
-    for (int kind = 0; kind < 4; kind++) run(arguments[1], kind), add_records(arguments[1], kind);
+    for (int kind = 0; kind < 4; kind++) run(arguments[1], kind), add_records(arguments[1], kind), take_turns(arguments[1], kind);
     return 0;
 }

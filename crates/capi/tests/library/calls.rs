@@ -110,6 +110,26 @@ fn programs_that_are_compiled_with_the_own_headers_and_library_run() {
 }
 
 #[test]
+fn filters_are_named_in_the_words_of_zarr() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with_own_headers(folder.path(), "filter_json");
+    let rest = "v4: -136 | | 1\nv5: -136 | | 1\nv6: -36 | | 1\nv7: -36 | | 1\nv8: -36 | | 1\nv9: -36 | | 1\n\
+                scalar: -36\nlate: -39\nclose: 0\nsame: 1\n";
+    let said = printed(Library::Own, folder.path(), &program, &["json.nc"]);
+    assert_eq!(
+        said,
+        format!("v0: 0 | 32015 | 0\nv1: 0 | 2 1 | 0\nv2: 0 | 32015 | 0\nv3: -136 | | 1\n{rest}")
+    );
+    let target = format!("file://{}#mode=nczarr,file", folder.path().join("json.zarr").display());
+    let said = printed(Library::Own, folder.path(), &program, &[&target]);
+    let rest = rest.replace("| | 1", "| | 0");
+    assert_eq!(said, format!("v0: 0 | 32015 | 0\nv1: 0 | 2 1 | 0\nv2: 0 | 32015 | 0\nv3: 0 | | 0\n{rest}"));
+    let array = |name: &str| std::fs::read_to_string(folder.path().join("json.zarr").join(name)).unwrap();
+    assert!(array("v3/.zarray").contains("\"delta\""), "{}", array("v3/.zarray"));
+    assert!(array("v0/.zarray").replace(' ', "").contains("\"level\":5"), "{}", array("v0/.zarray"));
+}
+
+#[test]
 fn what_netcdf_has_no_words_for_is_in_the_own_header() {
     let folder = tempfile::tempdir().unwrap();
     let program = compiled_with_own_headers(folder.path(), "own");

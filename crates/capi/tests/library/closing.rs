@@ -57,3 +57,20 @@ fn codecs_end_where_their_text_ends() {
     let codecs = said.lines().find(|line| line.contains("v:_Codecs = ")).unwrap();
     assert!(codecs.contains("zlib") && codecs.ends_with("}]\" ;"), "{codecs}");
 }
+
+#[test]
+fn an_address_with_log_is_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "netcdf d {\ndimensions:\n\tx = 3 ;\nvariables:\n\tint v(x) ;\ndata:\n v = 1, 2, 3 ;\n}\n";
+    std::fs::write(folder.path().join("text.cdl"), text).unwrap();
+    let log = |name: &str| folder.path().join(name).display().to_string();
+    let target = format!("file://{}#mode=nczarr,file", folder.path().join("d.zarr").display());
+    let written = format!("{target}&log={}", log("written"));
+    printed(Library::Own, folder.path(), "ncgen", &["-4", "-o", &written, "text.cdl"]);
+    let text = std::fs::read_to_string(log("written")).unwrap();
+    assert!(text.contains("/v/.zarray ") && text.contains("/v/0 12 bytes"), "{text}");
+    printed(Library::Own, folder.path(), "ncdump", &[&format!("{target}&log={}", log("read"))]);
+    assert!(std::fs::read_to_string(log("read")).unwrap().contains("/d.zarr/v/0 "));
+    let told = super::run(Library::Own, folder.path(), "ncdump", &[&format!("{target}&log")]);
+    assert!(String::from_utf8(told.stderr).unwrap().contains("trace: read /"));
+}

@@ -14,6 +14,7 @@ mod handles;
 mod headers;
 mod imports;
 mod languages;
+mod linear;
 mod nulls;
 mod opendap;
 mod operators;
@@ -28,6 +29,7 @@ mod unscaled;
 mod writing;
 mod wrong_arguments;
 mod zarr_names;
+mod zarr_text;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

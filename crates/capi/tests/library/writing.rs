@@ -200,10 +200,31 @@ fn new_variables_of_nczarr_have_chunks_from_their_definition_on() {
 
 #[test]
 fn small_puts_are_there_for_whoever_reads_next() {
-    let names = ["small", "records"].into_iter();
+    let names = ["small", "records", "turns"].into_iter();
     let files: Vec<String> =
         names.flat_map(|name| (0..4).map(move |kind| format!("{name}{kind}.nc"))).collect();
     assert_alike("small_puts", &files.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn records_of_several_variables_take_no_more_writes_than_with_debians_library() {
+    const RECORDS: u64 = 10_000;
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "turns");
+    let kinds = ["classic", "5", "netcdf4", "nczarr"];
+    let writes = [Library::Debian, Library::Own].map(|library| {
+        let said = printed(library, folder.path(), &program, &[".", &RECORDS.to_string()]);
+        assert!(library == Library::Debian || !said.contains("failed"), "{said}");
+        let count = |line: &str| line.split(' ').nth(1).and_then(|count| count.parse::<u64>().ok());
+        said.lines().map(|line| count(line).unwrap_or_else(|| panic!("{line}"))).collect::<Vec<u64>>()
+    });
+    println!("{kinds:?}: {writes:?}");
+    assert_eq!(writes.each_ref().map(Vec::len), [kinds.len(); 2]);
+    for (kind, (debian, own)) in kinds.iter().zip(writes[0].iter().zip(&writes[1])).take(3) {
+        assert!(own <= debian, "{kind}: {own} writes, of Debian's library {debian}");
+    }
+    // A chunk of 1024 records is an object, which is put once.
+    assert!(writes[1][3] < 4 * RECORDS / 1024 * 2 + 40, "{writes:?}");
 }
 
 #[test]

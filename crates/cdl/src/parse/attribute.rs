@@ -69,7 +69,7 @@ impl Declarations<'_, '_> {
             && self.names.any_type(&self.model, self.group(), ty).is_none()
             && !matches!(self.lexer.peek()?, Token::Number(_))
         {
-            return Ok(at.fault(format!("no type {ty} is declared")));
+            return Ok(at.undeclared(format!("no type {ty} is declared")));
         }
         let token = self.lexer.next()?;
         Ok(self.lexer.unexpected(&token, "\":\" and the name of an attribute"))
@@ -83,12 +83,13 @@ impl Declarations<'_, '_> {
             [(place, one)] => match self.names.attribute_holder(&self.model, self.group(), one) {
                 Some(Ok(ty)) => Ok((Some(ty), group)),
                 Some(Err(holder)) => Ok((None, holder)),
-                None => Err(place.fault(format!("no variable and no type {one} is declared"))),
+                None => Err(place.undeclared(format!("no variable and no type {one} is declared"))),
             },
             [(at, ty), (place, variable), ..] => {
                 let ty = self.type_of(*at, ty)?;
                 let found = self.names.variable(&self.model, self.group(), variable);
-                let found = found.ok_or_else(|| place.fault(format!("no variable {variable} is declared")));
+                let found =
+                    found.ok_or_else(|| place.undeclared(format!("no variable {variable} is declared")));
                 Ok((Some(ty), NodeId::Variable(found?)))
             }
         }

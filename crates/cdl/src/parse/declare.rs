@@ -106,12 +106,23 @@ impl Declarations<'_, '_> {
 
     fn body(&mut self, faults: &mut FaultList<'_>) -> Result<(), ParseFailure> {
         loop {
-            match self.statement() {
+            let begun = self.begun_type();
+            let start = begun.as_ref().ok().copied().flatten();
+            match begun.and_then(|_| self.statement()) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 Err(stop) => {
-                    faults.note(stop)?;
-                    match self.lexer.recover() {
+                    let recovered = match start {
+                        Some(start) => {
+                            faults.note_lost(stop)?;
+                            self.lexer.recover_type(start)
+                        }
+                        None => {
+                            faults.note(stop)?;
+                            self.lexer.recover()
+                        }
+                    };
+                    match recovered {
                         Ok(true) => {}
                         Ok(false) => return Ok(()),
                         Err(stop) => return faults.note(stop),
@@ -119,6 +130,16 @@ impl Declarations<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Where the declaration of a type begins, if it is one that comes next.
+    fn begun_type(&mut self) -> Result<Option<Place>, Stop> {
+        if self.section() != Section::Types
+            || matches!(self.lexer.peek()?, Token::Section(..) | Token::Punct(_) | Token::End)
+        {
+            return Ok(None);
+        }
+        self.lexer.next_place().map(Some)
     }
 
     /// The innermost open group.
@@ -269,7 +290,7 @@ impl Declarations<'_, '_> {
     /// The type that a name means; in classic kinds the words of newer types mean none.
     pub(super) fn type_of(&self, place: Place, reference: &Reference) -> Result<TypeRef, Stop> {
         let found = self.names.any_type(&self.model, self.group(), reference);
-        found.ok_or_else(|| place.fault(format!("no type {reference} is declared")))
+        found.ok_or_else(|| place.undeclared(format!("no type {reference} is declared")))
     }
 
     fn dimensions_or_attribute(&mut self) -> Result<(), Stop> {
@@ -387,7 +408,7 @@ impl Declarations<'_, '_> {
         let reference = self.reference(self.expected())?;
         let found = self.names.variable(&self.model, self.group(), &reference);
         let place = self.lexer.place;
-        let variable = found.ok_or_else(|| place.fault(format!("no variable {reference} is declared")));
+        let variable = found.ok_or_else(|| place.undeclared(format!("no variable {reference} is declared")));
         self.lexer.expect(b'=')?;
         let values = self.lexer.next_place()?;
         self.lexer.skip_statement()?;

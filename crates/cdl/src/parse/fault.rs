@@ -22,6 +22,11 @@ impl Place {
     pub(crate) fn fault(self, message: impl Into<String>) -> Stop {
         Stop::Fault(self, message.into())
     }
+
+    /// The fault that a name is not declared, here.
+    pub(crate) fn undeclared(self, message: impl Into<String>) -> Stop {
+        Stop::Undeclared(self, message.into())
+    }
 }
 
 /// Why parsing cannot go on from here.
@@ -31,6 +36,8 @@ pub(crate) enum Stop {
     Io(io::Error),
     /// The text is wrong at a place.
     Fault(Place, String),
+    /// A name that is not declared. It is no fault if declarations before it could not be read.
+    Undeclared(Place, String),
     /// What the blocks are given to failed.
     Sink(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -170,11 +177,13 @@ pub(crate) struct FaultList<'t> {
     text: &'t dyn CdlText,
     max: usize,
     faults: Vec<CdlFault>,
+    /// Whether declarations could not be read, so that names may be missing.
+    is_incomplete: bool,
 }
 
 impl<'t> FaultList<'t> {
     pub(crate) fn new(text: &'t dyn CdlText, max: usize) -> Self {
-        Self { text, max: max.max(1), faults: Vec::new() }
+        Self { text, max: max.max(1), faults: Vec::new(), is_incomplete: false }
     }
 
     /// Notes a fault; an error when there are too many, or what stopped the parser is none of the text's.
@@ -182,11 +191,21 @@ impl<'t> FaultList<'t> {
         match stop {
             Stop::Io(error) => return Err(ParseFailure::Io(error)),
             Stop::Sink(error) => return Err(ParseFailure::Sink(error)),
-            Stop::Fault(place, message) => self.faults.push(CdlFault::find(self.text, place, message)),
+            Stop::Undeclared(..) if self.is_incomplete => return Ok(()),
+            Stop::Fault(place, message) | Stop::Undeclared(place, message) => {
+                self.faults.push(CdlFault::find(self.text, place, message))
+            }
         }
         if self.faults.len() >= self.max {
             return Err(ParseFailure::Faults(std::mem::take(&mut self.faults)));
         }
+        Ok(())
+    }
+
+    /// Notes the fault of a declaration that could not be read: names that are missing after it are no further faults.
+    pub(crate) fn note_lost(&mut self, stop: Stop) -> Result<(), ParseFailure> {
+        self.note(stop)?;
+        self.is_incomplete = true;
         Ok(())
     }
 

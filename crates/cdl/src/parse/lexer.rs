@@ -423,6 +423,35 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// After a fault in the declaration of a type, which begins at `start`: passes over it, to the semicolon behind its
+    /// braces or the next section. False at the text's end.
+    pub(crate) fn recover_type(&mut self, start: Place) -> Result<bool, Stop> {
+        self.jump(start);
+        let mut open = 0usize;
+        loop {
+            if matches!(self.peek(), Ok(Token::Section(..))) {
+                return Ok(true);
+            }
+            match self.next() {
+                Ok(token) if token.is(b'{') => open += 1,
+                Ok(token) if token.is(b'}') => match open.checked_sub(1) {
+                    Some(rest) => open = rest,
+                    None => return Ok(true),
+                },
+                Ok(token) if token.is(b';') && open == 0 => return Ok(true),
+                Ok(Token::End) => return Ok(false),
+                Ok(_) => {}
+                Err(Stop::Fault(..) | Stop::Undeclared(..)) => {
+                    if self.cursor.peek()?.is_none() {
+                        return Ok(false);
+                    }
+                    self.cursor.next()?;
+                }
+                Err(other) => return Err(other),
+            }
+        }
+    }
+
     /// After a fault: passes over what follows up to a semicolon, whatever it is. False at the text's end.
     pub(crate) fn recover(&mut self) -> Result<bool, Stop> {
         loop {
@@ -430,7 +459,7 @@ impl<'t> Lexer<'t> {
                 Ok(token) if token.is(b';') => return Ok(true),
                 Ok(Token::End) => return Ok(false),
                 Ok(_) => {}
-                Err(Stop::Fault(..)) => {
+                Err(Stop::Fault(..) | Stop::Undeclared(..)) => {
                     // A second fault of the same statement is not told; each moves on.
                     if self.cursor.peek()?.is_none() {
                         return Ok(false);

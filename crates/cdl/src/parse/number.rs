@@ -94,11 +94,21 @@ impl fmt::Display for Number {
             Self::Hex { digits, .. } => {
                 write!(f, "0x{}", super::token::shortened(&String::from_utf8_lossy(digits)))
             }
-            Self::Double(value) => write!(f, "{value}"),
-            Self::Float(value) => write!(f, "{value}"),
+            Self::Double(value) => f.write_str(&shown_real(*value)),
+            Self::Float(value) => f.write_str(&shown_real(*value)),
         }
     }
 }
+
+/// A number as people write it: with an exponent if it has many digits otherwise.
+pub(super) fn shown_real<T: fmt::Display + fmt::LowerExp>(value: T) -> String {
+    let plain = value.to_string();
+    let is_long = plain.len() > MOST_DIGITS && plain.bytes().any(|byte| byte.is_ascii_digit());
+    if is_long { format!("{value:e}") } else { plain }
+}
+
+/// Bytes of a number that is shown without an exponent.
+const MOST_DIGITS: usize = 18;
 
 fn shown(text: &[u8]) -> String {
     super::token::shortened(&String::from_utf8_lossy(text))

@@ -152,7 +152,7 @@ impl ValueReader<'_, '_> {
             if fit != Fit::Exact {
                 let shown = match item {
                     QuickItem::Integer(value) => value.to_string(),
-                    QuickItem::Real(value) => value.to_string(),
+                    QuickItem::Real(value) => super::number::shown_real(value),
                     QuickItem::MinusZero | QuickItem::Fill => String::new(),
                 };
                 self.judge(fit, || shown, std::any::type_name::<T>())?;

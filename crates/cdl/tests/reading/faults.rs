@@ -52,6 +52,50 @@ fn reading_goes_on_behind_the_next_semicolon() {
 }
 
 #[test]
+fn a_declaration_of_a_type_that_cannot_be_read_is_one_fault() {
+    let rest = "int(*) w;\ndimensions: x = 2;\nvariables: c v(x); d u(x); int y(x);\nv:a = 1; c v:b = {1}; d u:c = {2};\n\
+                data:\nv = {1, 2}, {3, 4};\nu = {{1, 2}};\ny = 1, 2;\n}";
+    for (ty, column, message) in [
+        ("compund c { int a; float b; };", 1, "no type \"compund\""),
+        ("compound c { int a; floot b; int e; };", 21, "no type \"floot\""),
+        ("compound c { int a, ; float b; };", 21, "unexpected \";\", expected the name of a field"),
+        ("compound c { int a; float b };", 29, "unexpected \"}\", expected \";\""),
+        ("compound c { int a float b; };", 20, "expected \";\""),
+        ("int enum c { A = 1, B = };", 25, "expected an integer"),
+        ("int enum c ( A = 1, B = 2 );", 12, "expected \"{\""),
+        ("opaque(x) c;", 8, "expected the length"),
+        ("int(x) c;", 5, "expected \"*\""),
+        ("compound { int a; } c;", 10, "expected \":\""),
+    ] {
+        let text = format!("netcdf t {{\ntypes:\n{ty}\ncompound d {{ c inner; int k; }};\n{rest}");
+        assert_faults(&text, &[(3, column, message)]);
+    }
+    // What has nothing to do with types is a fault of its own; a brace that is missing is one fault.
+    let text = format!(
+        "netcdf t {{\ntypes:\ncompound c {{ int a; }};\nopaque() d;\n{}",
+        rest.replace("x = 2", "x = -2")
+    );
+    assert_faults(&text, &[(4, 8, "expected the length"), (6, 18, "-2 is not the length")]);
+    let text = format!("netcdf t {{\ntypes:\ncompound c {{ int a;\ncompound d {{ c inner; }};\n{rest}");
+    assert_eq!(faults_of(text.as_bytes(), &ParseOptions::new()).len(), 1);
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_shown_as_people_write_them() {
+    for (constant, shown) in [
+        ("5.5e300", "5.5e300 does"),
+        ("-1e200", "-1e200 does"),
+        ("3e9", "3000000000 does"),
+        ("1e30f", "1e30 does"),
+    ] {
+        let text = format!("netcdf t {{ variables: int v; v:a = 1; int v:b = {constant}; }}");
+        assert!(faults_of(text.as_bytes(), &ParseOptions::new())[0].message.contains(shown));
+        let text = format!("netcdf t {{ variables: int v(x);\ndata: v = {constant}; }}").replace("(x)", "");
+        assert!(faults_of(text.as_bytes(), &ParseOptions::new())[0].message.contains(shown));
+    }
+}
+
+#[test]
 fn faults_of_data_are_all_reported() {
     let text = "netcdf t {\nvariables:\n int v, w, x;\ndata:\n v = a;\n w = 1 2;\n x = 99999999999;\n}";
     assert_faults(

@@ -2,15 +2,18 @@
 use super::finish;
 use crate::CommandStatus;
 use clap::{Args as ClapArgs, Subcommand};
-use ncirrus::{Result, Session};
+use ncirrus::store::config::ConfigSettings;
+use ncirrus::{Error, ErrorKind, Result, Session};
 use serde_json::json;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// Show the effective configuration and where each value came from.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   ncirrus config show
   ncirrus --config lab.toml config show --json
+  ncirrus config init
   ncirrus config path")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -25,17 +28,51 @@ enum ConfigAction {
         #[arg(long)]
         json: bool,
     },
+    /// Write a configuration file that has every key as a comment, unless there is one.
+    Init {
+        /// Write this file instead; - is standard output.
+        file: Option<PathBuf>,
+    },
     /// Print the configuration files that are searched for, and whether they exist.
     Path,
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let mut out = anstream::stdout().lock();
-    finish(match args.what {
+    finish(match &args.what {
+        ConfigAction::Init { file } => return init(&mut out, file.clone(), session),
         ConfigAction::Show { json: true } => show_json(&mut out, session),
         ConfigAction::Show { json: false } => show(&mut out, session),
         ConfigAction::Path => paths(&mut out, session),
     })
+}
+
+fn init(out: &mut impl Write, file: Option<PathBuf>, session: &Session) -> Result<CommandStatus> {
+    let path = file.or_else(|| session.settings().file_place());
+    let path = path.ok_or_else(|| Error::invalid("there is no home folder: name a file"))?;
+    if path.as_os_str() == "-" {
+        return finish(out.write_all(ConfigSettings::template().as_bytes()));
+    }
+    write_new(&path).map_err(|error| {
+        let (kind, text) = match error.kind() {
+            io::ErrorKind::AlreadyExists => (ErrorKind::Conflict, "the file exists".to_owned()),
+            _ => (ErrorKind::Io { retryable: false }, format!("cannot write the file: {error}")),
+        };
+        Error::new(kind, text).at_object(path.display())
+    })?;
+    finish(writeln!(out, "{}", path.display()))
+}
+
+/// Writes the template to a new file, which only its owner may read: keys will be in it.
+fn write_new(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(ConfigSettings::template().as_bytes())
 }
 
 fn show(out: &mut impl Write, session: &Session) -> io::Result<()> {

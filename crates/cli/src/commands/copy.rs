@@ -93,6 +93,10 @@ pub(crate) struct Args {
     /// Names too long for netCDF-C (more than 256 bytes): refuse the copy, or shorten them and report each.
     #[arg(long, value_enum, value_name = "WAY", default_value = "refuse")]
     long_names: LongNamesWay,
+    /// Change names that the copy's format keeps for itself or would make another path of, and report each; without this
+    /// option the copy is refused.
+    #[arg(long)]
+    rename_reserved: bool,
     /// Decode every chunk, including those copied in encoded form, so that damage is detected. Without this option those
     /// are only checked where it is cheap: lengths, headers, checksums.
     #[arg(long)]
@@ -320,6 +324,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         .overwrite_any(args.overwrite.is_any())
         .fix_unlimited(args.fixed)
         .long_names(args.long_names.into())
+        .rename_reserved(args.rename_reserved)
         .verify(args.verify))
 }
 

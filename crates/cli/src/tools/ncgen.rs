@@ -154,10 +154,9 @@ fn unread(error: &ncirrus::Error, text: &str) -> ToolFailure {
 fn print_changes(report: &GenerateReport) {
     print_cut(report);
     for note in &report.unfit {
-        let (name, line, constant, count) = (&note.name, note.line, &note.constant, note.count);
-        message::print(format_args!(
-            "{name}: {constant} in line {line} does not fit its type ({count} in all)"
-        ));
+        let (name, line, constant) = (&note.name, note.line, &note.constant);
+        let others = if note.count > 1 { format!(" ({} in all)", note.count) } else { String::new() };
+        message::print(format_args!("{name}: {constant} in line {line} does not fit its type{others}"));
     }
 }
 

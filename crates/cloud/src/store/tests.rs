@@ -89,7 +89,8 @@ fn clients_of_every_provider_are_made_without_asking_anyone() {
     let store = CloudStore::connect(&url.bucket().unwrap().unwrap(), url.fragment(), &options.clone().into())
         .unwrap();
     let shown = format!("{store:?} {}", store.root());
-    assert!(shown.contains("@bucket") && !shown.contains("hunter2"), "{shown}");
+    assert!(shown.contains("s3://bucket") && !shown.contains('@') && !shown.contains("hunter2"), "{shown}");
+    assert!(store.root().store.mark().is_some_and(|mark| mark.len() == 16), "{:?}", store.root());
     let nowhere = BucketUrl {
         provider: CloudProvider::Azure,
         endpoint: None,

@@ -17,7 +17,7 @@
 //! ```
 use crate::CodecError;
 use crate::codec::Codec;
-use crate::number::NumberType;
+use crate::number::{NumberKind, NumberType};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 
@@ -38,6 +38,9 @@ pub(crate) enum ElementMap {
     Quantize { scale: f64 },
     /// Encoded = decoded with that many bits of the mantissa set to zero after rounding; decoding changes nothing.
     BitRound { dropped: u32 },
+    /// Encoded = decoded with that many bits from the highest one that is set, and the others zero after rounding; decoding
+    /// changes nothing.
+    BitRoundInteger { kept: u32 },
     /// The same number in another type.
     Cast,
 }
@@ -47,7 +50,7 @@ impl Codec for Elementwise {
         match self.map {
             ElementMap::ScaleOffset { .. } => "fixedscaleoffset",
             ElementMap::Quantize { .. } => "quantize",
-            ElementMap::BitRound { .. } => "bitround",
+            ElementMap::BitRound { .. } | ElementMap::BitRoundInteger { .. } => "bitround",
             ElementMap::Cast => "astype",
         }
     }
@@ -161,9 +164,37 @@ impl Elementwise {
                 round_bits(words, dropped, kind.size);
                 kind.store_words(words, out);
             }
+            ElementMap::BitRoundInteger { kept } => {
+                let mut words = [0; TILE];
+                let words = words.get_mut(..input.len() / kind.size).unwrap_or_default();
+                kind.load_words(input, words);
+                words.iter_mut().for_each(|word| *word = round_integer(*word, kept, kind));
+                kind.store_words(words, out);
+            }
             ElementMap::Cast => cast(kind, self.encoded, input, out),
         }
     }
+}
+
+/// An integer with that many bits of its magnitude. Rounding up that would leave the type is left out.
+fn round_integer(word: u64, kept: u32, kind: NumberType) -> u64 {
+    let bits = u32::try_from(8 * kind.size).unwrap_or(64).min(64);
+    let unused = 64 - bits;
+    let is_signed = kind.kind == NumberKind::Signed;
+    let value = if is_signed {
+        i128::from((word << unused).cast_signed() >> unused)
+    } else {
+        i128::from((word << unused) >> unused)
+    };
+    let magnitude = value.unsigned_abs();
+    let dropped = (u128::BITS - magnitude.leading_zeros()).saturating_sub(kept);
+    let cut = |magnitude: u128| magnitude >> dropped << dropped;
+    let most = (1u128 << (bits - u32::from(is_signed))) - u128::from(value >= 0);
+    let rounded = Some(cut(magnitude + (1u128 << dropped >> 1))).filter(|rounded| *rounded <= most);
+    let rounded = rounded.unwrap_or_else(|| cut(magnitude)).cast_signed();
+    let signed = if value < 0 { -rounded } else { rounded };
+    // The bits of the type are the lowest ones.
+    u64::try_from(signed.cast_unsigned() & u128::from(u64::MAX)).unwrap_or_default()
 }
 
 /// Rounds to the nearest, ties to even, in the bits of floats; a carry goes into the exponent. Infinities and NaN stay as

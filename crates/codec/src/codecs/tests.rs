@@ -143,3 +143,95 @@ fn packbits_of_the_registry_and_of_numcodecs_differ() {
     assert!(decoded("packbits", r#"{"padding_encoding": "other"}"#, &[0, 0], 11).is_err());
     assert!(decoded("packbits", r#"{"last_bit": 3}"#, &[0, 0], 11).is_err());
 }
+
+#[test]
+fn zfp_of_the_registry_has_no_header_in_its_chunks() {
+    let values: Vec<f32> = (0..60).map(|at| (at as f32 / 7.0).sin()).collect();
+    let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let number = NumberType::parse("<f4").unwrap();
+    let chunk = |shape: &[u64]| ChunkInfo { shape: shape.to_vec(), element: DecodedElement::of(number) };
+    let bind = |name: &str, configuration: Value, shape: &[u64]| {
+        let configuration = configuration.as_object().unwrap().clone();
+        CodecRegistry::builtin()
+            .bind(&[CodecSpec::V3 { name: name.to_owned(), configuration }], &chunk(shape))
+    };
+    let mut scratch = CodecScratch::default();
+    for (words, numbers, most) in [
+        (serde_json::json!({"mode": "reversible"}), serde_json::json!({"mode": 5}), 0.0),
+        (
+            serde_json::json!({"mode": "fixed_accuracy", "tolerance": 0.01}),
+            serde_json::json!({"mode": 4, "tolerance": 0.01}),
+            0.01,
+        ),
+        (
+            serde_json::json!({"mode": "fixed_precision", "precision": 20}),
+            serde_json::json!({"mode": 3, "precision": 20}),
+            0.01,
+        ),
+        (
+            serde_json::json!({"mode": "fixed_rate", "rate": 16}),
+            serde_json::json!({"mode": 2, "rate": 16}),
+            0.01,
+        ),
+    ] {
+        let plain = bind("zfp", words.clone(), &[5, 12]).unwrap();
+        let stream = plain.encode(&data, &mut scratch).unwrap().0.to_vec();
+        let headed = bind("numcodecs.zfpy", numbers, &[5, 12]).unwrap();
+        let with_header = headed.encode(&data, &mut scratch).unwrap().0.to_vec();
+        assert!(with_header.starts_with(b"zfp") && !stream.starts_with(b"zfp"), "{words}");
+        assert!(stream.len() < with_header.len(), "{words}");
+        let mut out = vec![0; data.len()];
+        plain.decode_into(&stream, 0, &mut out, &mut scratch).unwrap();
+        for (value, bytes) in values.iter().zip(out.as_chunks::<4>().0) {
+            assert!((value - f32::from_le_bytes(*bytes)).abs() <= most, "{words}");
+        }
+        // As the filter of HDF5, which has no headers in chunks either.
+        if words["mode"] == "reversible" {
+            let hdf5 = complete(&CodecSpec::hdf5(32013, &[5]), &chunk(&[5, 12]), None).unwrap();
+            let hdf5 = CodecRegistry::builtin().bind(&[hdf5], &chunk(&[5, 12])).unwrap();
+            assert_eq!(hdf5.encode(&data, &mut scratch).unwrap().0, stream);
+        }
+    }
+    // An axis of length 1 is an axis.
+    let flat = bind("zfp", serde_json::json!({"mode": "reversible"}), &[1, 60]).unwrap();
+    let line = bind("zfp", serde_json::json!({"mode": "reversible"}), &[60]).unwrap();
+    let stream = flat.encode(&data, &mut scratch).unwrap().0.to_vec();
+    assert_ne!(line.encode(&data, &mut scratch).unwrap().0, stream);
+    let mut out = vec![0; data.len()];
+    flat.decode_into(&stream, 0, &mut out, &mut scratch).unwrap();
+    assert_eq!(out, data);
+    for wrong in [
+        serde_json::json!({}),
+        serde_json::json!({"mode": 4, "tolerance": 1}),
+        serde_json::json!({"mode": "fixed_rate"}),
+        serde_json::json!({"mode": "expert", "minbits": 1}),
+    ] {
+        assert!(bind("zfp", wrong.clone(), &[60]).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn bitround_of_the_registry_rounds_integers() {
+    let bind = |name: &str, dtype: &str, keepbits: i64| {
+        let chunk =
+            ChunkInfo { shape: vec![6], element: DecodedElement::of(NumberType::parse(dtype).unwrap()) };
+        let configuration = serde_json::json!({"keepbits": keepbits}).as_object().unwrap().clone();
+        CodecRegistry::builtin().bind(&[CodecSpec::V3 { name: name.to_owned(), configuration }], &chunk)
+    };
+    let mut scratch = CodecScratch::default();
+    let values: [i16; 6] = [0, 5, 1000, -1000, i16::MAX, i16::MIN];
+    let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    for name in ["bitround", "numcodecs.bitround"] {
+        let chain = bind(name, "<i2", 3).unwrap();
+        let encoded = chain.encode(&data, &mut scratch).unwrap().0.to_vec();
+        let rounded: Vec<i16> =
+            encoded.as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair)).collect();
+        assert_eq!(rounded, [0, 5, 1024, -1024, 28672, i16::MIN]);
+        let mut out = vec![0; data.len()];
+        chain.decode_into(&data, 0, &mut out, &mut scratch).unwrap();
+        assert_eq!(out, data, "what is stored are the values");
+    }
+    let bytes = bind("bitround", "|u1", 1).unwrap();
+    assert_eq!(bytes.encode(&[0, 1, 5, 7, 255, 96], &mut scratch).unwrap().0, [0, 1, 4, 8, 128, 128]);
+    assert!(bind("bitround", "<i2", 0).is_err());
+}

@@ -4,7 +4,9 @@
 //! - HDF5 filter: 32013 (values: a version and the words of a header; users give the mode 1 rate, 2 precision, 3
 //!   accuracy, 4 expert, 5 reversible).
 //! - Zarr v2: `zfpy`.
-//! - Zarr v3: `numcodecs.zfpy`; `zfp` is read, too.
+//! - Zarr v3: `numcodecs.zfpy`, with the parameters of Zarr v2; `zfp`, whose chunks have no header, with the `mode`
+//!   `reversible`, `fixed_accuracy` (`tolerance`), `fixed_rate` (`rate`), `fixed_precision` (`precision`) or `expert`
+//!   (`minbits`, `maxbits`, `maxprec`, `minexp`).
 //! - Parameters: `mode`: 2 `rate` (bits of a number), 3 `precision` (bit planes), 4 `tolerance` (the maximum error;
 //!   default mode), 5 reversible. Unused members are -1.
 //! - Compatible: zfp 1.0; HDF5: H5Z-ZFP, whose chunks have no header; Zarr: numcodecs, whose chunks have one each.
@@ -13,6 +15,7 @@
 //! {"filter": 32013, "values": [5]}
 //! {"id": "zfpy", "mode": 4, "tolerance": 0.001, "rate": -1, "precision": -1}
 //! {"name": "numcodecs.zfpy", "configuration": {"mode": 5, "tolerance": -1, "rate": -1, "precision": -1}}
+//! {"name": "zfp", "configuration": {"mode": "fixed_accuracy", "tolerance": 0.001}}
 //! ```
 mod bits;
 mod block;
@@ -57,6 +60,23 @@ impl Zfp {
             Err(error) => Err(error),
         };
         Self { header, in_chunks: true }
+    }
+
+    /// Chunks without a header, as in the registry of Zarr v3: all that it would say is in the members and the chunk's shape,
+    /// all of whose axes count. Those that an early writer put a header into say so (`write_header`).
+    ///
+    /// # Errors
+    /// `Malformed` for members that are invalid, `Unsupported` if such chunks cannot be coded.
+    pub(crate) fn without_headers(
+        parameters: &CodecParameters,
+        chunk: &ChunkInfo,
+    ) -> Result<Self, CodecError> {
+        let mode = ZfpMode::of_words(parameters)?;
+        if chunk.element.number.is_some_and(|number| number.kind == NumberKind::Unsigned) {
+            return Err(CodecError::unsupported(NAME, "unsigned numbers"));
+        }
+        let header = ZfpHeader::of_field(mode, &chunk.element, &chunk.shape)?;
+        Ok(Self { header: Ok(header), in_chunks: parameters.flag("write_header")? })
     }
 
     /// The header as in HDF5: in the parameters, after a version number.

@@ -24,6 +24,7 @@ fn changes(described: &DescribedCodec, element: &DecodedElement) -> bool {
     match described.kind() {
         CodecKind::Zfp if described.parameters.contains_key("parameters") => !zfp::is_reversible(&numbers()),
         CodecKind::Zfp => parameters.integer("mode").ok().flatten() != Some(5),
+        CodecKind::ZfpStream => parameters.text("mode").ok().flatten() != Some("reversible"),
         CodecKind::ScaleOffset => match numbers().as_slice() {
             // As many bits as needed, or all of them.
             [2, bits, ..] => *bits != 0 && element.byte_len.is_none_or(|len| (*bits as usize) < 8 * len),
@@ -58,7 +59,10 @@ pub fn without_change(specs: &[CodecSpec], element: &DecodedElement) -> Option<V
 /// others, or must be 0 or 1 like them.
 pub fn minds_padding(spec: &CodecSpec) -> bool {
     find(spec).is_some_and(|name| {
-        matches!(name.kind, CodecKind::Zfp | CodecKind::ScaleOffset | CodecKind::PackBits)
+        matches!(
+            name.kind,
+            CodecKind::Zfp | CodecKind::ZfpStream | CodecKind::ScaleOffset | CodecKind::PackBits
+        )
     })
 }
 

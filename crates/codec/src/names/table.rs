@@ -16,6 +16,8 @@ pub(crate) enum CodecKind {
     Lz4,
     Bitshuffle,
     Zfp,
+    /// The codec of the registry of Zarr v3: its chunks have no header, and its parameters are words.
+    ZfpStream,
     Zstd,
     Blosc2,
     /// Rounded before other filters, irreversibly.
@@ -76,6 +78,9 @@ impl CodecKind {
             Self::Blosc => &["cname", "clevel", "shuffle", "blocksize"],
             Self::Lz4 => &["acceleration"],
             Self::Zfp => &["mode", "tolerance", "rate", "precision"],
+            Self::ZfpStream => {
+                &["mode", "tolerance", "rate", "precision", "minbits", "maxbits", "maxprec", "minexp"]
+            }
             Self::Bitshuffle => &["elementsize", "blocksize", "compression", "level"],
             Self::Lzma => &["format", "check", "preset", "filters"],
             Self::Delta | Self::AsType => &["dtype", "astype"],
@@ -101,6 +106,8 @@ impl CodecKind {
                 | Self::Bitshuffle
                 | Self::Blosc2
                 | Self::BitGroom
+                | Self::BitPack
+                | Self::ZfpStream
         )
     }
 }
@@ -141,7 +148,8 @@ pub(crate) static TABLE: &[CodecName] = &[
     row(CodecKind::Blosc, Some(32001), &["blosc"], &["blosc", "numcodecs.blosc"], BOTH),
     row(CodecKind::Lz4, Some(32004), &["lz4"], &["numcodecs.lz4", "lz4"], BOTH),
     row(CodecKind::Bitshuffle, Some(32008), &["bitshuffle"], &["bitshuffle"], BOTH),
-    row(CodecKind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy", "zfp"], BOTH),
+    row(CodecKind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy"], BOTH),
+    row(CodecKind::ZfpStream, None, &[], &["zfp"], BOTH),
     row(CodecKind::Zstd, Some(32015), &["zstd"], &["zstd", "numcodecs.zstd"], BOTH),
     row(CodecKind::Blosc2, Some(32026), &["blosc2"], &["blosc2"], BOTH),
     row(CodecKind::BitGroom, Some(32022), &["bitgroom"], &["bitgroom"], BOTH),

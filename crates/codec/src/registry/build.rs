@@ -68,6 +68,7 @@ pub(super) fn build(
         CodecKind::Blosc2 => bound(Blosc2::new(&parameters.numbers()?, chunk)?),
         CodecKind::Zfp if described.space == CodecSpace::Hdf5 => bound(Zfp::new(&parameters.numbers()?)?),
         CodecKind::Zfp => bound(Zfp::with_headers(&parameters, chunk)),
+        CodecKind::ZfpStream => bound(Zfp::without_headers(&parameters, chunk)?),
         // Rounded values stay as they are.
         CodecKind::BitGroom => Ok(None),
         CodecKind::Szip => bound(Szip::new(&parameters, chunk)?),
@@ -84,7 +85,14 @@ pub(super) fn build(
             bound(Delta { decoded, encoded })
         }
         CodecKind::FixedScaleOffset | CodecKind::Quantize | CodecKind::BitRound | CodecKind::AsType => {
-            elementwise(described.kind(), &parameters, chunk, big_endian)
+            let number = chunk.element.number.filter(|number| !number.is_float());
+            match (described.kind(), number) {
+                // Integers are rounded by Zarr v3's codec, and by no other of that name.
+                (CodecKind::BitRound, Some(number)) if described.space == CodecSpace::V3 => {
+                    integer_bitround(&parameters, number)
+                }
+                (kind, _) => elementwise(kind, &parameters, chunk, big_endian),
+            }
         }
         CodecKind::PackBits => {
             if chunk
@@ -234,6 +242,13 @@ fn bitround(
     let dropped = dropped.ok_or_else(|| parameters.bad("keepbits", &Value::from(kept)))?;
     let float = NumberType { kind: NumberKind::Float, size, big_endian };
     bound(Elementwise { map: ElementMap::BitRound { dropped }, decoded: float, encoded: float })
+}
+
+fn integer_bitround(parameters: &CodecParameters, number: NumberType) -> Result<BoundCodec, CodecError> {
+    let kept = parameters.integer("keepbits")?.ok_or_else(|| parameters.missing("keepbits"))?;
+    let kept = u32::try_from(kept).ok().filter(|kept| *kept > 0);
+    let kept = kept.ok_or_else(|| parameters.bad("keepbits", &Value::from(0)))?;
+    bound(Elementwise { map: ElementMap::BitRoundInteger { kept }, decoded: number, encoded: number })
 }
 
 fn transpose(parameters: &CodecParameters, chunk: &mut ChunkInfo) -> Result<BoundCodec, CodecError> {

@@ -129,3 +129,26 @@ fn the_file_lies_where_the_variables_say() {
     let both = [("XDG_CONFIG_HOME", folder.as_str()), ("NCIRRUS_CONFIG", "~/mine.toml")];
     assert_eq!(gathered(&home, &both).size(ConfigKey::Memory), Some(2));
 }
+
+#[test]
+fn the_template_sets_nothing_and_its_lines_set_every_key() {
+    let template = ConfigSettings::template();
+    let home = home(&[(PLACE, template.as_str())]);
+    let settings = gathered(&home, &[]);
+    assert!(settings.warnings().is_empty(), "{:?}", settings.warnings());
+    assert!(ConfigKey::all().all(|key| settings.origin(key).is_none()));
+    assert_eq!(settings.file_place().unwrap(), home.path().join(PLACE));
+    let lines = template.lines().skip(3).map(|line| line.strip_prefix("# ").unwrap_or(line));
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
+    let home = super::home(&[(PLACE, text.as_str())]);
+    let settings = gathered(&home, &[]);
+    assert!(
+        settings.warnings().iter().all(|warning| !warning.contains("unknown key")),
+        "{:?}",
+        settings.warnings()
+    );
+    for key in ConfigKey::all() {
+        assert!(settings.origin(key).is_some(), "{key}");
+    }
+    assert!(settings.host("lab").is_some());
+}

@@ -97,7 +97,7 @@ impl Session {
         };
         let driver = match known {
             Some(driver) => driver,
-            None => match open::probe(&context, &root, &drivers).await {
+            None => match open::probe(&context, &root, &drivers, &options.address).await {
                 // A zip file whose name does not say so. The dataset inside has the empty key, so this happens once.
                 Err(error) if open::is_zip(&error) && !root.key().is_empty() => {
                     let (store, object) = (Arc::clone(context.snapshot.store()), root);
@@ -217,7 +217,7 @@ impl Dataset {
         // A dataset usually refers to others of its own format: that one is tried first, before any other.
         let driver = match context.drive(|view| driver.probe(view, root)).await {
             Ok(Confidence::Yes) => Arc::clone(driver),
-            _ => open::probe(&context, root, &others.drivers).await?,
+            _ => open::probe(&context, root, &others.drivers, &AddressHints::default()).await?,
         };
         let others = ReferredDatasets {
             options: others.options.clone().name(None::<String>).view(DatasetView::Own),

@@ -2,6 +2,7 @@
 use super::VariableRead;
 use super::byte_run::{ByteRun, RunPlace};
 use super::chunk_task::{ChunkSource, ChunkTask, sized};
+use crate::request_log;
 use crate::resources::{WorkerBuffers, may_block};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Location, ObjectId, Result};
@@ -146,6 +147,7 @@ impl VariableRead<'_> {
                 self.context.snapshot.check_store(object)?;
                 buffer.clear();
                 let read = store.read_whole(object, shared.limits.chunk_bytes, buffer)?;
+                request_log::read_locally(object, None, read);
                 Ok(self.count_read(read))
             }
             Location::Bytes(object, range) => {
@@ -156,7 +158,11 @@ impl VariableRead<'_> {
                 let buffer = sized(buffer, len);
                 let read = match self.at_hand(object) {
                     Some(bytes) => Some(copy_at(&bytes, range.start, buffer)),
-                    None => self.count_read(store.read_into(object, range.start, buffer)?),
+                    None => {
+                        let read = store.read_into(object, range.start, buffer)?;
+                        request_log::read_locally(object, Some(range), read);
+                        self.count_read(read)
+                    }
                 };
                 match read.ok_or_else(|| absent_object(object))? {
                     read if read < len => Err(cut_short(read, len)),
@@ -192,7 +198,11 @@ impl VariableRead<'_> {
                 let read = self.read_unit(&source, place, &mut unit, worker);
                 opened = Some((&place.object, source));
                 match read.map_err(|error| error.at_object(&place.object).at_offset(place.range.start))? {
-                    Some(()) => continue,
+                    Some(()) => {
+                        let len = usize::try_from(place.range.end - place.range.start).ok();
+                        request_log::read_locally(&place.object, Some(&place.range), len);
+                        continue;
+                    }
                     None if place.must_exist => return Err(absent_object(&place.object)),
                     None => self.note_missing(&cell)?,
                 }

@@ -57,6 +57,8 @@ struct KnownState {
     seen: HashMap<ObjectId, Tag>,
     /// Shapes as committed.
     shapes: HashMap<VarId, Vec<u64>>,
+    /// How many groups were there when their keys were checked ([`Model::group_slots`]).
+    checked_groups: usize,
 }
 
 impl ConflictControl {
@@ -92,7 +94,12 @@ impl ConflictControl {
         if let Some((object, _)) = seen.iter().find(|(object, tag)| is_other(object, tag)) {
             return Err(overtaken(object));
         }
-        let known = KnownState { deciding: placer.guard().commit_object(), seen, shapes: shapes(model) };
+        let known = KnownState {
+            deciding: placer.guard().commit_object(),
+            seen,
+            shapes: shapes(model),
+            checked_groups: model.group_slots(),
+        };
         let aligned = dataset.options().aligned;
         Ok(Self { aligned, known: Mutex::new(known), ..Self::of_new(dataset.root(), output, placer) })
     }
@@ -324,12 +331,21 @@ impl ConflictControl {
         Err(Error::invalid(message).at_object(object))
     }
 
-    /// Refuses variables whose longest key the store does not accept, before anything is put.
+    /// Refuses groups and variables whose longest key the store does not accept, before anything is put.
     pub(super) fn check_longest_keys(&self, model: &Model, vars: &[VarId]) -> Result<()> {
         if self.output.local().is_some() || self.output.store().longest_key() == usize::MAX {
             return Ok(());
         }
         let root = self.root();
+        let checked = self.known.guard().checked_groups;
+        for group in model.groups_from(checked) {
+            let path = model.group_path(group);
+            let below = path.trim_matches('/');
+            let len = root.key().len() + below.len() + 2 + ".zattrs".len();
+            let named = |error: Error| error.reworded(|fact| format!("group {path}: {fact}"));
+            self.check_key(&root.child(below), len).map_err(named)?;
+        }
+        self.known.guard().checked_groups = model.group_slots();
         for &var in vars {
             let path = model.variable_path(var);
             // The shortest names that are put there: of a document, of a chunk.

@@ -1,6 +1,7 @@
 //! Carrying out changes of the store.
 use super::gathered_patches::GatheringStore;
 use super::patches::whole_part;
+use crate::request_log;
 use crate::resources::{InFlight, SharedResources};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -125,6 +126,7 @@ impl TargetStore {
     /// `Conflict` if it has another; errors of the store.
     pub(super) async fn put_when(&self, object: &ObjectId, body: Bytes, when: PutCondition) -> Result<Tag> {
         if let Some(local) = self.local() {
+            request_log::put_locally("write", object, None, body.len());
             return local.put_bytes(object, body, &when).map_err(|error| error.at_object(object));
         }
         let (store, permits, at) = (Arc::clone(&self.store), self.permits(), object.clone());
@@ -285,6 +287,14 @@ pub(super) async fn change_object(store: &dyn Store, put: StorePut) -> Result<()
 /// # Errors
 /// Errors of the store.
 pub(super) fn put_locally(local: &dyn LocalStore, put: StorePut) -> Result<()> {
+    match &put {
+        StorePut::Object { object, body } => request_log::put_locally("write", object, None, body.len()),
+        StorePut::Patch { object, offset, body } => {
+            request_log::put_locally("write", object, Some(*offset), body.len());
+        }
+        StorePut::Delete { object } => request_log::put_locally("delete", object, None, 0),
+        _ => {}
+    }
     match put {
         StorePut::Object { object, body } => local.put_bytes(&object, body, &PutCondition::None).map(|_| ()),
         StorePut::Patch { object, offset, body } => local.write_at(&object, offset, &body),
@@ -443,7 +453,10 @@ const MOVE_BYTES: usize = 4 << 20;
 /// Errors of the store.
 fn put_together(local: &dyn LocalStore, puts: Vec<StorePut>) -> Result<()> {
     match whole_part(local, &puts) {
-        Some((object, offset, body)) => local.write_at(&object, offset, &body),
+        Some((object, offset, body)) => {
+            request_log::put_locally("write", &object, Some(offset), body.len());
+            local.write_at(&object, offset, &body)
+        }
         None => puts.into_iter().try_for_each(|put| put_locally(local, put)),
     }
 }

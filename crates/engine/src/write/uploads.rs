@@ -146,6 +146,7 @@ impl<'a> PutQueue<'a> {
         };
         let Some(when) = self.condition_at_once(&held)? else { return self.add(placed.into_puts(), held) };
         self.writer.placer.forget_object(object);
+        crate::request_log::put_locally("write", object, None, body.as_slice().len());
         match local.put(object, body.as_slice(), &when) {
             // Another program was there first: whether this one may replace what it put is found out when the queue is flushed.
             Err(error) if when == PutCondition::Absent && error.kind() == ErrorKind::Conflict => {

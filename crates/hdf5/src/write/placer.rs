@@ -8,6 +8,7 @@ mod held;
 mod image;
 mod strict;
 
+pub(crate) use additions::AddedMembers;
 pub(crate) use form::{ChunkArrangement, StorageForm, rows};
 pub(crate) use held::{HeldElements, run_of};
 pub(crate) use image::{ImageSource, VariableWrites, len_of, tracked};

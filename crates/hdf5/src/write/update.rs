@@ -3,6 +3,7 @@
 //! New data go behind the end of the file, where no reader looks; a commit plans the references to them, and writes
 //! these in an order in which the file is valid after every single write. Before that nothing that readers know is
 //! touched, except contiguous data, which are overwritten.
+mod additions;
 mod after;
 mod attributes;
 mod data;
@@ -28,6 +29,7 @@ use crate::file::Hdf5File;
 use crate::netcdf::members;
 use crate::object::ObjectRef;
 use crate::superblock::load;
+use additions::AcceptedAdditions;
 use bytes::Bytes;
 use data::{ExistingStorage, form, locate};
 use head::SuperblockImage;
@@ -91,6 +93,8 @@ pub(crate) struct FileUpdate {
     space: SpaceAllocator,
     heap: HeapBuilder,
     planned: Option<(Model, KnownObjects)>,
+    /// What was defined since the last commit.
+    accepted: AcceptedAdditions,
 }
 
 /// Starts changing the file `root`, whose current state is `model`.
@@ -150,6 +154,7 @@ pub(super) fn update(
         space: SpaceAllocator::new(end),
         heap: HeapBuilder::new(file.sizes),
         planned: None,
+        accepted: AcceptedAdditions::default(),
     };
     update.read_existing(view)?;
     Ok(Box::new(update))
@@ -417,10 +422,14 @@ impl Placer for FileUpdate {
         }
     }
 
-    fn define(&mut self, view: &dyn View, model: &Model, _: Option<&Changes>) -> Step<Vec<StorePut>> {
+    fn define(&mut self, view: &dyn View, model: &Model, changes: Option<&Changes>) -> Step<Vec<StorePut>> {
+        if changes.is_some_and(|changes| self.adopt_additions(model, changes)) {
+            return Ok(Vec::new());
+        }
         self.adopt(model).map_err(|error| error.by("hdf5"))?;
         // What cannot be changed is reported before anything is put.
         self.plan(view, model).map_err(|stall| stall.map_error(|error| error.by("hdf5")))?;
+        self.note_planned(view, model).map_err(|stall| stall.map_error(|error| error.by("hdf5")))?;
         Ok(Vec::new())
     }
 
@@ -511,6 +520,7 @@ impl Placer for FileUpdate {
     fn committed(&mut self) {
         let Some((model, known)) = self.planned.take() else { return };
         (self.model, self.known) = (model, known);
+        self.accepted = AcceptedAdditions::default();
         self.space.committed();
         self.heap = HeapBuilder::new(self.sizes);
         self.existing_storage.retain(|id, _| self.model.variable(*id).is_some());

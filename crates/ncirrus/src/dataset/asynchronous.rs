@@ -17,6 +17,7 @@ impl Dataset {
     ) -> impl Future<Output = Result<Self>> + Send + 'static {
         let (url, session) = (url.into(), session.clone());
         async move {
+            session.start_log(&url)?;
             let plain = Url::parse(&url)?;
             let error = match Self::open_at_async(plain.clone(), &url, &options, &session).await {
                 Err(error) => error,

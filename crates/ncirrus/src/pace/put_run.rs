@@ -296,8 +296,73 @@ fn largest_box(first: usize, count: usize, shape: &[usize]) -> (Selection, usize
 
 #[cfg(test)]
 mod tests {
-    use super::largest_box;
-    use crate::AxisSelection;
+    use super::{LONGEST, MOST_RUNS, MOST_VALUES, PutRuns, RunPlace, largest_box};
+    use crate::{Atomic, AxisSelection};
+
+    /// The place of records of a variable behind the first one.
+    fn records(key: usize) -> RunPlace<usize> {
+        let mut model = crate::Model::new();
+        let root = model.root();
+        let var = model.add_variable(root, "v", Atomic::Double.into(), &[]).unwrap();
+        let (ty, element) = (Atomic::Double, 8);
+        RunPlace { key, var, ty, element, shape: vec![usize::MAX], is_growing: true, first: 1, next: 1 }
+    }
+
+    fn put(runs: &mut PutRuns<usize>, key: usize, record: usize) -> bool {
+        runs.of(&key).is_some_and(|run| {
+            assert_eq!(run.rank(), 1);
+            run.extend(&[record], None, None, |len| [0; 8].get(..len)).is_some()
+        })
+    }
+
+    #[test]
+    fn records_of_several_variables_are_collected_in_turn_until_they_are_many() {
+        let mut runs = PutRuns::default();
+        for key in 0..4 {
+            assert!(!put(&mut runs, key, 1), "nothing was put before");
+            runs.begin(records(key));
+        }
+        assert!(runs.is_empty() && runs.grows());
+        let mut count = 0;
+        while runs.has_room() {
+            assert!(put(&mut runs, count % 4, 1 + count / 4));
+            count += 1;
+        }
+        assert!((MOST_VALUES - 64..=MOST_VALUES).contains(&count), "{count}");
+        assert!(!put(&mut runs, 3, 1) && !put(&mut runs, 2, 1 << 20), "they do not continue it");
+        while !runs.is_full() {
+            assert!(put(&mut runs, count % 4, 1 + count / 4));
+            count += 1;
+        }
+        assert_eq!(count, MOST_VALUES);
+        // What is collected of a variable is not forgotten for a later write.
+        runs.begin(RunPlace { next: 7, ..records(0) });
+        assert!(put(&mut runs, 0, 1 + count / 4));
+        runs.end();
+        assert!(runs.is_empty() && !put(&mut runs, 0, 2 + count / 4));
+    }
+
+    #[test]
+    fn a_single_run_has_room_for_more_values() {
+        let mut runs = PutRuns::default();
+        runs.begin(records(9));
+        let mut record = 1;
+        while !runs.is_full() {
+            assert!(put(&mut runs, 9, record));
+            record += 1;
+        }
+        assert_eq!(record - 1, LONGEST / 8);
+    }
+
+    #[test]
+    fn the_oldest_run_without_values_makes_room_for_another_variable() {
+        let mut runs = PutRuns::default();
+        (0..MOST_RUNS).for_each(|key| runs.begin(records(key)));
+        assert!(put(&mut runs, 0, 1));
+        runs.begin(records(MOST_RUNS));
+        assert!(put(&mut runs, MOST_RUNS, 1) && !put(&mut runs, 1, 1), "the second one made room");
+        assert!(put(&mut runs, 0, 2) && put(&mut runs, 2, 1));
+    }
 
     #[test]
     fn boxes_have_every_element_of_a_run_once_and_in_order() {

@@ -138,6 +138,23 @@ impl Session {
         })
     }
 
+    /// Starts the log that an address (`#log`, `#log=FILE`) or netCDF's files request.
+    pub(crate) fn start_log(&self, url: &str) -> Result<()> {
+        let address = Url::parse(url)?;
+        let file = match address.fragment().value("log") {
+            Some(file) => Some(file),
+            None => self.settings().log(&address),
+        };
+        match file {
+            // A level instead of a file.
+            None | Some("0") => Ok(()),
+            Some(level) if level.bytes().all(|byte| byte.is_ascii_digit()) => {
+                ncirrus_engine::request_log::start("")
+            }
+            Some(file) => ncirrus_engine::request_log::start(file),
+        }
+    }
+
     /// The configuration of the session.
     pub fn settings(&self) -> &ConfigSettings {
         &self.network.config

@@ -73,19 +73,7 @@ fn a_store_of_zarr_hides_what_it_stores_itself() {
 
 #[test]
 fn what_zarr_never_stores_is_virtual() {
-    let names = [
-        "CLASS",
-        "DIMENSION_LIST",
-        "NAME",
-        "REFERENCE_LIST",
-        "_Codecs",
-        "_Format",
-        "_IsNetcdf4",
-        "_Netcdf4Coordinates",
-        "_Netcdf4Dimid",
-        "_SuperblockVersion",
-        "_nc3_strict",
-    ];
+    let names = ["_Codecs", "_Format", "_IsNetcdf4", "_SuperblockVersion"];
     assert_eq!(sorted(OWNED.iter().map(|(name, _)| *name).filter(|name| is_virtual(name))), names);
 }
 
@@ -109,4 +97,49 @@ fn servers_and_netcdf_write_attributes_for_each_other() {
         assert!(is_reserved_in_dap4(name), "{name}");
     }
     assert!(!is_reserved_in_dap4("_FillValue") && !is_reserved_in_dap4("CLASS"));
+}
+
+#[test]
+fn a_name_is_taken_by_the_format_that_has_it() {
+    for (name, in_hdf5, in_zarr) in [
+        ("CLASS", true, false),
+        ("NAME", true, false),
+        ("DIMENSION_LIST", true, false),
+        ("_nc3_strict", true, false),
+        ("_Netcdf4Dimid", true, false),
+        ("_NCProperties", true, true),
+        ("_Format", true, true),
+        ("_ARRAY_DIMENSIONS", true, true),
+        ("_ncirrus", false, true),
+        ("_nczarr_anything", false, true),
+        ("_FillValue", false, false),
+        ("units", false, false),
+    ] {
+        let taken = [AttributeSpace::Hdf5, AttributeSpace::Zarr].map(|space| space.is_taken(name));
+        assert_eq!(taken, [in_hdf5, in_zarr], "{name}");
+    }
+}
+
+#[test]
+fn names_that_are_other_paths_are_found_in_every_format() {
+    use MemberSpace::{Hdf5, Zarr2, Zarr3};
+    for (name, broken, reserved) in [
+        ("", &[Hdf5, Zarr2, Zarr3][..], &[Hdf5, Zarr2, Zarr3][..]),
+        ("a/b", &[Hdf5, Zarr2, Zarr3], &[Hdf5, Zarr2, Zarr3]),
+        ("a\0b", &[Hdf5, Zarr2, Zarr3], &[Hdf5, Zarr2, Zarr3]),
+        (".", &[Hdf5, Zarr2, Zarr3], &[Hdf5, Zarr2, Zarr3]),
+        ("..", &[Zarr2, Zarr3], &[Zarr2, Zarr3]),
+        (".zgroup", &[Zarr2, Zarr3], &[Zarr2, Zarr3]),
+        ("a\\b", &[Zarr2, Zarr3], &[Zarr2, Zarr3]),
+        ("zarr.json", &[Zarr3], &[Zarr3]),
+        ("__a", &[], &[Zarr3]),
+        ("_a", &[], &[]),
+        ("µ v.1", &[], &[]),
+    ] {
+        let all = [Hdf5, Zarr2, Zarr3];
+        let found: Vec<_> = all.into_iter().filter(|space| space.broken_rule(name).is_some()).collect();
+        assert_eq!(found, broken, "{name:?}");
+        let found: Vec<_> = all.into_iter().filter(|space| space.reserved_rule(name).is_some()).collect();
+        assert_eq!(found, reserved, "{name:?}");
+    }
 }

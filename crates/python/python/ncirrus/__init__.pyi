@@ -34,6 +34,7 @@ from ncirrus.joint import (
     join as join,
 )
 from ncirrus.many import open_many as open_many
+from ncirrus.mapping import Store as Store, store as store
 from ncirrus.opening import (
     create as create,
     open as open,
@@ -121,6 +122,7 @@ __all__ = [
     "Opaque",
     "Plan",
     "Session",
+    "Store",
     "Variable",
     "Vlen",
     "config_show",
@@ -131,6 +133,7 @@ __all__ = [
     "open",
     "open_async",
     "open_many",
+    "store",
     "aggregate",
     "aggregate_add",
     "append",

@@ -33,6 +33,7 @@ def copy(
     skip_damaged: bool = ...,
     fix_unlimited: bool = ...,
     long_names: Literal["refuse", "shorten"] = ...,
+    rename_reserved: bool = ...,
     verify: bool = ...,
     dry_run: Literal[False] = ...,
     progress: Any = ...,
@@ -59,6 +60,7 @@ def copy(
     skip_damaged: bool = ...,
     fix_unlimited: bool = ...,
     long_names: Literal["refuse", "shorten"] = ...,
+    rename_reserved: bool = ...,
     verify: bool = ...,
     dry_run: Literal[True],
     progress: Any = ...,
@@ -84,6 +86,7 @@ def copy(
     skip_damaged: bool = False,
     fix_unlimited: bool = False,
     long_names: Literal["refuse", "shorten"] = "refuse",
+    rename_reserved: bool = False,
     verify: bool = False,
     dry_run: bool = False,
     progress: Any = None,
@@ -111,6 +114,7 @@ def copy(
         "skip_damaged": skip_damaged,
         "fix_unlimited": fix_unlimited,
         "long_names": long_names,
+        "rename_reserved": rename_reserved,
         "verify": verify,
     }
     found = _session(session, storage_options)

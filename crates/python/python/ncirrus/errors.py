@@ -175,6 +175,7 @@ _DETAIL_HINTS = {
     "beyond_classic": 'choose a richer kind: kind="nc5", "nc4" or "nczarr"',
     "unknown_codec": "ncirrus.filters() lists the available filters; HDF5_PLUGIN_PATH sets the plugin directories",
     "unusable_codec": 'use other filters, such as filters="zstd", or none',
+    "reserved_name": "rename_reserved=True of `ncirrus.copy` renames it in the copy",
     "beyond_header": 'store it as a variable, or choose kind="nczarr"',
     "no_listings": "give the address of the dataset itself; buckets can be listed by s3://, gs:// or az://",
     "unknown_scheme": "known schemes: file, http, https, s3, gs, gs3, az, abfs",

@@ -94,6 +94,10 @@ class Variable:
             self._generation, self._handle = processes.generation, found
         return self._handle
 
+    def release(self) -> None:
+        """Gives up the handle of the extension module: the next use makes another one."""
+        self._handle = None
+
     @property
     def name(self) -> str:
         """Simple name."""

@@ -71,6 +71,7 @@ fn copy_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<CopyOptions<'a>> {
         .overwrite_any(replaces_any)
         .fix_unlimited(words.take("fix_unlimited")?.unwrap_or(false))
         .long_names(words.word("long_names", &names)?.unwrap_or(LongNames::Refuse))
+        .rename_reserved(words.take("rename_reserved")?.unwrap_or(false))
         .verify(words.take("verify")?.unwrap_or(false));
     words.done().map(|()| options)
 }

@@ -102,7 +102,7 @@ impl BlockCache {
 fn with_server(store: &dyn Store, root: &ObjectId) -> ObjectId {
     match store.server() {
         Some(server) => {
-            ObjectId::new(StoreId::new(format!("{} at {server}", root.store.as_str())), root.key())
+            ObjectId::new(root.store.at(format!("{} at {server}", root.store.as_str())), root.key())
         }
         None => root.clone(),
     }

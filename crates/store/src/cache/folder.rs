@@ -139,7 +139,7 @@ impl CacheFolder {
 
     /// Discards everything cached of a dataset's objects.
     pub(super) fn forget_dataset(&self, dataset: &ObjectId) {
-        let start = format!("{:016x}", hash(&dataset.to_string()));
+        let start = format!("{:016x}", hash(&dataset.identity()));
         for (_, _, file) in self.list().unwrap_or_default() {
             let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if name.starts_with(&start) {
@@ -157,7 +157,7 @@ impl CacheFolder {
         if !self.takes(slot.object) {
             return None;
         }
-        let dataset = slot.dataset.map(|dataset| format!("{:016x}", hash(&dataset.to_string())));
+        let dataset = slot.dataset.map(|dataset| format!("{:016x}", hash(&dataset.identity())));
         let (dataset, address) = (dataset.unwrap_or_default(), slot.address());
         let (name, more) = (hash(&(0u8, &address)), hash(&(1u8, &address)));
         Some(self.folder.join(format!("{dataset}{name:016x}{more:016x}.{}", self.purpose.ending)))
@@ -192,8 +192,8 @@ impl CacheSlot<'_> {
     /// The address in the file, so that hash collisions do no harm.
     fn address(&self) -> String {
         match self.part {
-            0 => self.object.to_string(),
-            part => format!("{}\n{part}", self.object),
+            0 => self.object.identity(),
+            part => format!("{}\n{part}", self.object.identity()),
         }
     }
 }
@@ -213,12 +213,10 @@ fn is_strong(tag: &Tag) -> bool {
         || ["W/", " GMT-", " UTC-"].iter().any(|part| tag.contains(part)))
 }
 
-/// Whether the address of the store contains a hash of credentials, which differs in every process.
+/// Whether the store is marked with a hash of credentials, which differs in every process.
 fn is_marked(object: &ObjectId) -> bool {
-    let place = object.store.as_str().split_once("://").map_or("", |(_, place)| place);
-    let authority = place.split('/').next().unwrap_or_default();
-    let mark = authority.split_once('@').map(|(mark, _)| mark);
-    mark.is_some_and(|mark| mark.len() == 16 && mark.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    let is_hash = |mark: &str| mark.len() == 16 && mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+    object.store.mark().is_some_and(is_hash)
 }
 
 #[cfg(test)]

@@ -66,12 +66,7 @@ impl ReferenceManifest {
 
     /// The shallowest prefix that has a marker of a Zarr dataset, else the root.
     pub(super) fn root_prefix(&self) -> String {
-        let prefixes = self.entries.iter().filter_map(|(key, _)| {
-            let (prefix, name) = key.rsplit_once('/').unwrap_or(("", key));
-            marker::NAMES.contains(&name).then_some(prefix)
-        });
-        let depth = |prefix: &str| if prefix.is_empty() { 0 } else { prefix.split('/').count() };
-        prefixes.min_by_key(|prefix| depth(prefix)).unwrap_or_default().to_owned()
+        marker::shallowest(self.entries.iter().map(|(key, _)| key)).unwrap_or_default().to_owned()
     }
 
     fn take_all(&mut self, refs: &Map<String, Value>, scope: &TemplateScope, limits: &Limits) -> Result<()> {

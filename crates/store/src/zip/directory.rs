@@ -61,12 +61,7 @@ impl ZipDirectory {
     /// The shallowest prefix that has a marker of a Zarr dataset (docs/spec/nczarr.md 10.2); else the only entry, so
     /// that a driver can look at it; else the root.
     pub(super) fn root_prefix(&self) -> String {
-        let prefixes = self.entries.iter().filter_map(|(key, _)| {
-            let (prefix, name) = key.rsplit_once('/').unwrap_or(("", key));
-            marker::NAMES.contains(&name).then_some(prefix)
-        });
-        let depth = |prefix: &str| if prefix.is_empty() { 0 } else { prefix.split('/').count() };
-        let shallowest = prefixes.min_by_key(|prefix| depth(prefix));
+        let shallowest = marker::shallowest(self.entries.iter().map(|(key, _)| key));
         let only = self.entries.iter().next().filter(|_| self.entries.len() == 1).map(|(key, _)| key);
         shallowest.or(only).unwrap_or_default().to_owned()
     }

@@ -40,7 +40,7 @@ impl ZipStore {
     pub async fn open(inner: Arc<dyn Store>, zip: ObjectId, limits: &Limits) -> Result<Self> {
         let read = read_directory(inner.as_ref(), &zip, limits).await;
         let (tag, directory) = read.map_err(|error| error.at_object(&zip).by("zip"))?;
-        let id = StoreId::new(zip.to_string());
+        let id = zip.store.at(zip.to_string());
         Ok(Self { id, inner, zip, tag, directory, limits: limits.clone(), last: Mutex::default() })
     }
 

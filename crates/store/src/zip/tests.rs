@@ -99,6 +99,10 @@ fn the_root_is_the_shallowest_prefix_with_a_marker() {
     assert_eq!(root(&["top/", "top/.zgroup", "top/v/.zarray"]), "top");
     assert_eq!(root(&["a/b/c/zarr.json", "a/b/c/v/zarr.json"]), "a/b/c");
     assert_eq!(root(&["z/v/.zarray", "z/.zattrs", "README"]), "z");
+    assert_eq!(root(&["top/v/.zarray", "top/v/.zattrs", "top/w/.zarray"]), "top");
+    assert_eq!(root(&["v/.zarray", "w/.zarray"]), "");
+    assert_eq!(root(&["top/v/.zarray", "top/v/.zattrs"]), "top/v");
+    assert_eq!(root(&["top/g/.zgroup", "top/v/.zarray", "top/w/.zarray"]), "top/g");
     assert_eq!(root(&["data/x.nc"]), "data/x.nc");
     assert_eq!(root(&["x.nc", "y.nc"]), "");
     assert_eq!(root(&[]), "");

@@ -4,7 +4,8 @@ use ncirrus_layout::{ErrorKind, ListEntry};
 use ncirrus_store::{Scheme, Url};
 
 /// The datasets that names refer to, in order: a name with `*`, `?` or `[...]` means all that match, in the order of
-/// their names; a local folder that is not a dataset means all files in it. Wildcards may occur in any part of a
+/// their names; a local folder that is not a dataset means all files in it, and so does such a prefix of a bucket if its
+/// name ends with a slash or has no extension. Wildcards may occur in any part of a
 /// path, also of an object store.
 ///
 /// # Errors
@@ -18,6 +19,8 @@ pub fn list(names: &[String], session: &Session) -> Result<Vec<String>> {
         } else if is_plain_folder(name) {
             let below = format!("{}/*", name.trim_end_matches('/'));
             expand(&below, session, &mut all)?;
+        } else if let Some(members) = members_of_prefix(name, session)? {
+            all.extend(members);
         } else {
             all.push(name.clone());
         }
@@ -35,9 +38,38 @@ fn is_pattern(name: &str) -> bool {
     url.path().contains(['*', '?', '[']) && !(is_local && std::fs::symlink_metadata(url.path()).is_ok())
 }
 
+/// Objects that make a folder or prefix a dataset.
+const MARKS: [&str; 5] = [".zgroup", ".zarray", ".zmetadata", "zarr.json", ".nczarr"];
+
+/// The datasets directly below a prefix of a bucket; `None` for anything else.
+fn members_of_prefix(name: &str, session: &Session) -> Result<Option<Vec<String>>> {
+    let Ok(url) = Url::parse(name) else { return Ok(None) };
+    let last = url.path().rsplit('/').next().unwrap_or_default();
+    let is_bucket = session.settings().bucket(&url).is_ok_and(|bucket| bucket.is_some());
+    if !is_bucket || last.contains('.') || url.query().is_some() || url.fragment().modes().contains("zarr") {
+        return Ok(None);
+    }
+    let (place, fragment) = name.split_at(name.find('#').unwrap_or(name.len()));
+    let place = place.trim_end_matches('/');
+    let found = entries(&format!("{place}/{fragment}"), session)?;
+    if found.is_empty() || found.iter().any(|entry| MARKS.contains(&entry.name.as_str())) {
+        return Ok(None);
+    }
+    let mut members = Vec::new();
+    for entry in found.into_iter().filter(|entry| !entry.name.starts_with('.')) {
+        let member = format!("{place}/{}", entry.name);
+        // Folders of other objects, such as those of fragments, are left out.
+        let is_dataset =
+            |below: Vec<ListEntry>| below.iter().any(|entry| MARKS.contains(&entry.name.as_str()));
+        if !entry.is_prefix || is_dataset(entries(&format!("{member}/{fragment}"), session)?) {
+            members.push(format!("{member}{fragment}"));
+        }
+    }
+    Ok(Some(members))
+}
+
 /// Whether a name is that of a local folder with no dataset in it.
 fn is_plain_folder(name: &str) -> bool {
-    const MARKS: [&str; 5] = [".zgroup", ".zarray", ".zmetadata", "zarr.json", ".nczarr"];
     let Ok(url) = Url::parse(name) else { return false };
     let path = std::path::Path::new(url.path());
     url.scheme() == Scheme::File && path.is_dir() && !MARKS.iter().any(|mark| path.join(mark).exists())

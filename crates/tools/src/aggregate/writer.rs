@@ -291,6 +291,21 @@ impl AggregationWriter {
         Ok(())
     }
 
+    /// Makes a variable of any dataset the fragment at a place, whatever was there before. The dataset is not opened.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a place that is outside.
+    pub fn place_fragment(&self, path: &str, at: &[usize], url: &str, variable: &str) -> Result<()> {
+        let shape = self.fragment_at(path, at)?.1.count;
+        let path = absolute(path);
+        let var = self.var(&path)?;
+        let mut variables = self.lock();
+        let growing = variables.get_mut(&var).ok_or_else(|| no_variable(&path))?;
+        let (url, variable) = (url.to_owned(), absolute(variable).as_str().into());
+        growing.cells.insert(at.to_vec(), WrittenFragment { url, variable, name: None, shape });
+        Ok(())
+    }
+
     /// The address of the fragment at a place, and the box of the variable that it holds.
     ///
     /// # Errors

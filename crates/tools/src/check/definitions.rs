@@ -1,5 +1,6 @@
 //! What definitions say, and whether they agree with each other.
 use super::report::{FindingCode, Findings, Severity};
+use crate::type_name;
 use ncirrus::{
     AttributeState, Dataset, DimId, DimensionLen, FaultKind, LeftOut, Model, NodeId, Result, TypeRef, Values,
     Variable,
@@ -25,8 +26,8 @@ pub(super) fn check(dataset: &Dataset, model: &Model, findings: &mut Findings) -
         let Some(fill) = fill else { continue };
         let path = format!("{}:_FillValue", model.variable_path(var));
         if !is_of(model, &fill.values, fill.ty, variable.ty) {
-            let message =
-                format!("the fill value is of type {:?}, the variable of {:?}", fill.ty, variable.ty);
+            let [own, wanted] = [fill.ty, variable.ty].map(|ty| type_name(model, ty));
+            let message = format!("the fill value is of type {own}, the variable of {wanted}");
             findings.note(FindingCode::FillType, Severity::Warning, path, message);
         } else if fill.values.len() != 1 {
             let message = format!("there are {} fill values", fill.values.len());

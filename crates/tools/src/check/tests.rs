@@ -356,6 +356,9 @@ fn the_fill_value_of_another_type_is_reported() {
     definitions::check(&dataset, &model, &mut findings).unwrap();
     assert_eq!(findings.list[0].code, FindingCode::FillType);
     assert_eq!(findings.list[0].place, "/v:_FillValue");
+    let message = &findings.list[0].message;
+    assert!(message.starts_with("the fill value is of type int, the variable of "), "{message}");
+    assert!(!message.contains('('), "{message}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The cost of a copy, without making it.
 use super::blueprint::CopyBlueprint;
 use super::settle::settle;
-use super::{CopyOptions, drop_filters, effect, fill_values, names, older_readers, strings};
+use super::{CopyOptions, drop_filters, effect, fill_values, names, older_readers, reserved, strings};
 use ncirrus::internals::{DatasetInternals, SessionInternals, StringLengths, resolve};
 use ncirrus::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
@@ -46,6 +46,7 @@ pub fn plan_copy(
         CopyBlueprint::draw(source, options, &[], &create)?;
     left_out.extend(fill_values::fit(&mut model, &create));
     let mut losses = Vec::new();
+    reserved::fit(&mut model, &create, options.rename_reserved, &mut losses)?;
     names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let (lengths, reported) = strings::guess(&model, &pairs, &create);
     let resolved = resolve(&create, target, &lengths, session.settings())?;

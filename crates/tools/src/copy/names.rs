@@ -73,7 +73,7 @@ fn new_names(model: &Model, id: GroupId, choice: LongNames) -> Result<HashMap<St
     Ok(names)
 }
 
-fn rename_members(
+pub(super) fn rename_members(
     model: &mut Model,
     id: GroupId,
     names: &HashMap<String, String>,
@@ -142,7 +142,7 @@ fn shortened(
     Ok(new)
 }
 
-fn path_of(model: &Model, node: ncirrus_model::NodeId) -> String {
+pub(super) fn path_of(model: &Model, node: ncirrus_model::NodeId) -> String {
     match node {
         ncirrus_model::NodeId::Group(id) => model.group_path(id),
         ncirrus_model::NodeId::Variable(id) => model.variable_path(id),

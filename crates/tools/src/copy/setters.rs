@@ -132,6 +132,13 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
+    /// Whether names that the copy's format keeps for itself, or would make another path of, are changed and reported.
+    #[must_use]
+    pub fn rename_reserved(mut self, rename_reserved: bool) -> Self {
+        self.rename_reserved = rename_reserved;
+        self
+    }
+
     /// Decode every chunk that passes through in encoded form. Otherwise only its framing, lengths and checksums are
     /// checked.
     #[must_use]

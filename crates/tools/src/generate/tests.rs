@@ -141,7 +141,7 @@ fn a_fault_in_the_last_value_leaves_nothing_and_every_fault_is_reported() {
     let options = GenerateOptions::new().faults(&note);
     let error = generate(&text.as_bytes(), "memory://faults/a.nc", &options, &session).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Malformed);
-    assert!(error.to_string().contains("(and 1 more)"), "{error}");
+    assert!(error.to_string().contains("the text has 2 faults"), "{error}");
     let reported = reported.into_inner().unwrap();
     assert_eq!(reported.len(), 2, "{reported:?}");
     assert!(reported[0].starts_with("2:14: 300000000000 does not fit int"), "{reported:?}");
@@ -195,4 +195,31 @@ fn filters_that_are_stated_for_hdf5_and_for_zarr_are_applied_once() {
     // Without other words, those of Zarr are understood for HDF5 too.
     let text = text.replace("v:_Shuffle = \"true\";", "").replace("v:_Filter = \"32015,3\";", "");
     assert_eq!(chain("memory://told/b.nc4", &text), ["32015"]);
+}
+
+#[test]
+fn strings_that_contain_nul_are_kept_or_refused() {
+    let session = session();
+    let text = r#"netcdf t { dimensions: x = 2; variables: string s(x); string s:a = "c\000d", "e"; data: s = "a\000b", "c"; }"#;
+    let made = |kind, name: &str| {
+        let options = GenerateOptions::new().create(CreateOptions::new().kind(Some(kind)));
+        generate(&text.as_bytes(), &format!("memory://nul/{name}"), &options, &session)
+    };
+    for (kind, name) in [(Kind::NcZarr, "n.zarr"), (Kind::Zarr2, "p.zarr"), (Kind::Zarr3, "v.zarr")] {
+        made(kind, name).unwrap();
+        let dataset =
+            Dataset::open_with(&format!("memory://nul/{name}"), &Default::default(), &session).unwrap();
+        let variable = dataset.variable("s").unwrap();
+        let expected = |texts: [&str; 2]| ncirrus::Values::String(texts.map(Some).into_iter().collect());
+        let whole = Selection::all(&variable.shape());
+        assert_eq!(variable.values(&whole).unwrap(), expected(["a\0b", "c"]), "{name}");
+        let attribute = variable.attribute("a").unwrap().unwrap();
+        assert_eq!(attribute.values, expected(["c\0d", "e"]), "{name}");
+    }
+    let error = made(Kind::Nc4, "n.nc").unwrap_err();
+    assert!(error.to_string().contains("NUL"), "{error}");
+    assert!(
+        Dataset::open_with("memory://nul/n.nc", &Default::default(), &session).is_err(),
+        "nothing is left"
+    );
 }

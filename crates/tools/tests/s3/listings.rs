@@ -52,6 +52,51 @@ fn datasets_and_objects_of_a_bucket_are_listed() {
 }
 
 #[test]
+fn the_prefix_of_a_bucket_is_an_input_of_aggregations() {
+    let place = Place::here();
+    let session = place.session();
+    for name in ["b.nc", "a.nc", "parts/x.nc"] {
+        create(&place.url(&format!("shelf/2024/{name}")), 1, ncirrus::Kind::Nc3, &session);
+    }
+    create(&place.url("shelf/2024/c"), 1, ncirrus::Kind::NcZarr, &session);
+    let listed = |name: &str| ncirrus_tools::aggregate::list(&[place.url(name)], &session).unwrap();
+    let expected = ["a.nc", "b.nc", "c"].map(|name| place.url(&format!("shelf/2024/{name}")));
+    assert_eq!(listed("shelf/2024/"), expected);
+    assert_eq!(listed("shelf/2024"), expected);
+    // What is a dataset is no prefix of others.
+    for dataset in ["shelf/2024/c", "shelf/2024/a.nc", "shelf/none"] {
+        assert_eq!(listed(dataset), [place.url(dataset)]);
+    }
+}
+
+#[test]
+fn groups_with_keys_that_are_too_long_are_rejected_by_name_before_anything_is_put() {
+    let server = Server::start();
+    let session = server.session();
+    let options = CreateOptions::new().kind(ncirrus::Kind::NcZarr);
+    let dataset = Dataset::create_with(&server.url("deep"), &options, &session).unwrap();
+    let mut group = dataset.root();
+    for _ in 0..6 {
+        group = group.add_group(&"g".repeat(200)).unwrap();
+    }
+    let error = dataset.sync().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    assert!(error.message().starts_with("group /ggg") && error.message().contains("a key of 12"), "{error}");
+    dataset.abort().unwrap();
+    assert!(keys_there(&server.url("deep"), &session).is_empty());
+}
+
+fn keys_there(url: &str, session: &Session) -> Vec<String> {
+    match places::keys(url, &KeysOptions::new(), session) {
+        Ok(keys) => keys.map(|key| key.unwrap().key).collect(),
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+            Vec::new()
+        }
+    }
+}
+
+#[test]
 fn long_listings_come_in_pages_and_short_ones_in_one() {
     let server = Server::start();
     let session = server.session();

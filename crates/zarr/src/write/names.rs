@@ -1,12 +1,13 @@
 //! Names that a dataset cannot have (docs/spec/nczarr.md 3.14, 10.4).
-use crate::{Dialect, special};
+use crate::Dialect;
 use ncirrus_layout::{Error, Result};
 use ncirrus_netcdf_view::AttributeSpace;
+use ncirrus_netcdf_view::names::MemberSpace;
 pub(crate) use ncirrus_netcdf_view::names::is_quantize;
 
 /// Whether an attribute name belongs to the format.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    AttributeSpace::Zarr.is_reserved(name)
+    AttributeSpace::Zarr.is_taken(name)
 }
 
 /// Checks the name of an attribute.
@@ -26,19 +27,8 @@ pub(crate) fn check_attribute(name: &str) -> Result<()> {
 /// # Errors
 /// `Invalid` if it cannot be one.
 pub(crate) fn check_member(name: &str, dialect: Dialect) -> Result<()> {
-    let reason = if name.is_empty() {
-        "is empty"
-    } else if name.contains('/') {
-        "contains '/'"
-    } else if name.starts_with('.') {
-        "begins with '.'"
-    } else if name.contains('\0') {
-        "contains NUL"
-    } else if name == special::ZARR_JSON && dialect.zarr_format() == 3 {
-        "is that of a metadata object"
-    } else {
-        return Ok(());
-    };
+    let space = if dialect.zarr_format() == 3 { MemberSpace::Zarr3 } else { MemberSpace::Zarr2 };
+    let Some(reason) = space.broken_rule(name) else { return Ok(()) };
     Err(Error::invalid(format!("name {name:?} {reason} and cannot be stored in zarr")))
 }
 
@@ -62,7 +52,15 @@ mod tests {
         for name in ["_NCProperties", "_nczarr_group", "_NCZARR_ATTR", "_ARRAY_DIMENSIONS", "_ncirrus"] {
             assert!(check_attribute(name).is_err(), "{name}");
         }
-        for name in ["_FillValue", "_nczarr_maxstrlen", "_nczarr_default_maxstrlen", "units"] {
+        for name in [
+            "_FillValue",
+            "CLASS",
+            "NAME",
+            "DIMENSION_LIST",
+            "_nczarr_maxstrlen",
+            "_nczarr_default_maxstrlen",
+            "units",
+        ] {
             assert!(check_attribute(name).is_ok(), "{name}");
         }
     }
@@ -70,7 +68,7 @@ mod tests {
     #[test]
     fn names_that_cannot_be_a_key_segment_are_refused() {
         for dialect in [Dialect::Attributes, Dialect::Plain, Dialect::V3, Dialect::Nczarr3] {
-            for name in ["", "a/b", "..", ".zgroup", "a\0"] {
+            for name in ["", "a/b", "..", ".zgroup", "a\0", "a\\b"] {
                 assert!(check_member(name, dialect).is_err(), "{name:?} {dialect}");
             }
             assert!(check_member("µ v", dialect).is_ok(), "{dialect}");

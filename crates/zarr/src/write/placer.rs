@@ -204,7 +204,10 @@ impl ZarrPlacer {
             let path = || model.group_path(group);
             if group != model.root() {
                 let name = model.group(group).map(|group| group.name.as_str()).unwrap_or_default();
-                names::check_member(name, self.writer.dialect).map_err(|error| error.at_path(path()))?;
+                let is_old = self.present.as_ref().is_some_and(|old| old.model.group_at(&path()).is_some());
+                if !is_old {
+                    names::check_member(name, self.writer.dialect).map_err(|error| error.at_path(path()))?;
+                }
             }
             for dim in model.group(group).map(|group| group.dims.as_slice()).unwrap_or_default() {
                 let name = model.dimension(*dim).map(|dimension| dimension.name.as_str()).unwrap_or_default();
@@ -214,9 +217,11 @@ impl ZarrPlacer {
         }
         for var in model.variables() {
             let name = model.variable(var).map(|variable| variable.name.as_str()).unwrap_or_default();
-            let checked = names::check_member(name, self.writer.dialect)
-                .and_then(|()| self.check_attributes(model, NodeId::Variable(var)));
-            checked.map_err(|error| error.at_path(model.variable_path(var)))?;
+            let path = model.variable_path(var);
+            let is_old = self.present.as_ref().is_some_and(|old| old.model.variable_at(&path).is_some());
+            let checked = if is_old { Ok(()) } else { names::check_member(name, self.writer.dialect) };
+            let checked = checked.and_then(|()| self.check_attributes(model, NodeId::Variable(var)));
+            checked.map_err(|error| error.at_path(path))?;
         }
         Ok(())
     }

@@ -329,12 +329,18 @@ fn v3_codecs(form: &ElementForm, order: ByteOrder, filters: &[CodecSpec]) -> Res
         let codec = named_codec(name, configuration);
         if is_array_to_array(name) { before.push(codec) } else { after.push(codec) }
     }
-    before.push(match (form.framing, &form.stored) {
+    // What compresses elements takes the place of what lays them out.
+    let compresses =
+        after.first().and_then(|codec| codec.get("name")?.as_str()).is_some_and(compresses_elements);
+    let layout = match (form.framing, &form.stored) {
         (Some(framing), _) => json!({"name": framing}),
         (None, StoredType::Integer { size: 2.., .. } | StoredType::Float { .. }) => endian(order),
         (None, StoredType::Compound { .. }) => endian(ByteOrder::Little),
         _ => json!({"name": "bytes"}),
-    });
+    };
+    if !compresses {
+        before.push(layout);
+    }
     before.extend(after);
     Ok(before)
 }
@@ -355,6 +361,11 @@ fn foreign_codec(spec: &CodecSpec, wanted: &str) -> Error {
 
 fn is_array_to_bytes(name: &str) -> bool {
     matches!(name, "bytes" | "endian" | "vlen-utf8" | "vlen-bytes")
+}
+
+/// Whether a codec of Zarr v3 turns elements into bytes itself, without `bytes` in front.
+fn compresses_elements(name: &str) -> bool {
+    matches!(name, "zfp" | "numcodecs.zfpy")
 }
 
 fn is_array_to_array(name: &str) -> bool {

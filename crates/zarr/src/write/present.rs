@@ -10,8 +10,8 @@ use crate::chunk_key::{ChunkKeys, KeySeparator};
 use crate::special::EXTENSION;
 use crate::{Dialect, read, special};
 use ncirrus_layout::{
-    Catalog, Encoding, Error, ErrorKind, Layout, ObjectId, OpenOptions, Result, Source, Stall, Step, View,
-    Want, join, join_each, settle,
+    Catalog, Encoding, Error, ErrorKind, Layout, ObjectId, Result, Source, Stall, Step, View, Want, join,
+    join_each, settle,
 };
 use ncirrus_model::{Attribute, AttributeState, Attributes, GroupId, Model, NodeId, TypeId, Values, VarId};
 use serde_json::{Map, Value, json};
@@ -50,7 +50,7 @@ pub(crate) struct KeptAttributes<'a> {
 /// # Errors
 /// A need; `Unsupported` for dialects that can only be read; errors of reading.
 pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model: &Model) -> Step<ZarrPlacer> {
-    let catalog = read::open(view, root, &OpenOptions::default(), None)?;
+    let catalog = read::open(view, root, &writer.reading, None)?;
     let dialect = catalog.dialect;
     check_writable(dialect)?;
     let tree = catalog.tree(view)?;

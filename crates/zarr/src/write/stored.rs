@@ -22,6 +22,8 @@ pub(crate) struct ElementForm {
     pub(crate) stored: StoredType,
     /// `dtype` (v2) or `data_type` (v3).
     pub(crate) data_type: Value,
+    /// The same in consolidated metadata, if zarr-python does not know the data type.
+    pub(crate) copied_type: Option<Value>,
     /// The codec that frames elements of variable size.
     pub(crate) framing: Option<&'static str>,
     /// The extension object of the array; `None` if the data type is sufficient.
@@ -67,6 +69,7 @@ impl FormOf<'_> {
         ElementForm {
             stored,
             data_type,
+            copied_type: None,
             framing: None,
             extension_type: None,
             zeros_are_empty: false,
@@ -179,7 +182,10 @@ impl FormOf<'_> {
         } else {
             Value::Array(named)
         };
-        Ok(Self::form(stored, data_type))
+        // zarr-python has no fields with a shape.
+        let has_arrays = fields.iter().any(|field| !field.dims.is_empty());
+        let copied_type = has_arrays.then(|| json!(format!("|V{byte_len}")));
+        Ok(ElementForm { copied_type, ..Self::form(stored, data_type) })
     }
 
     fn packed_fields(&self, fields: &[Field]) -> Result<StoredType> {

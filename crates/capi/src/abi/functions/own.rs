@@ -4,6 +4,7 @@ use crate::c_types::codes::Outcome;
 use crate::c_types::memory::{
     AddressesIn, CText, ConstText, In, KeptPointer, LastErrorText, NoAnswer, OwnedText, StartsIn, TextOut,
 };
+use crate::definitions::define_storage;
 use crate::process::configure;
 use crate::support::own_interface;
 use std::ffi::c_int;
@@ -22,6 +23,8 @@ c_functions! {
     fn nci_read_many(ncid: c_int, many: usize, varids: In<c_int>, startps: StartsIn, countps: StartsIn, values: AddressesIn) -> Outcome<()> = own_interface::read_many;
     /// How a slab would be read, as JSON; of the whole variable without a start.
     fn nci_explain(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, jsonp: TextOut) -> Outcome<()> = own_interface::explain;
+    /// Adds a filter in Zarr's words (`{"id": "zstd", "level": 5}`), or a list of them, to a new variable.
+    fn nc_def_var_filter_json(ncid: c_int, varid: c_int, json: CText) -> Outcome<()> = define_storage::filter_json;
     /// What was fetched and decoded so far, as JSON.
     fn nci_statistics(jsonp: TextOut) -> Outcome<()> = own_interface::statistics;
     /// Frees what these functions hand out.

@@ -84,6 +84,31 @@ impl ZfpMode {
         }
     }
 
+    /// From the members of the registry of Zarr v3.
+    ///
+    /// # Errors
+    /// `Malformed` if they are invalid.
+    pub(super) fn of_words(members: &CodecParameters) -> Result<Self, CodecError> {
+        let number = |key: &str| members.number(key)?.ok_or_else(|| members.missing(key));
+        let whole = |key: &str| -> Result<u32, CodecError> {
+            let value = members.integer(key)?.ok_or_else(|| members.missing(key))?;
+            u32::try_from(value).map_err(|_| members.bad(key, &Value::from(value)))
+        };
+        match members.text("mode")? {
+            Some("reversible") => Ok(Self::Reversible),
+            Some("fixed_accuracy") => Ok(Self::Accuracy(number("tolerance")?)),
+            Some("fixed_rate") => Ok(Self::Rate(number("rate")?)),
+            Some("fixed_precision") => Ok(Self::Precision(whole("precision")?)),
+            Some("expert") => {
+                let least = members.integer("minexp")?.ok_or_else(|| members.missing("minexp"))?;
+                let least = i32::try_from(least).map_err(|_| members.bad("minexp", &Value::from(least)))?;
+                Ok(Self::Expert([whole("minbits")?, whole("maxbits")?, whole("maxprec")?], least))
+            }
+            Some(other) => Err(members.bad("mode", &Value::from(other))),
+            None => Err(members.missing("mode")),
+        }
+    }
+
     /// The same as those members.
     ///
     /// # Errors
@@ -209,8 +234,29 @@ impl ZfpHeader {
     /// `Unsupported` if numbers are not of 4 or 8 bytes in little-endian order, or their type is not known, or there
     /// are more than four axes longer than 1; `Malformed` if the limits are invalid.
     pub(super) fn new(mode: ZfpMode, element: &DecodedElement, shape: &[u64]) -> Result<Self, CodecError> {
+        Self::of_axes(mode, element, axes(shape)?)
+    }
+
+    /// As [`new`](Self::new), with all axes, as zfp itself sees an array.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); `Unsupported` for more than four axes.
+    pub(super) fn of_field(
+        mode: ZfpMode,
+        element: &DecodedElement,
+        shape: &[u64],
+    ) -> Result<Self, CodecError> {
+        let unfit = || CodecError::unsupported(NAME, format!("chunks of shape {shape:?}"));
+        let lens = shape.iter().rev().map(|len| usize::try_from(*len).ok().filter(|len| *len > 0));
+        let mut lens: Vec<usize> = lens.collect::<Option<_>>().ok_or_else(unfit)?;
+        if lens.is_empty() {
+            lens.push(1);
+        }
+        if lens.len() > 4 { Err(unfit()) } else { Self::of_axes(mode, element, lens) }
+    }
+
+    fn of_axes(mode: ZfpMode, element: &DecodedElement, shape: Vec<usize>) -> Result<Self, CodecError> {
         let kind = kind_of(element)?;
-        let shape = axes(shape)?;
         let coding = mode.coding(kind, shape.len())?;
         Ok(Self { kind, shape, coding })
     }

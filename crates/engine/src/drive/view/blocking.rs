@@ -1,6 +1,7 @@
 //! A view of a local store: it reads immediately, so that no step is ever run twice.
 use super::{EncodedPart, check_document, check_len};
 use crate::drive::DriveContext;
+use crate::request_log;
 use crate::snapshot::{FRONT, resolve};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Listing, Memo, ObjectBytes, ObjectId, Step, VariableRef, View, Want};
@@ -27,7 +28,10 @@ impl<'a> BlockingView<'a> {
             return Ok(Some(blob));
         }
         let front = front_of(want);
-        let Some(blob) = self.read_limited(object, front.as_ref().unwrap_or(want))? else {
+        let found = self.read_limited(object, front.as_ref().unwrap_or(want))?;
+        let range = found.as_ref().map(|blob| blob.offset..blob.offset + blob.bytes.len() as u64);
+        request_log::read_locally(object, range.as_ref(), found.as_ref().map(|blob| blob.bytes.len()));
+        let Some(blob) = found else {
             self.context.fetched(0);
             return Ok(None);
         };

@@ -4,6 +4,7 @@ use crate::drive::ReadDepth;
 use crate::drive::{DriveContext, fetch_range};
 use crate::merge::{MergedRequest, merge};
 use crate::read::{absent_object, part_of};
+use crate::request_log;
 use crate::resources::{FirstRequest, InFlight, MemoryPermit, WorkerBuffers};
 use crate::write::encoded::EncodedChunk;
 use ncirrus_layout::LockExt;
@@ -201,6 +202,10 @@ fn read_locally(copy: &VariableCopy<'_>, place: &Location) -> Result<Option<Byte
         Location::Absent => return Ok(None),
     };
     shared.counters.fetched(have.unwrap_or(0));
+    if let Location::Object(object) | Location::Bytes(object, _) = place {
+        let range = if let Location::Bytes(_, range) = place { Some(range) } else { None };
+        request_log::read_locally(object, range, have);
+    }
     match (have, place) {
         // An object that an index names must exist.
         (None, Location::Bytes(object, _)) => Err(absent_object(object)),

@@ -17,20 +17,21 @@ use std::collections::{BTreeSet, HashMap};
 
 /// What a model has more than another one.
 #[derive(Debug, Default)]
-pub(super) struct AddedMembers {
+pub(crate) struct AddedMembers {
     groups: Vec<GroupId>,
     types: Vec<TypeId>,
     dims: Vec<DimId>,
     /// Unlimited dimensions that are longer now.
-    grown: Vec<DimId>,
+    pub(crate) grown: Vec<DimId>,
     /// Variables that are new, or of which more changed than attributes.
-    pub(super) vars: Vec<VarId>,
-    nodes: BTreeSet<NodeId>,
+    pub(crate) vars: Vec<VarId>,
+    /// Groups and variables with changed attributes.
+    pub(crate) nodes: BTreeSet<NodeId>,
 }
 
 impl AddedMembers {
     /// What was added; `None` if more changed than that.
-    pub(super) fn find(old: &Model, new: &Model, changes: &Changes) -> Option<Self> {
+    pub(crate) fn find(old: &Model, new: &Model, changes: &Changes) -> Option<Self> {
         let mut added = Self { groups: new.groups_from(old.group_slots()).collect(), ..Self::default() };
         if !changes.groups().is_empty() {
             return None;
@@ -110,7 +111,7 @@ impl AddedMembers {
     ///
     /// # Errors
     /// The first such thing.
-    pub(super) fn check(&self, images: &ImageSource<'_>, changes: &Changes) -> Result<bool> {
+    pub(crate) fn check(&self, images: &ImageSource<'_>, changes: &Changes) -> Result<bool> {
         let (model, ids, addrs) = (images.model, HashMap::new(), HashMap::new());
         let (mut heap, mut space) = (HeapBuilder::new(SIZES), SpaceAllocator::new(0));
         let mut describer = ObjectDescriber {
@@ -158,8 +159,16 @@ impl AddedMembers {
         groups.chain(types).chain(dims).chain(vars)
     }
 
+    /// The groups that get more members.
+    pub(crate) fn homes<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = Option<GroupId>> + 'a {
+        let groups = self.groups.iter().map(|id| model.group(*id).and_then(|group| group.parent));
+        let types = self.types.iter().map(|id| model.type_group(*id));
+        let dims = self.dims.iter().map(|id| model.dimension_group(*id));
+        groups.chain(types).chain(dims).chain(self.vars.iter().map(|id| model.variable_group(*id)))
+    }
+
     /// Whether the classic model has everything that was added.
-    pub(super) fn is_classic(&self, model: &Model, changes: &Changes) -> bool {
+    pub(crate) fn is_classic(&self, model: &Model, changes: &Changes) -> bool {
         let is_classic = |ty: TypeRef| matches!(ty, TypeRef::Atomic(atomic) if atomic.is_classic());
         let has_fixed = |id: &DimId| model.dimension(*id).is_some_and(|dim| !dim.len.is_unlimited());
         let has_type = |id: &VarId| model.variable(*id).is_some_and(|variable| is_classic(variable.ty));
@@ -181,7 +190,7 @@ impl AddedMembers {
     }
 
     /// Variables whose storage may have to be chosen anew: those that changed, and those along dimensions that are longer now.
-    pub(super) fn reshaped(&self, model: &Model) -> BTreeSet<VarId> {
+    pub(crate) fn reshaped(&self, model: &Model) -> BTreeSet<VarId> {
         let users = self.grown.iter().flat_map(|dim| model.users_of(*dim));
         users.chain(self.vars.iter().copied()).collect()
     }

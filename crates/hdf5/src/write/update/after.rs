@@ -1,4 +1,5 @@
 //! Changing a file that this handle has just created: all of it is known already.
+use super::additions::AcceptedAdditions;
 use super::{ExistingStorage, FileUpdate, KnownObjects, PendingWrites};
 use crate::address::FileAddress;
 use crate::write::heap::HeapBuilder;
@@ -56,6 +57,7 @@ impl FileUpdate {
             space,
             heap: HeapBuilder::new(SIZES),
             planned: None,
+            accepted: AcceptedAdditions::default(),
         }
     }
 }

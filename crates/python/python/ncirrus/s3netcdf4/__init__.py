@@ -6,8 +6,9 @@ The classes are those of `ncirrus.netCDF4`, with variables that may lie in sub-a
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
-from ncirrus.s3netcdf4 import _s3netCDF4 as _s3netCDF4
+from ncirrus.s3netcdf4 import _s3netCDF4 as _s3netCDF4, exceptions as exceptions
 from ncirrus.s3netcdf4._s3netCDF4 import (
     APIException as APIException,
     CFADimensionError as CFADimensionError,
@@ -33,6 +34,9 @@ from ncirrus.s3netcdf4._s3netCDF4 import (
 
 
 def install() -> None:
-    """Answers `import S3netCDF4` and `S3netCDF4._s3netCDF4` with this package from now on."""
+    """Answers `import S3netCDF4` and its modules with this package from now on. `_cfa_var` is `None` then where a variable is not
+    in sub-arrays."""
+    exceptions._installed.append(True)
     sys.modules["S3netCDF4"] = sys.modules[__name__]
-    sys.modules["S3netCDF4._s3netCDF4"] = _s3netCDF4
+    for name in ("_s3netCDF4", "_Exceptions", "CFA", "CFA._CFAClasses", "CFA._CFAExceptions", "utils", "utils.agg", "utils.split"):
+        sys.modules[f"S3netCDF4.{name}"] = import_module(f"{__name__}.{name}")

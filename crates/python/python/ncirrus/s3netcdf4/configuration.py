@@ -19,7 +19,7 @@ from ncirrus.sessions import Session
 
 _VERSION = "9"
 # The library does what both of S3netCDF4's back ends are for.
-_OWN_BACKENDS = ("s3aioFileObject", "s3FileObject")
+_OWN_BACKENDS = ("s3aioFileObject", "s3FileObject", "_s3aioFileObject", "_s3FileObject")
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,14 @@ class CFAParserError(CFAError):
     """A master that describes its sub-arrays in a way that cannot be understood."""
 
 
+_installed: list[bool] = []
+
+
+def runs_as_s3netcdf4() -> bool:
+    """Whether programs of S3netCDF4 run unchanged: after `install()`."""
+    return bool(_installed)
+
+
 @contextmanager
 def raised_as(cls: type[Error], words: str | None = None) -> Iterator[None]:
     """Errors of the library as another class; its words lead where there are some."""

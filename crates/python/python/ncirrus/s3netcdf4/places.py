@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,6 +61,8 @@ class AggregationPlace(Place):
         self.is_like_s3netcdf4: bool = False
         # How sub-arrays are compressed, by the paths of variables.
         self.words: dict[str, dict[str, Any]] = {}
+        # Variables whose handles keep the master open.
+        self._taken: list[weakref.ref[Variable]] = []
         # A dataset that is kept in memory is nowhere else, unless it is on an object store.
         is_away = bool(words["diskless"]) and not words["persist"] and "://" not in name
         self._target = f"memory://s3netcdf4-{os.getpid()}-{next(_numbers)}/{os.path.basename(name)}" if is_away else name
@@ -122,10 +125,19 @@ class AggregationPlace(Place):
         self.mode = "r+"
         self.generation += 1
 
+    def took(self, found: Variable) -> None:
+        """Notes a variable of the master that a program has."""
+        self._taken.append(weakref.ref(found))
+
     def close(self) -> memoryview | None:
-        """Writes the master."""
+        """Writes the master, and leaves no file of it open, whatever variables the program keeps."""
         self._opened_view = None
-        return super().close()
+        try:
+            return super().close()
+        finally:
+            for found in (each() for each in self._taken):
+                if found is not None:
+                    found.release()
 
 
 def is_aggregation(name: str, session: Mapping[str, Any]) -> bool:
@@ -152,6 +164,11 @@ class Field(Variable):
 
     def _native(self) -> Any:
         return _Handle(self._scalar._native(), self._place)
+
+    def release(self) -> None:
+        """Gives up the handle."""
+        super().release()
+        self._scalar.release()
 
 
 class _Handle:

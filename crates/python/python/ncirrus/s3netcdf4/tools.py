@@ -20,13 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in _TOOLS:
         print(f"usage: python -m ncirrus.s3netcdf4.tools {{{','.join(_TOOLS)}}} ARGS", file=sys.stderr)
         return 0 if name in ("-h", "--help") else 2
-    parser, run = _TOOLS[name](name)
     try:
-        options = parser.parse_args(given[1:])
+        run(name, given[1:])
     except SystemExit as ended:
         return int(ended.code or 0)
-    try:
-        run(options)
     except (ncirrus.Error, OSError, ValueError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         hint = getattr(error, "hint", None)
@@ -34,6 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name}: {hint}", file=sys.stderr)
         return 1
     return 0
+
+
+def run(name: str, arguments: Sequence[str]) -> None:
+    """Runs a tool; errors are exceptions."""
+    parser, work = _TOOLS[name](name)
+    work(parser.parse_args(list(arguments)))
 
 
 _Tool = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], None]]

@@ -15,6 +15,7 @@ from ncirrus.netCDF4.creating import KEYWORDS
 from ncirrus.netCDF4.orthogonal import by_axis
 from ncirrus.netCDF4.dimension import Dimension
 from ncirrus.netCDF4.variables import Variable
+from ncirrus.s3netcdf4 import exceptions
 from ncirrus.s3netcdf4.exceptions import (
     CFAPartitionError,
     CFASubArrayError,
@@ -164,13 +165,18 @@ class s3Variable(Variable):
             self.setncattr("least_significant_digit", int(given["least_significant_digit"]))
 
     def _take(self, grp: Any, name: str, found: Any) -> None:
-        super()._take(grp, name, _field_of(grp._place, found))
+        found = _field_of(grp._place, found)
+        if isinstance(grp._place, AggregationPlace):
+            grp._place.took(found)
+        super()._take(grp, name, found)
 
     def _owner(self) -> Any:
         is_old = self._generation != self._place.generation
         found = super()._owner()
         if is_old:
             found = self._found = _field_of(self._place, found)
+            if isinstance(self._place, AggregationPlace):
+                self._place.took(found)
         return found
 
     def _check_name(self, name: str) -> None:
@@ -230,8 +236,20 @@ class s3Variable(Variable):
         return repr(self._plain()) if self._is_like else super().__repr__()
 
     @property
-    def _cfa_var(self) -> CFAVariable:
+    def _cfa(self) -> CFAVariable | None:
+        """As `_cfa_var`; none where the values are not in sub-arrays."""
+        return CFAVariable(self) if self._owner().is_aggregated else None
+
+    @property
+    def _nc_var(self) -> Variable:
+        """The variable as netCDF4-python has it, without S3netCDF4's ways."""
+        return self._plain()
+
+    @property
+    def _cfa_var(self) -> CFAVariable | None:
         if not self._owner().is_aggregated:
+            if exceptions.runs_as_s3netcdf4():
+                return None
             raise CFAVariableError(f"variable {self._name} is not in sub-arrays", path=self._name)
         return CFAVariable(self)
 

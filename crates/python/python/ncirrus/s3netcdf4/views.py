@@ -6,6 +6,7 @@ Nothing but the master is opened: a view says which part of a selection lies whe
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,10 +19,25 @@ from ncirrus.netCDF4.orthogonal import by_axis
 from ncirrus.s3netcdf4.exceptions import (
     CFADimensionError,
     CFAGroupError,
+    CFAPartitionError,
     CFAPartitionIndexError,
     CFAVariableError,
     CFAVariableIndexError,
+    raised_as,
 )
+
+
+class Numbers(tuple[Any, ...]):
+    """Whole numbers, or rows of them: a tuple that also has `tolist()` and indices of two axes, as arrays have."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self)[key] if isinstance(key, tuple) else super().__getitem__(key)
+
+    def tolist(self) -> list[Any]:
+        """As lists."""
+        return [each.tolist() if isinstance(each, Numbers) else each for each in self]
 
 
 class Partition(NamedTuple):
@@ -46,6 +62,23 @@ class Selected(NamedTuple):
     partition: Partition
     source: tuple[Any, ...]
     target: tuple[Any, ...]
+
+
+class Metadata(dict[str, Any]):
+    """Attributes. What is put here becomes an attribute of what has them."""
+
+    def __init__(self, holder: Any) -> None:
+        super().__init__(holder._dictionary())
+        self._holder = holder
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._holder.setncattr(name, value)
+        super().__setitem__(name, value)
+
+    def update(self, *more: Any, **words: Any) -> None:
+        """Puts several."""
+        for name, value in dict(*more, **words).items():
+            self[name] = value
 
 
 class CFADimension:
@@ -75,12 +108,38 @@ class CFADimension:
         """Attributes of the coordinates."""
         return dict(self._dimension.metadata)
 
+    def dump(self) -> dict[str, Any]:
+        """Name, length and attributes."""
+        return {"dim_name": self.getName(), "dim_len": self.getLen(), **self.getMetadata()}
+
 
 class CFAGroup:
     """A group."""
 
     def __init__(self, group: Any) -> None:
         self._group = group
+
+    @property
+    def metadata(self) -> Metadata:
+        """Attributes, which may be changed."""
+        return Metadata(self._group)
+
+    def __getitem__(self, name: str) -> Any:
+        """A variable that lies in sub-arrays, or a dimension; `metadata` are the attributes."""
+        if name == "metadata":
+            return self.metadata
+        if name in self.getVariables():
+            return self.getVariable(name)
+        if name in self.getDimensions():
+            return self.getDimension(name)
+        raise CFAGroupError(f"{name} is neither a variable nor a dimension of group: {self.getName()}", path=name)
+
+    def getDataset(self) -> CFADataset:
+        """The dataset that it is in."""
+        root = self._group
+        while root.parent is not None:
+            root = root.parent
+        return CFADataset(root)
 
     def getName(self) -> str:
         """Simple name; `root` for the root."""
@@ -116,6 +175,15 @@ class CFADataset:
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
+
+    @property
+    def metadata(self) -> Metadata:
+        """Global attributes, which may be changed."""
+        return Metadata(self._dataset)
+
+    def __getitem__(self, name: str) -> CFAGroup:
+        """As `getGroup`."""
+        return self.getGroup(name)
 
     def getName(self) -> str:
         """The address it was opened by."""
@@ -183,6 +251,76 @@ class CFAVariable:
 
     def _lengths(self) -> tuple[int, ...]:
         return tuple(self._variable._owner().shape)
+
+    @property
+    def metadata(self) -> Metadata:
+        """Attributes, which may be changed."""
+        return Metadata(self._variable)
+
+    def getGroup(self) -> CFAGroup:
+        """The group that it is in."""
+        return CFAGroup(self._variable._grp)
+
+    def shape(self) -> NDArray[np.int32]:
+        """Present lengths of the dimensions."""
+        return np.array(self._lengths(), dtype=np.int32)
+
+    def getBaseFilename(self) -> str:
+        """What the names of its sub-arrays begin with, where nobody placed them elsewhere: indices and `.nc` follow."""
+        writer = getattr(self._variable._place, "writer", None)
+        if writer is not None and all(self._lengths()):
+            rank = len(self._lengths())
+            start = writer.fragment_at(self._variable._owner().path, [0] * rank)[0]
+            return str(start).removesuffix(".".join(["0"] * rank) + ".nc")
+        path = self.getGroup().getDataset().getName()
+        base = path.removesuffix(".nca").removesuffix(".nc")
+        above = [] if self.getGroup().getName() == "root" else self._variable._grp.path.strip("/").split("/")
+        return ".".join([f"{base}/{os.path.basename(base)}", *above, self.getName(), ""])
+
+    def partitionIsDefined(self, index: Any) -> bool:
+        """Whether the sub-array at a place of the matrix was written."""
+        return bool(self.getPartition(index).file)
+
+    def getPartitionValues(self, index: Any = None, key: str = "index") -> Any:
+        """One field of the partitions (`index location ncvar file format shape`), as an array of the shape of the partition
+        matrix, with further axes for fields that are lists; or that of one partition."""
+        if key not in Partition._fields:
+            raise CFAVariableError(f"Partitions have no {key}", path=self.getName(), hint=" ".join(Partition._fields))
+        if index is not None:
+            return np.asarray(getattr(self.getPartition(index), key))[()]
+        values = np.array([getattr(part, key) for part in self.getPartitions()])
+        return values.reshape((*self.getPartitionMatrixShape(), *values.shape[1:]))
+
+    def writePartition(self, partition: Partition) -> None:
+        """Records where the sub-array of a partition is, instead of what was recorded at its index. Nothing is opened, and the
+        place of the partition is that of its index. Raises `CFAPartitionError` for another shape, or a dataset that is read."""
+        writer = getattr(self._variable._place, "writer", None)
+        if writer is None:
+            raise CFAPartitionError(f"{self.getName()} is not open for writing", path=self.getName(), hint='mode "a"')
+        at = [int(number) for number in np.atleast_1d(partition.index)]
+        with raised_as(CFAPartitionError):
+            _, _, shape = writer.fragment_at(self._variable._owner().path, at)
+            if [int(length) for length in partition.shape] != list(shape):
+                told = f"partition {at} has the shape {list(shape)}, not {list(map(int, partition.shape))}"
+                raise CFAPartitionError(told, path=self.getName())
+            variable = f"{self._variable._grp.path.rstrip('/')}/{partition.ncvar}"
+            writer.place(self._variable._owner().path, at, str(partition.file), variable)
+        self._variable._place.changed()
+
+    def dump(self) -> dict[str, Any]:
+        """Attributes, and the description of the sub-arrays that were written, as CFA-0.4 has it."""
+        parts = [
+            {
+                "index": list(part.index),
+                "location": [list(along) for along in part.location],
+                "subarray": {"ncvar": part.ncvar, "file": part.file, "format": part.format, "shape": list(part.shape)},
+            }
+            for part in self.getPartitions()
+            if part.file
+        ]
+        matrix = {"pmshape": self.getPartitionMatrixShape().tolist(), "pmdimensions": self.getDimensions()}
+        described = {"cf_role": self.getRole(), "cf_dimensions": " ".join(self.getDimensions())}
+        return {**self.getMetadata(), **described, "cfa_array": {**matrix, "Partitions": parts}}
 
     def getName(self) -> str:
         """Simple name."""
@@ -315,12 +453,12 @@ class CFAVariable:
         file = str(part["places"][0]) if part.get("places") else name
         ncvar = str(part["variables"][-1]).rpartition("/")[2] if part["variables"] else ""
         return Partition(
-            tuple(int(number) for number in part["index"]),
-            tuple((int(first), int(first) + int(length)) for first, length in zip(start, shape)),
+            Numbers(int(number) for number in part["index"]),
+            Numbers(Numbers((int(first), int(first) + int(length))) for first, length in zip(start, shape)),
             ncvar if file else "",
             file,
             self._format(name) if file else "",
-            tuple(int(length) for length in shape),
+            Numbers(int(length) for length in shape),
         )
 
     def _format(self, name: str) -> str:

@@ -117,7 +117,7 @@ fn what_is_not_understood_of_version_3_is_unsupported_or_malformed() {
         (nested.as_str(), "", ErrorKind::Unsupported),
         (&uneven, "", ErrorKind::Malformed),
         (&packed, "", ErrorKind::Unsupported),
-        (r#"[{"name": "zfp"}]"#, "", ErrorKind::Unsupported),
+        (r#"[{"name": "pcodec"}]"#, "", ErrorKind::Unsupported),
         ("[]", "", ErrorKind::Unsupported),
         ("[3]", "", ErrorKind::Malformed),
         ("null", "", ErrorKind::Malformed),
@@ -149,5 +149,19 @@ fn rectilinear_grids_have_runs_and_single_lengths() {
     }
     for bad in ["[[2, 10]]", "[[0, 12], 4]", "[\"x\", 4]", "[[[2]], 4]", "[[[1, 99999999999]], 4]"] {
         assert!(grid(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn zfp_is_a_codec_from_elements_to_bytes() {
+    let codecs = [
+        r#"{"name": "zfp", "configuration": {"mode": "reversible"}}"#,
+        r#"{"name": "numcodecs.zfpy", "configuration": {"mode": 5}}"#,
+    ];
+    for codec in codecs {
+        let alone = v3(&format!("[{codec}, {{\"name\": \"crc32c\"}}]"), "").unwrap();
+        assert_eq!(names(&alone.codecs).len(), 2, "{codec}");
+        let behind = v3(&format!("[\"bytes\", {codec}]"), "").unwrap();
+        assert_eq!(names(&behind.codecs).len(), 1, "as earlier versions of ncirrus wrote it");
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
     let keys = keys(json)?;
     let mut filters = Vec::new();
     // The other serializers only state a byte order, which is part of the type.
-    if inner.serializer.name == "packbits" {
+    if COMPRESSING_SERIALIZERS.contains(&inner.serializer.name.as_str()) {
         filters.push(inner.serializer.spec());
     }
     filters.extend(inner.after.iter().map(CodecEntry::spec));
@@ -119,8 +119,20 @@ struct CodecChain {
 }
 
 /// The known array-to-bytes codecs; `endian` is the old name of `bytes`.
-const SERIALIZERS: [&str; 7] =
-    ["bytes", "endian", "vlen-utf8", "vlen-bytes", "vlen-array", "sharding_indexed", "packbits"];
+const SERIALIZERS: [&str; 9] = [
+    "bytes",
+    "endian",
+    "vlen-utf8",
+    "vlen-bytes",
+    "vlen-array",
+    "sharding_indexed",
+    "packbits",
+    "zfp",
+    "numcodecs.zfpy",
+];
+
+/// Those that compress; the others only state how elements are laid out.
+const COMPRESSING_SERIALIZERS: [&str; 3] = ["packbits", "zfp", "numcodecs.zfpy"];
 
 impl CodecEntry {
     fn parse(json: &JsonValue) -> Result<Self> {

@@ -67,3 +67,12 @@ fn order_is_kept_and_the_libraries_own_names_are_left_out() {
     assert_eq!(names, ["z", "_nczarr_maxstrlen", "a"]);
     assert_eq!(warnings.len(), 1);
 }
+
+#[test]
+fn names_of_hdf5_are_ordinary_attributes() {
+    let text = r#"{"CLASS": "IMAGE", "NAME": "n", "DIMENSION_LIST": 1, "_Netcdf4Dimid": 2}"#;
+    let (list, warnings) = read(text, &[], Dialect::Plain);
+    let names: Vec<&str> = list.iter().map(|attribute| attribute.name.as_str()).collect();
+    assert_eq!(names, ["CLASS", "NAME", "DIMENSION_LIST", "_Netcdf4Dimid"]);
+    assert!(warnings.is_empty(), "{warnings:?}");
+}

@@ -9,7 +9,7 @@ use crate::write::element;
 use crate::write::plan::{ArrayForm, NewArray};
 use crate::{Dialect, special};
 use ncirrus_layout::Result;
-use ncirrus_model::{Atomic, DimensionLen, GroupId, NodeId, TypeRef, VarId, default_fill};
+use ncirrus_model::{Atomic, DimId, DimensionLen, GroupId, Model, NodeId, TypeRef, VarId, default_fill};
 use serde_json::{Map, Value, json};
 
 /// The names that a dialect uses.
@@ -238,7 +238,11 @@ impl DocumentComposer<'_> {
 
     fn new_zarray(&self, var: VarId, array: &NewArray, copy: bool) -> Map<String, Value> {
         let is_char = array.form.alias == Some("char");
-        let dtype = if copy && is_char { json!("|S1") } else { array.form.data_type.clone() };
+        let dtype = match &array.form.copied_type {
+            _ if copy && is_char => json!("|S1"),
+            Some(copied) if copy => copied.clone(),
+            _ => array.form.data_type.clone(),
+        };
         let fill = if self.hides_fill(var, copy) {
             &Value::Null
         } else if copy {
@@ -352,7 +356,10 @@ impl DocumentComposer<'_> {
             }
         }
         if self.names_dimensions(var) {
-            let names = array_dimensions(&self.dimension_names(var), self.writes_unit_axis(var, form, copy));
+            let names = match kept.flatten().and_then(|kept| kept.get(special::ARRAY_DIMENSIONS)) {
+                Some(kept) if self.has_same_dimensions(var) => kept.clone(),
+                _ => array_dimensions(&self.dimension_names(var), self.writes_unit_axis(var, form, copy)),
+            };
             body.insert(special::ARRAY_DIMENSIONS.to_owned(), names);
         }
         body.extend(quantize);
@@ -370,6 +377,16 @@ impl DocumentComposer<'_> {
         // An array that had no document of attributes gets none for nothing.
         let was_absent = kept.is_some_and(|kept| kept.is_none());
         (!(body.is_empty() && was_absent)).then_some(Value::Object(body))
+    }
+
+    /// Whether the dimensions of an existing array have the names that they had: those that are stored may be others, which
+    /// the opened dataset does not show.
+    fn has_same_dimensions(&self, var: VarId) -> bool {
+        let names = |model: &Model| -> Option<Vec<String>> {
+            let name = |id: &DimId| Some(model.dimension(*id)?.name.clone());
+            model.variable(var)?.dims.iter().map(name).collect()
+        };
+        self.present.is_some_and(|present| names(&present.model) == names(self.model))
     }
 
     fn writes_unit_axis(&self, var: VarId, form: &ArrayForm, copy: bool) -> bool {

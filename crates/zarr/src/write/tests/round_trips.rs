@@ -1,7 +1,8 @@
 //! What is read is what was written.
 use super::fixtures::{basic, extended, little, put, wide};
 use super::*;
-use ncirrus_model::{Group, GroupId, Storage, TypeRef, Variable};
+use ncirrus_model::{Field, Group, GroupId, Storage, TypeRef, UserKind, UserType, Variable};
+use serde_json::{Value, json};
 
 /// A description of a dataset's contents, with ids replaced by paths and the writer's choices left out.
 pub(super) fn described(model: &Model) -> Vec<String> {
@@ -82,6 +83,41 @@ fn faithful_dialects_keep_everything() {
                 assert_same(dialect, &model, &writer);
                 assert_same(dialect, &model, &writer.array_dimensions(false).slash_in_chunk_names(true));
             }
+        }
+    }
+}
+
+#[test]
+fn compounds_with_array_fields_have_the_form_of_numpy_except_for_zarr_python() {
+    let mut model = basic();
+    let field = |name: &str, ty: Atomic, dims: &[u64]| Field {
+        name: name.into(),
+        ty: ty.into(),
+        dims: dims.to_vec(),
+    };
+    let kind = UserKind::Compound(vec![field("a", Atomic::Int, &[]), field("b", Atomic::Float, &[2, 3])]);
+    let ty = model.add_type(model.root(), UserType { name: "t".into(), kind }).unwrap();
+    let lat = model.dimension_at("lat").unwrap();
+    model.add_variable(model.root(), "c", TypeRef::User(ty), &[lat]).unwrap();
+    for dialect in [Dialect::Attributes, Dialect::UpperCase, Dialect::Xarray, Dialect::V3] {
+        for consolidated in [true, false] {
+            let objects = created(&ZarrWriter::new(dialect).consolidated(consolidated), &model);
+            if dialect != Dialect::V3 {
+                let json = |key: &str| serde_json::from_str::<Value>(text(&objects, key)).unwrap();
+                assert_eq!(
+                    json("c/.zarray")["dtype"],
+                    json!([["a", "<i4"], ["b", "<f4", [2, 3]]]),
+                    "{dialect}"
+                );
+                if consolidated {
+                    assert_eq!(json(".zmetadata")["metadata"]["c/.zarray"]["dtype"], "|V28", "{dialect}");
+                }
+            }
+            let read = opened(&objects).unwrap();
+            let c = read.variable(read.variable_at("c").unwrap()).unwrap();
+            assert!(c.fault.is_none(), "{dialect}: {:?}", c.fault);
+            let TypeRef::User(found) = c.ty else { panic!("{dialect}") };
+            assert_eq!(read.user_type(found).unwrap().kind, model.user_type(ty).unwrap().kind, "{dialect}");
         }
     }
 }

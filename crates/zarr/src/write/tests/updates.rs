@@ -470,3 +470,25 @@ fn a_sharded_array_is_renamed_and_gets_attributes_though_no_chunk_can_be_written
         assert!(hand.placer.encoding(v).is_err(), "{dialect}");
     }
 }
+
+#[test]
+fn names_of_dimensions_that_are_not_shown_stay() {
+    let modes = ["zarr", "noxarray"].map(str::to_owned).to_vec();
+    let address = ncirrus_layout::AddressHints { modes, ..Default::default() };
+    let view = ncirrus_layout::DatasetView::NetcdfC;
+    for options in [OpenOptions::new().address(address), OpenOptions::new().view(view)] {
+        let objects = created(&ZarrWriter::new(Dialect::Xarray), &basic());
+        let before = MemoryView::new(objects.clone());
+        let catalog = ZarrDriver.open(&before, &ObjectView::id(""), &options).unwrap();
+        let mut model = (*catalog.tree(&before).unwrap()).clone();
+        let placer = catalog.writing().unwrap().update(&before, &ObjectView::id(""), &model).unwrap();
+        let mut hand = HandPlacer { placer, objects, history: Vec::new() };
+        let v = model.variable_at("v").unwrap();
+        put(&mut model, NodeId::Variable(v), Attribute::text("more", "text"));
+        hand.define(&model);
+        hand.commit(&model);
+        let attributes = text(&hand.objects, "v/.zattrs");
+        assert!(attributes.contains(r#""_ARRAY_DIMENSIONS": ["lat","lon"]"#), "{attributes}");
+        assert!(attributes.contains(r#""more": "text""#), "{attributes}");
+    }
+}

@@ -1,4 +1,4 @@
-"""Strings that contain NUL: every kind of dataset keeps them whole or refuses them, whatever the way to write them."""
+"""Strings that contain NUL, which every kind keeps whole or refuses, and text that is JSON, whatever the way to write them."""
 
 from __future__ import annotations
 
@@ -40,12 +40,11 @@ def test_strings_that_contain_nul_are_kept_or_refused(tmp_path: Path, kind: str,
             elif way == "index":
                 v.oindex[[0, 1, 2]] = values
             elif way == "attribute":
-                # Text: bytes, which may be NUL in every kind.
                 v.attrs["a"] = ODD[0]
             else:
                 v.attrs["a"] = ODD
 
-    if not KINDS[kind] and way != "attribute":
+    if not KINDS[kind]:
         with pytest.raises(Exception, match="NUL"):
             write()
         return
@@ -71,3 +70,23 @@ def test_strings_of_fixed_length_are_never_shortened(tmp_path: Path, kind: str, 
         v[0] = "abcd"
     with ncirrus.open(str(tmp_path / "a")) as ds:
         assert ds["v"][0] == "abcd"
+
+
+def test_text_of_netcdf3_may_contain_nul(tmp_path: Path) -> None:
+    with ncirrus.create(str(tmp_path / "a.nc"), kind="nc3") as ds:
+        ds.attrs["a"] = ODD[0]
+    with ncirrus.open(str(tmp_path / "a.nc")) as ds:
+        assert ds.attrs["a"] == ODD[0]
+
+
+@pytest.mark.parametrize(("kind", "is_json"), [("nczarr", True), ("zarr3", True), ("zarr2", False)])
+@pytest.mark.parametrize("option", [None, True, False])
+def test_dictionaries_in_text_attributes(tmp_path: Path, kind: str, is_json: bool, option: bool | None) -> None:
+    text = '{"a": [1, 2.50]}'
+    options = {} if option is None else {"json_attributes": option}
+    with ncirrus.create(str(tmp_path / "a"), kind=kind, **options) as ds:
+        ds.attrs["a"] = ncirrus.Char(text)
+    body = (tmp_path / "a" / ("zarr.json" if kind == "zarr3" else ".zattrs")).read_text()
+    assert (f'"a": {text}' in body) == (is_json if option is None else option)
+    with ncirrus.open(str(tmp_path / "a")) as ds:
+        assert str(ds.attrs["a"]).replace(" ", "") == text.replace(" ", "")

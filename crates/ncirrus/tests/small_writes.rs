@@ -1,0 +1,136 @@
+//! Loops of small writes ask the store for few: what adjoins in a file is written together.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use crate::nc4::counting::{Count, Counting};
+use ncirrus_classic::{ClassicDriver, ClassicWriter, FormatVersion};
+use ncirrus_engine::{DatasetWriter, Session};
+use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer};
+use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result, Writing};
+use ncirrus_model::{Atomic, DimensionLen, Model, Selection, Storage, Values, VarId};
+use ncirrus_store::{BlockingStore, MemoryStore, Store};
+use std::sync::Arc;
+
+const RECORDS: u64 = 2000;
+const WIDTH: u64 = 50;
+
+struct Written {
+    session: Session,
+    memory: MemoryStore,
+    store: Arc<dyn Store>,
+    count: Arc<Count>,
+}
+
+impl Written {
+    fn new() -> Self {
+        let (memory, count) = (MemoryStore::new("memory://small"), Arc::new(Count::default()));
+        let store = Counting { inner: memory.clone(), count: Arc::clone(&count) };
+        let session = Session::builder().threads(2).durable(false).build().unwrap();
+        Self { session, memory, store: Arc::new(BlockingStore(store)), count }
+    }
+
+    fn root(&self) -> ObjectId {
+        self.memory.root().child("data")
+    }
+
+    /// How often the store was written to.
+    fn writes(&self) -> u64 {
+        self.count.so_far()[0]
+    }
+
+    fn create(&self, writing: Arc<dyn Writing>) -> DatasetWriter {
+        self.session.block_on(self.session.create(Arc::clone(&self.store), self.root(), writing)).unwrap()
+    }
+
+    fn read(&self, name: &str) -> Values {
+        let drivers: [Arc<dyn Driver>; 2] = [Arc::new(ClassicDriver), Arc::new(Hdf5Driver)];
+        let all = async {
+            let opened =
+                self.session.open(self.memory.shared(), self.root(), &drivers, &OpenOptions::default());
+            let dataset = opened.await?;
+            let var = dataset.model().variable_at(name).unwrap();
+            let shape = dataset.model().shape(var);
+            dataset.read(var, &Selection::slab(&vec![0; shape.len()], &shape)).await
+        };
+        self.session.block_on(all).unwrap()
+    }
+}
+
+/// Variables of records: single values, and rows. Each chunk has one record, where there are chunks.
+fn define(model: &mut Model) -> ncirrus_layout::Result<Vec<VarId>> {
+    let root = model.root();
+    let time = model.add_dimension(root, "time", DimensionLen::Unlimited(0))?;
+    let x = model.add_dimension(root, "x", DimensionLen::Fixed(WIDTH))?;
+    let mut vars = Vec::new();
+    for (name, dims) in [("a", &[time][..]), ("b", &[time]), ("row", &[time, x])] {
+        let var = model.add_variable(root, name, Atomic::Int.into(), dims)?;
+        if let Some(variable) = model.variable_mut(var) {
+            variable.storage = Storage::Chunked(if dims.len() == 1 { vec![512] } else { vec![1, WIDTH] });
+        }
+        vars.push(var);
+    }
+    Ok(vars)
+}
+
+fn value(var: usize, record: u64) -> i32 {
+    i32::try_from(record * 10).unwrap() + i32::try_from(var).unwrap()
+}
+
+async fn put(writer: &DatasetWriter, vars: &[VarId], record: u64) -> Result<()> {
+    for (number, var) in vars.iter().enumerate() {
+        let value = value(number, record);
+        let (selection, values) = match number {
+            2 => (Selection::slab(&[record, 0], &[1, WIDTH]), vec![value; 50]),
+            _ => (Selection::slab(&[record], &[1]), vec![value]),
+        };
+        writer.write(*var, &selection, &Values::Int(values)).await?;
+    }
+    Ok(())
+}
+
+#[test]
+fn records_of_several_variables_are_few_writes() {
+    let formats: [(&str, Arc<dyn Writing>); 2] = [
+        ("netCDF-3", Arc::new(ClassicWriter::new(FormatVersion::Classic))),
+        ("netCDF-4", Arc::new(Hdf5Writer::default())),
+    ];
+    for (format, writing) in formats {
+        let written = Written::new();
+        let writer = written.create(writing);
+        let done: Result<()> = written.session.block_on(async {
+            let vars = writer.edit(define).await?;
+            for record in 0..RECORDS {
+                put(&writer, &vars, record).await?;
+                if record % 500 == 499 {
+                    // What was written is there for who reads.
+                    let found = writer.read(vars[2], &Selection::slab(&[record, 3], &[1, 2])).await?;
+                    assert_eq!(found, Values::Int(vec![value(2, record); 2]), "{format}");
+                    assert_eq!(writer.model().shape(vars[0]), [record + 1], "{format}");
+                }
+            }
+            // Once more: in place.
+            put(&writer, &vars, 7).await?;
+            writer.sync().await
+        });
+        done.unwrap();
+        drop(writer);
+        let writes = written.writes();
+        println!("{format}: {writes} writes");
+        assert!(writes <= 40, "{format}: {writes} writes of {RECORDS} records");
+        let column = |var| (0..RECORDS).map(move |record| value(var, record));
+        assert_eq!(written.read("a"), Values::Int(column(0).collect()), "{format}");
+        assert_eq!(written.read("b"), Values::Int(column(1).collect()), "{format}");
+        let rows = column(2).flat_map(|value| [value; 50]);
+        assert_eq!(written.read("row"), Values::Int(rows.collect()), "{format}");
+    }
+}
+
+#[test]
+fn what_was_not_committed_is_not_written_when_the_writer_is_dropped() {
+    let written = Written::new();
+    let writer = written.create(Arc::new(ClassicWriter::new(FormatVersion::Classic)));
+    let vars = written.session.block_on(writer.edit(define)).unwrap();
+    written.session.block_on(put(&writer, &vars, 0)).unwrap();
+    let before = written.writes();
+    drop(writer);
+    assert_eq!(written.writes(), before);
+}
