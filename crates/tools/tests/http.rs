@@ -65,7 +65,7 @@ fn serve_with_pages(tree: &Path) -> TestHttpServer {
     while let Some(folder) = folders.pop() {
         let at = |path: &Path| format!("/t/{}", path.strip_prefix(tree).unwrap().to_str().unwrap());
         let page = b"<!DOCTYPE html><html><head><title>Our data</title></head><body>Welcome</body></html>";
-        let page = ServerPage::Told("200 OK\r\ncontent-type: text/html\r\n", page.to_vec());
+        let page = ServerPage::WithStatus("200 OK\r\ncontent-type: text/html\r\n", page.to_vec());
         server.add(&at(&folder), page.clone());
         server.add(at(&folder).trim_end_matches('/'), page);
         for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
