@@ -122,7 +122,7 @@ proptest! {
 fn changes_of_a_model_that_was_replaced_are_not_known() {
     let mut model = Model::new();
     model.track(1);
-    let mut other = model.clone();
+    let other = model.clone();
     assert!(other.take_changes(1).is_none(), "a copy is not tracked");
     assert!(model.take_changes(2).is_none(), "another one's");
     model.track(1);

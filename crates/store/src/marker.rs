@@ -10,14 +10,14 @@ pub(crate) const NAMES: [&str; 7] =
 pub(crate) fn shallowest<'a>(keys: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let split = |key: &'a str| key.rsplit_once('/').unwrap_or(("", key));
     let depth = |prefix: &str| if prefix.is_empty() { 0 } else { prefix.split('/').count() };
-    let mut least: Option<(usize, &str)> = None;
+    let mut min: Option<(usize, &str)> = None;
     let (mut arrays, mut others) = (Vec::new(), false);
     for (prefix, name) in keys.map(split).filter(|(_, name)| NAMES.contains(name)) {
         let depth = depth(prefix);
-        if least.is_none_or(|(known, _)| depth < known) {
-            (least, arrays, others) = (Some((depth, prefix)), Vec::new(), false);
+        if min.is_none_or(|(known, _)| depth < known) {
+            (min, arrays, others) = (Some((depth, prefix)), Vec::new(), false);
         }
-        if least.is_some_and(|(known, _)| depth == known) {
+        if min.is_some_and(|(known, _)| depth == known) {
             match name {
                 ".zarray" => arrays.push(prefix),
                 ".zattrs" => {}
@@ -26,7 +26,7 @@ pub(crate) fn shallowest<'a>(keys: impl Iterator<Item = &'a str>) -> Option<&'a 
         }
     }
     let parent = |prefix: &'a str| prefix.rsplit_once('/').map_or("", |(parent, _)| parent);
-    let (_, first) = least?;
+    let (_, first) = min?;
     let are_siblings = arrays.len() > 1 && arrays.iter().all(|array| parent(array) == parent(first));
     Some(if are_siblings && !others { parent(first) } else { first })
 }

@@ -215,8 +215,8 @@ fn rename_group(model: &mut Model, id: GroupId, name: &str, kind: Kind) -> ncirr
 fn counts(kind: Kind, work: &[Work]) -> [usize; 2] {
     // A header of netCDF-3 is read in parts that double: how often its first members are parsed differs from count to count
     // as long as these are small.
-    let least = if kind == Kind::Nc5 && work.contains(&Work::Open) { 3000 } else { 100 };
-    [least, 4 * least]
+    let min = if kind == Kind::Nc5 && work.contains(&Work::Open) { 3000 } else { 100 };
+    [min, 4 * min]
 }
 
 /// At most 2.2 times as many allocations for twice as many members; lists and tables grow by doubling, so that bytes jump. A

@@ -103,12 +103,12 @@ impl fmt::Display for Number {
 /// A number as people write it: with an exponent if it has many digits otherwise.
 pub(super) fn shown_real<T: fmt::Display + fmt::LowerExp>(value: T) -> String {
     let plain = value.to_string();
-    let is_long = plain.len() > MOST_DIGITS && plain.bytes().any(|byte| byte.is_ascii_digit());
+    let is_long = plain.len() > MAX_DIGITS && plain.bytes().any(|byte| byte.is_ascii_digit());
     if is_long { format!("{value:e}") } else { plain }
 }
 
 /// Bytes of a number that is shown without an exponent.
-const MOST_DIGITS: usize = 18;
+const MAX_DIGITS: usize = 18;
 
 fn shown(text: &[u8]) -> String {
     super::token::shortened(&String::from_utf8_lossy(text))

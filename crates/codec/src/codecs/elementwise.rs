@@ -189,8 +189,8 @@ fn round_integer(word: u64, kept: u32, kind: NumberType) -> u64 {
     let magnitude = value.unsigned_abs();
     let dropped = (u128::BITS - magnitude.leading_zeros()).saturating_sub(kept);
     let cut = |magnitude: u128| magnitude >> dropped << dropped;
-    let most = (1u128 << (bits - u32::from(is_signed))) - u128::from(value >= 0);
-    let rounded = Some(cut(magnitude + (1u128 << dropped >> 1))).filter(|rounded| *rounded <= most);
+    let max = (1u128 << (bits - u32::from(is_signed))) - u128::from(value >= 0);
+    let rounded = Some(cut(magnitude + (1u128 << dropped >> 1))).filter(|rounded| *rounded <= max);
     let rounded = rounded.unwrap_or_else(|| cut(magnitude)).cast_signed();
     let signed = if value < 0 { -rounded } else { rounded };
     // The bits of the type are the lowest ones.

@@ -156,7 +156,7 @@ fn zfp_of_the_registry_has_no_header_in_its_chunks() {
             .bind(&[CodecSpec::V3 { name: name.to_owned(), configuration }], &chunk(shape))
     };
     let mut scratch = CodecScratch::default();
-    for (words, numbers, most) in [
+    for (words, numbers, max) in [
         (serde_json::json!({"mode": "reversible"}), serde_json::json!({"mode": 5}), 0.0),
         (
             serde_json::json!({"mode": "fixed_accuracy", "tolerance": 0.01}),
@@ -183,7 +183,7 @@ fn zfp_of_the_registry_has_no_header_in_its_chunks() {
         let mut out = vec![0; data.len()];
         plain.decode_into(&stream, 0, &mut out, &mut scratch).unwrap();
         for (value, bytes) in values.iter().zip(out.as_chunks::<4>().0) {
-            assert!((value - f32::from_le_bytes(*bytes)).abs() <= most, "{words}");
+            assert!((value - f32::from_le_bytes(*bytes)).abs() <= max, "{words}");
         }
         // As the filter of HDF5, which has no headers in chunks either.
         if words["mode"] == "reversible" {

@@ -296,7 +296,7 @@ fn largest_box(first: usize, count: usize, shape: &[usize]) -> (Selection, usize
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, MOST_RUNS, MOST_VALUES, PutRuns, RunPlace, largest_box};
+    use super::{LONGEST, MAX_RUNS, MAX_VALUES, PutRuns, RunPlace, largest_box};
     use crate::{Atomic, AxisSelection};
 
     /// The place of records of a variable behind the first one.
@@ -328,13 +328,13 @@ mod tests {
             assert!(put(&mut runs, count % 4, 1 + count / 4));
             count += 1;
         }
-        assert!((MOST_VALUES - 64..=MOST_VALUES).contains(&count), "{count}");
+        assert!((MAX_VALUES - 64..=MAX_VALUES).contains(&count), "{count}");
         assert!(!put(&mut runs, 3, 1) && !put(&mut runs, 2, 1 << 20), "they do not continue it");
         while !runs.is_full() {
             assert!(put(&mut runs, count % 4, 1 + count / 4));
             count += 1;
         }
-        assert_eq!(count, MOST_VALUES);
+        assert_eq!(count, MAX_VALUES);
         // What is collected of a variable is not forgotten for a later write.
         runs.begin(RunPlace { next: 7, ..records(0) });
         assert!(put(&mut runs, 0, 1 + count / 4));
@@ -357,10 +357,10 @@ mod tests {
     #[test]
     fn the_oldest_run_without_values_makes_room_for_another_variable() {
         let mut runs = PutRuns::default();
-        (0..MOST_RUNS).for_each(|key| runs.begin(records(key)));
+        (0..MAX_RUNS).for_each(|key| runs.begin(records(key)));
         assert!(put(&mut runs, 0, 1));
-        runs.begin(records(MOST_RUNS));
-        assert!(put(&mut runs, MOST_RUNS, 1) && !put(&mut runs, 1, 1), "the second one made room");
+        runs.begin(records(MAX_RUNS));
+        assert!(put(&mut runs, MAX_RUNS, 1) && !put(&mut runs, 1, 1), "the second one made room");
         assert!(put(&mut runs, 0, 2) && put(&mut runs, 2, 1));
     }
 

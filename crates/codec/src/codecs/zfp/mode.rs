@@ -100,9 +100,9 @@ impl ZfpMode {
             Some("fixed_rate") => Ok(Self::Rate(number("rate")?)),
             Some("fixed_precision") => Ok(Self::Precision(whole("precision")?)),
             Some("expert") => {
-                let least = members.integer("minexp")?.ok_or_else(|| members.missing("minexp"))?;
-                let least = i32::try_from(least).map_err(|_| members.bad("minexp", &Value::from(least)))?;
-                Ok(Self::Expert([whole("minbits")?, whole("maxbits")?, whole("maxprec")?], least))
+                let min = members.integer("minexp")?.ok_or_else(|| members.missing("minexp"))?;
+                let min = i32::try_from(min).map_err(|_| members.bad("minexp", &Value::from(min)))?;
+                Ok(Self::Expert([whole("minbits")?, whole("maxbits")?, whole("maxprec")?], min))
             }
             Some(other) => Err(members.bad("mode", &Value::from(other))),
             None => Err(members.missing("mode")),

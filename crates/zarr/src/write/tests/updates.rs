@@ -286,7 +286,7 @@ fn a_name_is_free_again_only_after_a_commit() {
     let mut again = model.clone();
     again.add_variable(again.root(), "v", Atomic::Byte.into(), &[]).unwrap();
     let view = MemoryView::new(hand.objects.clone());
-    assert!(hand.placer.define(&view, &again).is_err());
+    assert!(hand.placer.define(&view, &again, None).is_err());
     hand.commit(&model);
     hand.define(&again);
     hand.commit(&again);
@@ -304,7 +304,7 @@ fn names_are_not_swapped_over_data() {
         model.rename_variable(var, name).unwrap();
     }
     let view = MemoryView::new(hand.objects.clone());
-    let refused = format!("{:?}", hand.placer.define(&view, &model));
+    let refused = format!("{:?}", hand.placer.define(&view, &model, None));
     assert!(refused.contains("sync first"), "{refused}");
 }
 
@@ -352,7 +352,7 @@ fn what_was_written_cannot_change_its_type_or_fill() {
     hand.place(v, &[0, 0], &[7; 48]);
     model.set_fill(v, Values::Int(vec![6])).unwrap();
     let view = MemoryView::new(hand.objects.clone());
-    let refused = hand.placer.define(&view, &model);
+    let refused = hand.placer.define(&view, &model, None);
     assert!(format!("{refused:?}").contains("fill value"));
 }
 
@@ -398,7 +398,7 @@ fn a_damaged_variable_can_be_removed_but_not_renamed() {
     let mut renamed = (*old).clone();
     renamed.rename_variable(v, "w").unwrap();
     let view = MemoryView::new(hand.objects.clone());
-    assert!(format!("{:?}", hand.placer.define(&view, &renamed)).contains("cannot be renamed"));
+    assert!(format!("{:?}", hand.placer.define(&view, &renamed, None)).contains("cannot be renamed"));
     let mut removed = (*old).clone();
     removed.remove_variable(v).unwrap();
     hand.define(&removed);
@@ -432,7 +432,7 @@ fn a_damaged_variable_stays_in_consolidated_metadata_and_keeps_its_attributes() 
         assert!(opened(&hand.objects).unwrap().variable_at("v").is_some(), "{dialect}");
         put(&mut model, NodeId::Variable(v), Attribute::text("long_name", "other"));
         let view = MemoryView::new(hand.objects.clone());
-        let refused = format!("{:?}", hand.placer.define(&view, &model));
+        let refused = format!("{:?}", hand.placer.define(&view, &model, None));
         assert!(refused.contains("cannot be changed"), "{dialect}: {refused}");
     }
 }
