@@ -43,9 +43,9 @@ impl Written {
 
     fn read(&self, name: &str) -> Values {
         let drivers: [Arc<dyn Driver>; 2] = [Arc::new(ClassicDriver), Arc::new(Hdf5Driver)];
+        let options = OpenOptions::default();
         let all = async {
-            let opened =
-                self.session.open(self.memory.shared(), self.root(), &drivers, &OpenOptions::default());
+            let opened = self.session.open(self.memory.shared(), self.root(), &drivers, &options);
             let dataset = opened.await?;
             let var = dataset.model().variable_at(name).unwrap();
             let shape = dataset.model().shape(var);
@@ -56,7 +56,7 @@ impl Written {
 }
 
 /// Variables of records: single values, and rows. Each chunk has one record, where there are chunks.
-fn define(model: &mut Model) -> ncirrus_layout::Result<Vec<VarId>> {
+fn define(model: &mut Model) -> Result<Vec<VarId>> {
     let root = model.root();
     let time = model.add_dimension(root, "time", DimensionLen::Unlimited(0))?;
     let x = model.add_dimension(root, "x", DimensionLen::Fixed(WIDTH))?;

@@ -68,9 +68,14 @@ impl LocalStore for Unplugged {
         LocalStore::put(&self.inner, object, body, when)
     }
 
+    /// What makes a file longer is there in two halves.
     fn write_at(&self, object: &ObjectId, offset: u64, body: &[u8]) -> Result<()> {
-        self.spend()?;
-        self.inner.write_at(object, offset, body)
+        let len = self.inner.stat(object)?.map_or(0, |(len, _)| len);
+        let piece = if offset >= len { body.len().div_ceil(2) } else { body.len() }.max(1);
+        body.chunks(piece).zip((offset..).step_by(piece)).try_for_each(|(piece, offset)| {
+            self.spend()?;
+            self.inner.write_at(object, offset, piece)
+        })
     }
 
     fn resize(&self, object: &ObjectId, len: u64) -> Result<()> {
