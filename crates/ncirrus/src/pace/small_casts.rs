@@ -41,7 +41,8 @@ pub fn cast(from: Atomic, to: Atomic, bytes: &[u8]) -> Option<NumberBytes> {
     let number = as_double(from, bytes)?;
     let is_within = |low: f64, high: f64| number >= low && number <= high;
     match to {
-        Atomic::Double => Some(NumberBytes::of(number.to_ne_bytes())),
+        // netCDF-3 reports an infinite float that becomes a double.
+        Atomic::Double if !number.is_infinite() => Some(NumberBytes::of(number.to_ne_bytes())),
         Atomic::Float if is_within(f32::MIN.into(), f32::MAX.into()) => {
             Some(NumberBytes::of((number as f32).to_ne_bytes()))
         }

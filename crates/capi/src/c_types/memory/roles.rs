@@ -251,9 +251,6 @@ impl NameOut {
     }
 
     /// As [`set`](Self::set), the last that a call does.
-    ///
-    /// # Errors
-    /// None.
     pub(crate) fn store(self, name: &str) -> Outcome<()> {
         self.set(name);
         Ok(())
@@ -430,9 +427,6 @@ impl<T: CNumber> Out<T> {
     }
 
     /// As [`set`](Self::set), the last that a call does.
-    ///
-    /// # Errors
-    /// None.
     pub(crate) fn store(self, number: T) -> Outcome<()> {
         self.set(number);
         Ok(())
@@ -447,9 +441,6 @@ impl<T: CNumber> Out<T> {
     }
 
     /// As [`set_all`](Self::set_all), the last that a call does.
-    ///
-    /// # Errors
-    /// None.
     pub(crate) fn store_all(self, numbers: &[T]) -> Outcome<()> {
         self.set_all(numbers);
         Ok(())
