@@ -136,7 +136,7 @@ pub fn check_classic(axes: &[RequestedAxis], writes: bool, is_writable: bool) ->
 
 /// Whether netCDF-C converts the elements of a box of netCDF-3 in one piece, and checks the types then, though there are none: those of a
 /// fixed variable that is asked for in whole rows of its first axis, and those of the only record variable, if it has no other axis.
-pub fn is_converted_at_once(model: &Model, axes: &[AskedAxis]) -> bool {
+pub fn is_converted_at_once(model: &Model, axes: &[RequestedAxis]) -> bool {
     let Some((first, rest)) = axes.split_first() else { return true };
     if !first.grows {
         return rest.iter().all(|axis| axis.count == axis.len);

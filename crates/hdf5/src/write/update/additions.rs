@@ -69,17 +69,17 @@ impl FileUpdate {
         let Some(new) = self.new_writes(&added, model) else { return false };
         let held = HashMap::new();
         let newer = self.choices.structures == FileStructures::V110;
-        let images = ImageSource { model, tracks: &new, held: &held, newer, strict: false };
+        let images = ImageSource { model, pending_writes: &new, held: &held, newer, strict: false };
         if !added.check(&images, changes).unwrap_or(false) {
             return false;
         }
         for (id, VariableWrites { form, path, shape }) in new {
-            let former = self.tracks.remove(&id).filter(PendingWrites::waits);
+            let former = self.pending_writes.remove(&id).filter(PendingWrites::waits);
             let new = || {
                 let held = HeldElements::nothing(form.arranged);
                 PendingWrites { form, held, path, shape, late: BTreeMap::new() }
             };
-            self.tracks.insert(id, former.unwrap_or_else(new));
+            self.pending_writes.insert(id, former.unwrap_or_else(new));
         }
         if let Some(accepted) = &mut self.accepted.model {
             accepted.follow(model, changes);
@@ -112,7 +112,7 @@ impl FileUpdate {
     /// How new variables are written; those with data as before.
     fn new_writes(&self, added: &AddedMembers, model: &Model) -> Option<HashMap<VarId, VariableWrites>> {
         let writes = |id: &VarId| {
-            let form = match self.tracks.get(id).filter(|track| track.waits()) {
+            let form = match self.pending_writes.get(id).filter(|track| track.waits()) {
                 Some(track) => track.form.clone(),
                 None => StorageForm::new(model, *id, &self.choices).ok()?,
             };
