@@ -176,7 +176,7 @@ fn check(empty: Empty<'_>, steps: &[Step]) {
     let found = opened.model().unwrap();
     for var in model.variables() {
         let path = model.variable_path(var);
-        let id = found.variable_at(&path).unwrap_or_else(|| panic!("{kind:?} lacks {path}"));
+        let id = found.variable_at(&path).ok_or((kind, &path)).unwrap();
         assert_eq!(found.shape(id), model.shape(var), "{kind:?} {path}");
         let values = opened.variable_by_id(id).values(&Selection::all(&model.shape(var))).unwrap();
         if written.contains(&var) {
