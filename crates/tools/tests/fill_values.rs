@@ -9,8 +9,10 @@ use std::process::Command;
 
 const TYPES: [&str; 10] = ["|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8"];
 
-/// Fill values as attributes, with the types that have them.
-const FILLS: [(&str, &str, fn(&str) -> bool); 6] = [
+/// Name and JSON of a fill value, and the types that have it.
+type FillCase = (&'static str, &'static str, fn(&str) -> bool);
+
+const FILLS: [FillCase; 6] = [
     ("whole", "99.0", |_| true),
     ("negative", "-99", |ty| !ty.contains('u')),
     ("half", "0.5", |ty| ty.contains('f')),
