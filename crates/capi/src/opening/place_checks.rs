@@ -43,10 +43,12 @@ pub(crate) fn check_kind(place: Option<&LocalPlace>) -> Outcome<()> {
 /// The code for a dataset that could not be opened: HDF5 has one error for all that it refuses, and NCZarr at an address has no first
 /// object.
 pub(crate) fn of_opening(code: Code, url: &str, place: Option<&LocalPlace>, writes: bool) -> Code {
-    let is_zarr = url.starts_with("file:") && url.contains("mode=") && url.contains("zarr");
+    let is_zarr = url.contains("://") && url.contains("mode=") && url.contains("zarr");
     match (code, place.map(LocalPlace::path)) {
         (Code(EACCES), Some(place)) if writes && is_hdf5(place) => Code(NC_EHDFERR),
         (Code(_), Some(place)) if is_zarr && !place.exists() => Code(NC_ENOOBJECT),
+        // An object that is absent has the same code in every store.
+        (Code(ENOENT), None) if is_zarr => Code(NC_ENOOBJECT),
         (Code(ENOENT), Some(place)) if is_below_file(place) => Code(ENOTDIR),
         (code, _) => code,
     }

@@ -74,3 +74,28 @@ fn an_address_with_log_is_logged() {
     let told = super::run(Library::Own, folder.path(), "ncdump", &[&format!("{target}&log")]);
     assert!(String::from_utf8(told.stderr).unwrap().contains("trace: read /"));
 }
+
+#[test]
+fn datasets_that_are_absent_have_one_code_in_every_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let lines = std::io::BufReader::new(stream.try_clone().unwrap());
+            std::io::BufRead::lines(lines).map_while(Result::ok).take_while(|line| !line.is_empty()).count();
+            let answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            let _ = std::io::Write::write_all(&mut stream, answer.as_bytes());
+        }
+    });
+    let program = compiled_with(folder.path(), "absent", &[]);
+    let at = folder.path().display();
+    let addresses = [
+        format!("file://{at}/none.zarr#mode=nczarr,file"),
+        format!("file://{at}/none.zip#mode=nczarr,zip"),
+        format!("http://{host}/none.zarr#mode=nczarr"),
+        format!("http://{host}/bucket/none.zarr#mode=nczarr,s3"),
+    ];
+    let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+    assert_eq!(printed(Library::Own, folder.path(), &program, &addresses), "-141\n".repeat(4));
+}
