@@ -15,5 +15,4 @@ mod kills;
 mod lengths;
 mod nc4_appends;
 mod nc4_kills;
-mod one_by_one;
 mod small_writes;
