@@ -142,7 +142,12 @@ impl<K> PutRuns<K> {
     /// The first one of writing; the other runs are written all the same.
     pub fn write(&mut self, dataset: &Dataset) -> Result<()> {
         (self.len, self.count) = (0, 0);
-        self.runs.iter_mut().fold(Ok(()), |done, run| done.and(run.write(dataset)))
+        let mut done = Ok(());
+        for run in &mut self.runs {
+            let written = run.write(dataset);
+            done = done.and(written);
+        }
+        done
     }
 }
 
