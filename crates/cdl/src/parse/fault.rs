@@ -193,7 +193,7 @@ impl<'t> FaultList<'t> {
             Stop::Sink(error) => return Err(ParseFailure::Sink(error)),
             Stop::Undeclared(..) if self.is_incomplete => return Ok(()),
             Stop::Fault(place, message) | Stop::Undeclared(place, message) => {
-                self.faults.push(CdlFault::find(self.text, place, message))
+                self.faults.push(CdlFault::find(self.text, place, message));
             }
         }
         if self.faults.len() >= self.most {

@@ -31,7 +31,7 @@ pub(super) fn fit(model: &mut Model, create: &CreateOptions) -> Vec<LeftOut> {
         match converted {
             Some(values) => list.put(Attribute { name: attribute.name, ty, values, is_json: false }),
             None if is_v3 && !is_double => {
-                hidden.push(LeftOut { path: format!("{path}:{FILL_VALUE}"), reason: reason(&attribute) })
+                hidden.push(LeftOut { path: format!("{path}:{FILL_VALUE}"), reason: reason(&attribute) });
             }
             None => {}
         }

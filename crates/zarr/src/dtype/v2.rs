@@ -82,7 +82,7 @@ fn scalar(text: &str, rules: TextRules) -> Result<DataType> {
     let unit = chars.as_str().get(digits.len()..).unwrap_or_default();
     let size: u64 = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(0) };
     let is_number = matches!(kind, Some('i' | 'u' | 'f' | 'c'));
-    let size = if rules.sizes_in_bits && is_number && size % 8 == 0 { size / 8 } else { size };
+    let size = if rules.sizes_in_bits && is_number && size.is_multiple_of(8) { size / 8 } else { size };
     let unknown = || Error::unsupported(format!("data type {text:?}"));
     let (Some(kind), 1..) = (kind, size) else { return Err(unknown()) };
     match (kind, size, unit) {

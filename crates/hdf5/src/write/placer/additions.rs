@@ -57,7 +57,7 @@ impl AddedMembers {
                 (None, Some(_)) => added.vars.push(id),
                 (None, None) => {}
                 (Some(old), Some(new)) if (&old.name, &old.dims) == (&new.name, &new.dims) => {
-                    added.vars.push(id)
+                    added.vars.push(id);
                 }
                 (Some(_), _) => return None,
             }
