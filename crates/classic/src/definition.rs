@@ -1,7 +1,6 @@
 //! A model in the form that a classic file can represent: one group, at most one unlimited dimension, types of the
 //! variant. Anything else is an error that names the member.
 use crate::FormatVersion;
-use crate::encode::encode;
 use crate::geometry::{SlabSize, padded, slab};
 use crate::order::{element_of, to_big_endian};
 use ncirrus_layout::{Detail, Error, Result, StoredType};
@@ -59,7 +58,7 @@ pub(crate) struct VariableDefinition {
 }
 
 impl FittedModel {
-    /// Checks a model.
+    /// Checks a model. The length of the header is not known yet: [`crate::encode::fitted`] adds it.
     ///
     /// # Errors
     /// `Unsupported`, `Invalid` or `Limit` naming the first member that the variant cannot represent.
@@ -84,7 +83,7 @@ impl FittedModel {
         let record_vars = vars.iter().filter(|var| var.is_record).count();
         let lens = vars.iter().map(|var| var.padded_len().unwrap_or(u64::MAX));
         let padded_len = lens.fold(0, u64::saturating_add);
-        let mut definition = Self {
+        let definition = Self {
             version,
             records,
             dims,
@@ -99,7 +98,6 @@ impl FittedModel {
             padded_len,
         };
         definition.check_sizes()?;
-        definition.header_len = encode(&definition, None, 0)?.len() as u64;
         Ok(definition)
     }
 

@@ -5,7 +5,17 @@ use crate::definition::{FittedModel, VariableDefinition};
 use crate::header::{TAG_ATTRIBUTE, TAG_DIMENSION, TAG_VARIABLE};
 use crate::order::to_big_endian;
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{Attribute, Attributes};
+use ncirrus_model::{Attribute, Attributes, Model};
+
+/// Checks a model, and measures its header.
+///
+/// # Errors
+/// `Unsupported`, `Invalid` or `Limit` naming the first member that the variant cannot represent.
+pub(crate) fn fitted(version: FormatVersion, model: &Model) -> Result<FittedModel> {
+    let mut definition = FittedModel::new(version, model)?;
+    definition.header_len = encode(&definition, None, 0)?.len() as u64;
+    Ok(definition)
+}
 
 /// The header of a file with that arrangement; without an arrangement all variables begin at 0, which gives a header
 /// of the same length.

@@ -7,6 +7,7 @@
 use crate::ClassicWriter;
 use crate::arrangement::{FileArrangement, HeldPlaces};
 use crate::definition::{FittedModel, VariableDefinition, too_large};
+use crate::encode::fitted;
 use crate::scratch::{ScratchArea, ScratchPiece};
 use crate::track::{PlacedCell, VariableTrack};
 use crate::written::NumberRuns;
@@ -94,7 +95,7 @@ impl ClassicPlacer {
 
     /// Applies a changed model; nothing is changed if it does not fit.
     pub(crate) fn adopt(&mut self, model: &Model) -> Result<()> {
-        let definition = FittedModel::new(self.definition.version, model)?;
+        let definition = fitted(self.definition.version, model)?;
         self.check_unchanged(&definition)?;
         let header_len = definition.header_len;
         if definition.room.is_some() {

@@ -2,7 +2,7 @@
 use crate::ClassicWriter;
 use crate::arrangement::{FileArrangement, FileBounds, VariablePosition};
 use crate::definition::{FittedModel, too_large};
-use crate::encode::encode;
+use crate::encode::{encode, fitted};
 use crate::file::{ClassicFile, load};
 use crate::geometry::{padded, record_size};
 use crate::placer::{ClassicPlacer, CommittedState};
@@ -11,7 +11,7 @@ use ncirrus_model::Model;
 
 impl Writing for ClassicWriter {
     fn create(&self, root: &ObjectId) -> Result<Box<dyn Placer>> {
-        let nothing = FittedModel::new(self.version, &Model::new())?;
+        let nothing = fitted(self.version, &Model::new())?;
         let (places, committed) = (FileArrangement::default(), CommittedState::default());
         Ok(Box::new(ClassicPlacer::new(root, self, nothing, places, committed)?))
     }
@@ -19,7 +19,7 @@ impl Writing for ClassicWriter {
     fn update(&self, view: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {
         let file = load(view, root)?;
         let placed = |error: Error| error.at_object(root).by("classic");
-        let definition = FittedModel::new(file.header.version, model).map_err(placed)?;
+        let definition = fitted(file.header.version, model).map_err(placed)?;
         let arrangement = found(&file, &definition).map_err(placed)?;
         let committed = CommittedState {
             header: encode(&definition, Some(&arrangement), definition.records).map_err(placed)?,

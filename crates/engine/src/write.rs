@@ -31,6 +31,7 @@ mod encoder;
 mod gathered_patches;
 mod growth;
 mod joint;
+mod local_puts;
 mod lock_order;
 mod patches;
 mod points;

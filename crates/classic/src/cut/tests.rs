@@ -1,6 +1,7 @@
 use super::CellCut;
 use crate::FormatVersion;
 use crate::definition::FittedModel;
+use crate::encode::fitted;
 use ncirrus_model::{Atomic, DimensionLen, Model, TypeRef};
 use proptest::prelude::*;
 
@@ -15,7 +16,7 @@ fn definition(shape: &[u64], is_record: bool) -> FittedModel {
         dims.push(dim.expect("a dimension"));
     }
     model.add_variable(root, "v", TypeRef::Atomic(Atomic::Double), &dims).expect("a variable");
-    FittedModel::new(FormatVersion::Data64, &model).expect("it fits")
+    fitted(FormatVersion::Data64, &model).expect("it fits")
 }
 
 /// Every index of an array of that shape, in row-major order.

@@ -4,7 +4,7 @@
 //! Only bytes of chunks are held, whose order does not matter. Whatever else is done with the store, reads as well, first
 //! writes what is held: nothing is read or put that does not know of it. What is held when a writer is dropped is lost, as
 //! all that was not committed.
-use super::put::put_locally;
+use super::local_puts::put_locally;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::LockExt;
