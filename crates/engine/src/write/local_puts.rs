@@ -55,7 +55,7 @@ fn copy_tree(local: &dyn LocalStore, from: &ObjectId, to: &ObjectId) -> Result<(
     Ok(())
 }
 
-fn sort_entries(
+pub(super) fn sort_entries(
     prefix: &ObjectId,
     listing: &Listing,
     objects: &mut Vec<ObjectId>,
@@ -68,7 +68,7 @@ fn sort_entries(
 }
 
 /// The object below `from` with the name that it has below `to`.
-fn moved(object: &ObjectId, from: &ObjectId, to: &ObjectId) -> Option<ObjectId> {
+pub(super) fn moved(object: &ObjectId, from: &ObjectId, to: &ObjectId) -> Option<ObjectId> {
     Some(to.child(object.key().strip_prefix(from.key())?.trim_start_matches('/')))
 }
 

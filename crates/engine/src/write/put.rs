@@ -1,6 +1,6 @@
 //! Carrying out changes of the store.
 use super::gathered_patches::GatheringStore;
-use super::local_puts::{MOVE_BYTES, put_locally};
+use super::local_puts::{MOVE_BYTES, moved, put_locally, sort_entries};
 use super::patches::whole_part;
 use crate::request_log;
 use crate::resources::{InFlight, SharedResources};
