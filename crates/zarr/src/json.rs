@@ -223,8 +223,10 @@ impl JsonValue {
             Self::Number(number) => {
                 let value = number_value(number);
                 let spelt = value.to_string();
-                let is_same = value.is_number() && spelt == number.as_str();
-                if is_same { value } else { verbatim(number.as_str()) }
+                let is_same = spelt == number.as_str();
+                // netCDF-C writes numbers such as `0.`, which no other reader takes.
+                let is_foreign = serde_json::from_str::<serde_json::Number>(number.as_str()).is_err();
+                if value.is_number() && (is_same || is_foreign) { value } else { verbatim(number.as_str()) }
             }
             Self::Array(array) => Value::Array(array.items.iter().map(Self::to_kept).collect()),
             Self::Object(object) => {

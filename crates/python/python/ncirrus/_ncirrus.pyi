@@ -17,6 +17,7 @@ __all__ = [
     "Group",
     "JointWriter",
     "Marks",
+    "ObjectStore",
     "Pending",
     "Session",
     "Variable",

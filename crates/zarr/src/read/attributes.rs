@@ -56,12 +56,18 @@ fn typed(json: &JsonValue, declared: DeclaredType) -> Option<Values> {
     let is_list = matches!(json, JsonValue::Array(_) | JsonValue::Object(_) | JsonValue::Null);
     match declared {
         DeclaredType::Json => (is_list || matches!(json, JsonValue::String(_))).then(|| text(json)),
+        // An empty list is shown as empty text, as where no type is declared.
+        DeclaredType::Atomic(Atomic::Char) if is_empty(json) => Some(infer(json)),
         DeclaredType::Atomic(Atomic::Char) => Some(text(json)),
         DeclaredType::Atomic(Atomic::String) => {
             strings(json).or_else(|| is_list.then(|| strings_of_source(json)))
         }
         DeclaredType::Atomic(atomic) => numbers(json, atomic),
     }
+}
+
+fn is_empty(json: &JsonValue) -> bool {
+    json.as_array().is_some_and(|items| items.is_empty())
 }
 
 /// One string that holds the source text.

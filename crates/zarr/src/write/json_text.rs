@@ -71,6 +71,8 @@ mod tests {
             (r#"["a",1]"#, Some(r#"["a",1]"#)),
             (r#"[[1,2]]"#, Some("[[1,2]]")),
             (r#"{"a": NaN}"#, Some(r#"{"a": NaN}"#)),
+            // Not JSON, but netCDF-C writes it.
+            ("[0.,1.,-2.5]", Some("[0.0,1.0,-2.5]")),
             // Changed since.
             ("12", None),
             ("text", None),
