@@ -110,7 +110,7 @@ pub(crate) fn wheel(_: &[String]) -> Outcome {
 /// The oldest Linux that the wheel runs on.
 const OLDEST: &str = "manylinux_2_28";
 /// Maximum number of bytes of a wheel.
-const MAX_BYTES: u64 = 15 << 20;
+const MAX_BYTES: u64 = 25 << 20;
 
 fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
     let described = |error: std::io::Error| format!("{}: {error}", folder.display());

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import zipfile
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,18 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> ncirrus.Store:
         return store
     moto = request.getfixturevalue("moto")
     return ncirrus.store(f"s3://bucket/{tmp_path.name}", storage_options=moto)
+
+
+def read_of(store: ncirrus.Store) -> dict[str, bytes]:
+    return dict(store)
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_other_processes_read_a_store(tmp_path: Path, start: str) -> None:
+    store = ncirrus.store(tmp_path / "new", create=True)
+    store["a"] = b"1"
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(start)) as pool:
+        assert pool.submit(read_of, store).result(60) == {"a": b"1"}
 
 
 def test_a_store_is_a_mapping_of_keys_to_bytes(made: Any) -> None:

@@ -65,6 +65,8 @@ def test_the_views_tell_what_is_defined(tmp_path: Path, monkeypatch: pytest.Monk
         for _ in range(2):
             cfa = dataset._cfa_dataset
             assert cfa.getName() == str(tmp_path / "m.nca") and cfa.getFormat() == "NETCDF4" and cfa.getCFAVersion() == "0.5"
+            cfa.metadata["later"] = "x"
+            assert cfa.metadata.pop("later") == "x" and "later" not in cfa.getMetadata()
             assert cfa.getGroups() == ["root", "below"] and cfa.getMetadata()["title"] == "t"
             assert cfa.getGroup("root").getName() == "root" and cfa.getGroup("below/deep").getDimensions() == ["y"]
             assert cfa.getVariables() == ["v"] and cfa.getDimensions() == ["time", "x"]

@@ -129,7 +129,8 @@ impl SlabAccess {
     /// Those of writes before it.
     pub(crate) fn put_behind(&self, values: &[u8]) -> Outcome<()> {
         let core = &self.at.file.core;
-        if core.late.has_runs() {
+        // Empty runs must not make this write wait for those before it.
+        if core.late.has_collected() {
             core.write_collected();
         }
         core.check_collected()?;
@@ -169,7 +170,7 @@ impl FileCore {
 
     /// Before the number of records is asked for: a run that adds some is written.
     pub(crate) fn write_records(&self) {
-        if self.late.runs_grow() {
+        if self.late.runs_grow() && self.late.has_collected() {
             self.write_collected();
         }
     }

@@ -76,6 +76,9 @@ fn all(sources: &[Source]) {
     none(&failures);
 }
 
+/// A list that netCDF-C wrote as an attribute of the corpus and no JSON parser takes; and as it is in copies.
+const NO_JSON: (&str, &str) = ("[0.,0.,1.]", "[0.0,0.0,1.0]");
+
 /// A dataset to be copied.
 struct Trip<'a> {
     source: &'a Path,
@@ -109,8 +112,8 @@ impl Trip<'_> {
     fn back(&self, name: &str, copied: &Path) -> Result<(), String> {
         let back = self.temp.join(format!("back-{name}.zarr"));
         super::done(&["copy", "-q", "--no-sync", str_of(copied), str_of(&back)])?;
-        difference(&whole(&self.dataset)?, &whole(&self.open(&back)?)?)
-            .map_err(|reason| format!("back: {reason}"))
+        let expected = whole(&self.dataset)?.replace(NO_JSON.0, NO_JSON.1);
+        difference(&expected, &whole(&self.open(&back)?)?).map_err(|reason| format!("back: {reason}"))
     }
 
     /// For large ones, the values of each variable.

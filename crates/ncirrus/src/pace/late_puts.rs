@@ -101,6 +101,11 @@ impl<K> LatePuts<K> {
         self.has_runs() && self.runs_grow.load(Ordering::Acquire)
     }
 
+    /// Whether values are collected that are not written yet.
+    pub fn has_collected(&self) -> bool {
+        self.has_runs() && !self.runs().is_empty()
+    }
+
     /// The runs, for one call alone.
     pub fn runs(&self) -> MutexGuard<'_, PutRuns<K>> {
         self.runs.guard()

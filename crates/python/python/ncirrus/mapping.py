@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
-from ncirrus import _ncirrus
+from ncirrus import _ncirrus, processes
 from ncirrus.opening import _session
 from ncirrus.sessions import Session
 
@@ -37,30 +37,42 @@ class Store(MutableMapping[str, bytes]):
     def __init__(self, address: str, session: Session) -> None:
         self.address = address
         self._session = session
+        self._generation = processes.generation
         self._native = _ncirrus.ObjectStore.open(address, session._native())
 
+    def _open(self) -> _ncirrus.ObjectStore:
+        """The store, opened once in each process: a child of a fork lacks its parent's threads."""
+        if self._generation != processes.generation:
+            processes.remember(self._native)
+            self._native = _ncirrus.ObjectStore.open(self.address, self._session._native())
+            self._generation = processes.generation
+        return self._native
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Store, (self.address, self._session)
+
     def __getitem__(self, key: str) -> bytes:
-        found = self._native.get(_checked(key))
+        found = self._open().get(_checked(key))
         if found is None:
             raise KeyError(key)
         return found
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self._native.put(_checked(key), bytes(memoryview(value).cast("B")))
+        self._open().put(_checked(key), bytes(memoryview(value).cast("B")))
 
     def __delitem__(self, key: str) -> None:
         if key not in self:
             raise KeyError(key)
-        self._native.delete(key)
+        self._open().delete(key)
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and _is_key(key) and self._native.size(key) is not None
+        return isinstance(key, str) and _is_key(key) and self._open().size(key) is not None
 
     def __iter__(self) -> Iterator[str]:
         waiting = [""]
         while waiting:
             prefix = waiting.pop()
-            for name, is_prefix in self._native.list(prefix):
+            for name, is_prefix in self._open().list(prefix):
                 key = f"{prefix}/{name}" if prefix else name
                 if is_prefix:
                     waiting.append(key)
@@ -75,7 +87,7 @@ class Store(MutableMapping[str, bytes]):
 
     def listdir(self, path: str = "") -> list[str]:
         """The names directly below a prefix, in order: of objects, and of prefixes of others."""
-        return sorted({name for name, _ in self._native.list(path.strip("/"))})
+        return sorted({name for name, _ in self._open().list(path.strip("/"))})
 
     def rmdir(self, path: str = "") -> None:
         """Removes everything below a prefix."""
@@ -83,21 +95,21 @@ class Store(MutableMapping[str, bytes]):
         if not prefix:
             self.clear()
             return
-        self._native.delete_tree(prefix)
+        self._open().delete_tree(prefix)
 
     def clear(self) -> None:
         """Removes everything."""
         for key in list(self):
-            self._native.delete(key)
+            self._open().delete(key)
 
     def getsize(self, key: str = "") -> int:
         """The size of an object in bytes; of a prefix that of all objects directly below it."""
         path = key.strip("/")
-        size = self._native.size(path) if _is_key(path) else None
+        size = self._open().size(path) if _is_key(path) else None
         if size is not None:
             return size
-        below = [f"{path}/{name}" if path else name for name, is_prefix in self._native.list(path) if not is_prefix]
-        return sum(self._native.size(each) or 0 for each in below)
+        below = [f"{path}/{name}" if path else name for name, is_prefix in self._open().list(path) if not is_prefix]
+        return sum(self._open().size(each) or 0 for each in below)
 
 
 def _is_key(key: str) -> bool:

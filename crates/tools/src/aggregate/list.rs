@@ -51,7 +51,15 @@ fn members_of_prefix(name: &str, session: &Session) -> Result<Option<Vec<String>
     }
     let (place, fragment) = name.split_at(name.find('#').unwrap_or(name.len()));
     let place = place.trim_end_matches('/');
-    let found = entries(&format!("{place}/{fragment}"), session)?;
+    let found = match entries(&format!("{place}/{fragment}"), session) {
+        // Who may not list may read what is named.
+        Err(error)
+            if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Unsupported) && !name.ends_with('/') =>
+        {
+            return Ok(None);
+        }
+        found => found?,
+    };
     if found.is_empty() || found.iter().any(|entry| MARKS.contains(&entry.name.as_str())) {
         return Ok(None);
     }

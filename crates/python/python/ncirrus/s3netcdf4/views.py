@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -64,21 +64,34 @@ class Selected(NamedTuple):
     target: tuple[Any, ...]
 
 
-class Metadata(dict[str, Any]):
-    """Attributes. What is put here becomes an attribute of what has them."""
+class Metadata(MutableMapping[str, Any]):
+    """Attributes. What is put here becomes an attribute of what has them, and what is removed is one no more."""
 
     def __init__(self, holder: Any) -> None:
-        super().__init__(holder._dictionary())
         self._holder = holder
+        self._values: dict[str, Any] = holder._dictionary()
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
         self._holder.setncattr(name, value)
-        super().__setitem__(name, value)
+        self._values[name] = value
 
-    def update(self, *more: Any, **words: Any) -> None:
-        """Puts several."""
-        for name, value in dict(*more, **words).items():
-            self[name] = value
+    def __delitem__(self, name: str) -> None:
+        if name not in self._values:
+            raise KeyError(name)
+        self._holder.delncattr(name)
+        del self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
 
 
 class CFADimension:

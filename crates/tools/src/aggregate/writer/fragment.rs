@@ -12,6 +12,7 @@ use ncirrus_model::{
     Atomic, AttributeState, DatasetKind, DimId, Model, NodeId, VarId, Variable, default_fill,
 };
 use ncirrus_netcdf_view::formats;
+use ncirrus_store::Url;
 use std::collections::BTreeSet;
 
 /// A variable as it is defined in its fragments.
@@ -149,6 +150,7 @@ pub(super) fn update(
     part: &WrittenPart,
     session: &Session,
 ) -> Result<()> {
+    refuse_log(&existing.url)?;
     let fragment = Dataset::update_with(&existing.url, &OpenOptions::default(), session)?;
     // S3netCDF4 names a variable of a group without the group (docs/spec/cfa.md 3.3).
     let found = fragment.variable(&existing.variable).or_else(|_| fragment.variable(&definition.path))?;
@@ -158,6 +160,14 @@ pub(super) fn update(
     }
     found.write_values(&part.selection, &part.values)?;
     fragment.close()
+}
+
+/// The address of a fragment is text of a dataset, which may not start a log in a file of its choice.
+fn refuse_log(url: &str) -> Result<()> {
+    if Url::parse(url)?.fragment().value("log").is_some() {
+        return Err(Error::invalid("the address of a fragment asks for a log").at_object(url));
+    }
+    Ok(())
 }
 
 /// Extends a fragment to a length, with fill values; one that is long enough stays as it is.
@@ -178,4 +188,19 @@ pub(super) fn lengthen(
     update(existing, definition, &WrittenPart { selection, values: definition.unwritten.clone() }, session)?;
     existing.shape.iter_mut().zip(wants).for_each(|(len, wants)| *len = (*len).max(*wants));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refuse_log;
+
+    #[test]
+    fn a_dataset_starts_no_log_by_the_address_of_a_fragment() {
+        for url in ["/data/a.nc", "s3://bucket/a.nc", "file:///a#mode=nczarr,file"] {
+            assert!(refuse_log(url).is_ok(), "{url}");
+        }
+        for url in ["/data/a.nc#log=/home/user/.profile", "file:///a#mode=nczarr,file&log=/x"] {
+            assert!(refuse_log(url).unwrap_err().to_string().contains("asks for a log"), "{url}");
+        }
+    }
 }
