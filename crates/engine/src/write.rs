@@ -270,13 +270,14 @@ impl DatasetWriter {
             }
         };
         self.definitions().accept(pending);
+        self.conflicts.note_checked_groups(&pending.model);
         self.conflicts.ask_for_conditions()?;
         self.put(puts).await
     }
 
     async fn try_define(&self, pending: &PendingDefinitions) -> Result<Vec<StorePut>> {
         let (changes, vars) = (pending.changes.as_ref(), pending.variables());
-        self.conflicts.check_longest_keys(&pending.model, &vars)?;
+        self.conflicts.check_longest_keys(&pending.model, &vars, changes)?;
         let model = self.to_pass(pending);
         let model = translated(model, &vars, &self.placer.abilities, self.session.registry())?;
         let mut puts = self.placer.drive(|view, placer| placer.define(view, &model, changes)).await?;

@@ -167,6 +167,7 @@ impl Dataset {
     pub fn sync(&self) -> Result<()> {
         self.with_staged(StagedDataset::check_sync)?;
         self.commit()?;
+        self.open_for_writing()?.note_sync();
         self.with_staged(StagedDataset::synced)
     }
 

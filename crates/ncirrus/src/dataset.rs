@@ -57,6 +57,13 @@ pub(crate) struct WritingState {
     kind: DatasetKind,
 }
 
+impl WritingState {
+    /// Notes that readers see what was written.
+    pub(crate) fn note_sync(&self) {
+        self.ended.note_sync();
+    }
+}
+
 impl DatasetInner {
     fn new(session: &Session, url: &str, name: String, state: DatasetState) -> Self {
         let (session, url) = (session.clone(), url.to_owned());

@@ -5,8 +5,8 @@ use crate::nc4::counting::{Count, Counting};
 use ncirrus_classic::{ClassicDriver, ClassicWriter, FormatVersion};
 use ncirrus_engine::{DatasetWriter, Session};
 use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer};
-use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result, Writing};
-use ncirrus_model::{Atomic, DimensionLen, Model, Selection, Storage, Values, VarId};
+use ncirrus_layout::{Driver, Error, ObjectId, OpenOptions, Result, Writing};
+use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Storage, Values, VarId};
 use ncirrus_store::{BlockingStore, MemoryStore, Store};
 use std::sync::Arc;
 
@@ -133,4 +133,31 @@ fn what_was_not_committed_is_not_written_when_the_writer_is_dropped() {
     let before = written.writes();
     drop(writer);
     assert_eq!(written.writes(), before);
+}
+
+#[test]
+fn a_fill_value_that_is_set_after_other_values_were_written_fills_what_is_left() {
+    let written = Written::new();
+    let writer = written.create(Arc::new(Hdf5Writer::default()));
+    let done: Result<()> = written.session.block_on(async {
+        let define = |model: &mut Model| {
+            let root = model.root();
+            let x = model.add_dimension(root, "x", DimensionLen::Fixed(4))?;
+            let vars = ["v", "w"].map(|name| model.add_variable(root, name, Atomic::Int.into(), &[x]));
+            let [v, w] = vars;
+            Ok::<[VarId; 2], Error>([v?, w?])
+        };
+        let [v, w] = writer.edit(define).await?;
+        writer.write(w, &Selection::all(&[4]), &Values::Int(vec![1; 4])).await?;
+        let fill = |model: &mut Model| {
+            let attributes = model.attributes_mut(NodeId::Variable(v)).unwrap().known_mut();
+            attributes.put(Attribute::atomic("_FillValue", Values::Int(vec![-1])));
+            Ok(())
+        };
+        writer.edit(fill).await?;
+        writer.write(v, &Selection::slab(&[0], &[2]), &Values::Int(vec![7, 8])).await?;
+        writer.close().await
+    });
+    done.unwrap();
+    assert_eq!(written.read("/v"), Values::Int(vec![7, 8, -1, -1]));
 }

@@ -84,6 +84,31 @@ fn parts_leave_while_a_file_is_written_and_the_first_goes_last() {
     }
 }
 
+#[test]
+fn record_variables_are_sent_that_are_written_one_after_the_other() {
+    const RECORDS: u64 = 30_000;
+    let (_folder, root) = temp();
+    let (server, session) = (S3::start(&root), session());
+    let url = format!("{}/bucket/records.nc#mode=s3", server.address);
+    let dataset = create(&url, Kind::Nc3, &session);
+    let group = dataset.root();
+    group.add_dimension("time", DimensionLen::Unlimited(0)).unwrap();
+    group.add_dimension("x", DimensionLen::Fixed(100)).unwrap();
+    for name in ["a", "b"] {
+        group.add_variable(name, Atomic::Int, &["time", "x"]).unwrap();
+    }
+    let values = |seed| row(seed, RECORDS as usize * 100);
+    for (seed, name) in ["a", "b"].into_iter().enumerate() {
+        let all = Selection::slab(&[0, 0], &[RECORDS, 100]);
+        group.variable(name).unwrap().write(&all, &values(seed as u64)).unwrap();
+    }
+    dataset.close().unwrap();
+    let read = Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap();
+    for (seed, name) in ["a", "b"].into_iter().enumerate() {
+        assert!(read.variable(name).unwrap().read::<i32>().unwrap() == values(seed as u64), "{name}");
+    }
+}
+
 /// Several variables of 60 chunks and more than one part, which compress to a length that is not known in advance.
 fn fill_many(dataset: &Dataset) {
     let root = dataset.root();

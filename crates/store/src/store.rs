@@ -99,6 +99,11 @@ pub trait LocalStore: Debug + Send + Sync {
     /// As [`read`](Self::read).
     fn stat(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>>;
 
+    /// Whether bytes that were written can be written again. Those of an upload are sent meanwhile.
+    fn rewrites(&self) -> bool {
+        true
+    }
+
     /// As [`stat`](Self::stat), of what has the object's name now: a store may hold open what had it before.
     ///
     /// # Errors

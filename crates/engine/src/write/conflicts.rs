@@ -20,7 +20,7 @@ use bytes::Bytes;
 use merge::stamp_lease;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, PhaseForm, PutPhase, Result, StorePut, Tag};
-use ncirrus_model::{Model, VarId};
+use ncirrus_model::{Changes, Model, VarId};
 use ncirrus_store::StoreExt;
 use ncirrus_store::{Exclusion, PutCondition};
 use std::collections::HashMap;
@@ -331,22 +331,29 @@ impl ConflictControl {
         Err(Error::invalid(message).at_object(object))
     }
 
-    /// Refuses groups and variables whose longest key the store does not accept, before anything is put.
-    pub(super) fn check_longest_keys(&self, model: &Model, vars: &[VarId]) -> Result<()> {
+    /// Refuses groups and variables whose longest key the store does not accept, before anything is put: those that were added or
+    /// changed, and all where a group has another name.
+    pub(super) fn check_longest_keys(
+        &self,
+        model: &Model,
+        vars: &[VarId],
+        changes: Option<&Changes>,
+    ) -> Result<()> {
         if self.output.local().is_some() || self.output.store().longest_key() == usize::MAX {
             return Ok(());
         }
         let root = self.root();
-        let checked = self.known.guard().checked_groups;
-        for group in model.groups_from(checked) {
+        let is_renamed = changes.is_none_or(|changes| !changes.groups().is_empty());
+        let checked = if is_renamed { 0 } else { self.known.guard().checked_groups };
+        for group in model.groups_from(checked).filter(|group| *group != model.root()) {
             let path = model.group_path(group);
             let below = path.trim_matches('/');
             let len = root.key().len() + below.len() + 2 + ".zattrs".len();
             let named = |error: Error| error.reworded(|fact| format!("group {path}: {fact}"));
             self.check_key(&root.child(below), len).map_err(named)?;
         }
-        self.known.guard().checked_groups = model.group_slots();
-        for &var in vars {
+        let all = if is_renamed { model.variables() } else { vars.to_vec() };
+        for var in all {
             let path = model.variable_path(var);
             // The shortest names that are put there: of a document, of a chunk.
             let chunk = (2 * model.shape(var).len()).saturating_sub(1);
@@ -359,6 +366,11 @@ impl ConflictControl {
 }
 
 impl ConflictControl {
+    /// Groups that are in accepted definitions need not be checked again.
+    pub(super) fn note_checked_groups(&self, model: &Model) {
+        self.known.guard().checked_groups = model.group_slots();
+    }
+
     /// The root of the dataset.
     pub(super) fn root(&self) -> ObjectId {
         let key = self.probe.key();

@@ -181,6 +181,10 @@ impl WriterDefinitions {
             None => draft.variables(),
         };
         for var in changed {
+            if has_other_fill_attribute(draft, var) {
+                // Formats take the fill value from the attribute: more than a value of it changes.
+                draft.adjust(|_| Ok(()), |changes| changes.add_variable(var))?;
+            }
             let Some(fill) = self.fill_after(draft, changes, var) else { continue };
             let set = |model: &mut Model| {
                 if let Some(variable) = model.variable_mut(var) {
@@ -197,11 +201,7 @@ impl WriterDefinitions {
     /// caller chose it.
     fn fill_after(&self, draft: &Draft, changes: Option<&Changes>, var: VarId) -> Option<Fill> {
         let (old, new) = (draft.base.variable(var)?, draft.variable(var)?);
-        let is_same = match (old.fill_attribute(), new.fill_attribute()) {
-            (Some(was), Some(is)) => was.is_identical(is),
-            (was, is) => was.is_none() && is.is_none(),
-        };
-        if is_same || old.fill != new.fill || chose_fill(changes, var) {
+        if !has_other_fill_attribute(draft, var) || old.fill != new.fill || chose_fill(changes, var) {
             return None;
         }
         let is_removed = new.fill_attribute().is_none();
@@ -533,4 +533,13 @@ fn in_space(
     let translated = registry.translate(spec, space, chunk).map_err(codec_error)?;
     registry.check_encodes(&translated, chunk).map_err(codec_error)?;
     Ok(translated)
+}
+
+/// Whether a change sets or removes the attribute `_FillValue` of a variable that was there before.
+fn has_other_fill_attribute(draft: &Draft, var: VarId) -> bool {
+    let (Some(old), Some(new)) = (draft.base.variable(var), draft.variable(var)) else { return false };
+    match (old.fill_attribute(), new.fill_attribute()) {
+        (Some(was), Some(is)) => !was.is_identical(is),
+        (was, is) => was.is_some() || is.is_some(),
+    }
 }

@@ -136,9 +136,10 @@ fn write_joined(local: &dyn LocalStore, object: &ObjectId, patches: BTreeMap<u64
 }
 
 impl GatheringStore {
-    /// A store that gathers what goes to a local one; `None` if the store is on a network.
+    /// A store that gathers what goes to a local one; `None` if the store is on a network, or sends what is complete: zeros in
+    /// gaps would be sent there, and what is held would keep parts from being sent.
     pub(super) fn of(inner: &Arc<dyn Store>) -> Option<Arc<Self>> {
-        inner.local()?;
+        inner.local().filter(|local| local.rewrites())?;
         let (held, is_pending) = (Mutex::default(), AtomicBool::default());
         Some(Arc::new(Self { inner: Arc::clone(inner), held, is_pending }))
     }

@@ -16,8 +16,9 @@ pub struct Changes {
     fills: BTreeSet<VarId>,
     /// Nodes of which any attribute may have changed.
     attributes: BTreeSet<NodeId>,
-    /// Attributes that were set one by one, in that order.
+    /// Attributes that were set one by one, in that order, each once: an attribute may be set with each time step.
     set: Vec<(NodeId, String)>,
+    is_set: BTreeSet<(NodeId, String)>,
 }
 
 impl Changes {
@@ -30,7 +31,16 @@ impl Changes {
         self.vars.extend(later.vars);
         self.fills.extend(later.fills);
         self.attributes.extend(later.attributes);
-        self.set.append(&mut later.set);
+        later.set.drain(..).for_each(|(node, name)| self.add_attribute(node, name));
+    }
+
+    /// Adds an attribute that was set.
+    fn add_attribute(&mut self, node: NodeId, name: String) {
+        let attribute = (node, name);
+        if !self.is_set.contains(&attribute) {
+            self.is_set.insert(attribute.clone());
+            self.set.push(attribute);
+        }
     }
 
     /// Adds a dimension that grew.
@@ -137,7 +147,7 @@ impl Tracking {
     }
 
     pub(super) fn attribute(&mut self, node: NodeId, name: &str) {
-        self.note(|changes| changes.set.push((node, name.to_owned())));
+        self.note(|changes| changes.add_attribute(node, name.to_owned()));
     }
 
     fn note(&mut self, note: impl FnOnce(&mut Changes)) {

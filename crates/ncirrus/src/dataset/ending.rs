@@ -3,11 +3,11 @@ use super::{Dataset, DatasetState};
 use crate::{Error, Result};
 use ncirrus_layout::{ErrorKind, LockExt};
 use ncirrus_store::StagedDataset;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// Whether a dataset is still being written.
 #[derive(Debug, Default)]
-pub(super) struct EndState(AtomicU8);
+pub(super) struct EndState(AtomicU8, AtomicBool);
 
 const CLOSED: u8 = 1;
 const ABANDONED: u8 = 2;
@@ -15,6 +15,15 @@ const ABANDONED: u8 = 2;
 impl EndState {
     pub(super) fn is_ended(&self) -> bool {
         self.0.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether readers can see a state that was synced.
+    fn has_synced(&self) -> bool {
+        self.1.load(Ordering::Acquire)
+    }
+
+    pub(super) fn note_sync(&self) {
+        self.1.store(true, Ordering::Release);
     }
 
     fn is_closed(&self) -> bool {
@@ -57,7 +66,7 @@ impl Dataset {
     /// that is only read. Other handles of a dataset that was written can no longer be used.
     ///
     /// # Errors
-    /// If writing fails; a new dataset then does not appear, and one on an object store is [aborted](Self::abort). `Conflict` if another program took over the location of a
+    /// If writing fails; a new dataset then does not appear, and one on an object store that was never synced is [aborted](Self::abort). `Conflict` if another program took over the location of a
     /// new dataset on an object store: what is there then is theirs. `Interrupted` if the [watch](crate::watch) ended
     /// the wait: if the commit had begun, the handle can no longer be used, and a new dataset does not appear.
     pub fn close(self) -> Result<()> {
@@ -68,10 +77,13 @@ impl Dataset {
         staged.map_or(Ok(()), |staged| self.0.session.complete_at(&self.0.url, staged.commit_checked()))
     }
 
-    /// Removes from an object store what was put of a dataset that cannot be closed. Datasets on this machine go when the
+    /// Removes from an object store what was put of a dataset that was never synced and cannot be closed. Datasets on this machine go when the
     /// last handle is dropped, and can be closed again until then.
     fn take_back(&self, error: &Error) {
-        if error.kind() != ErrorKind::Interrupted && !crate::session::is_local(&self.0.url) {
+        let DatasetState::Writing(open) = &self.0.state else { return };
+        // What was synced is there for readers, and stays.
+        let is_new = !open.ended.has_synced();
+        if is_new && error.kind() != ErrorKind::Interrupted && !crate::session::is_local(&self.0.url) {
             // The error of closing says why; what cannot be removed is left to "ncirrus clean".
             _ = self.clone().abort();
         }

@@ -6,12 +6,13 @@ use super::lease::TreeLease;
 use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt, Shared};
-use ncirrus_layout::{ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{ListEntry, Listing, LockExt, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// The tasks that prepare a location.
 #[derive(Clone)]
@@ -20,6 +21,8 @@ pub(super) struct TreeSite {
     cleared: Shared<BoxFuture<'static, Result<()>>>,
     is_touched: Arc<AtomicBool>,
     beside: Option<Arc<ReplacementTree>>,
+    /// First segments of the keys, below the root of the tree, of what was put.
+    segments: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl TreeSite {
@@ -37,7 +40,8 @@ impl TreeSite {
             touched.store(true, Ordering::Release);
             clear.await
         };
-        Ok(Self { leased, cleared: cleared.boxed().shared(), is_touched, beside: beside.map(Arc::new) })
+        let cleared = cleared.boxed().shared();
+        Ok(Self { leased, cleared, is_touched, beside: beside.map(Arc::new), segments: Arc::default() })
     }
 
     /// The lease of the location.
@@ -48,6 +52,20 @@ impl TreeSite {
     /// Whether anything there was changed.
     pub(super) fn is_touched(&self) -> bool {
         self.is_touched.load(Ordering::Acquire)
+    }
+
+    /// Whether something was put in the part of the tree that has this object.
+    pub(super) fn has_put_beside(&self, root: &ObjectId, object: &ObjectId) -> bool {
+        first_segment(root, object).is_some_and(|first| self.segments.guard().contains(first))
+    }
+
+    fn note_put(&self, root: &ObjectId, object: &ObjectId) {
+        if let Some(first) = first_segment(root, object) {
+            let mut segments = self.segments.guard();
+            if !segments.contains(first) {
+                segments.insert(first.to_owned());
+            }
+        }
     }
 
     /// Where the new tree is created, if it replaces one.
@@ -72,6 +90,12 @@ impl fmt::Debug for TreeSite {
     }
 }
 
+/// The first segment of a key below a root.
+fn first_segment<'a>(root: &ObjectId, object: &'a ObjectId) -> Option<&'a str> {
+    let below = object.key().strip_prefix(root.key())?.trim_start_matches('/');
+    below.split('/').next().filter(|first| !first.is_empty())
+}
+
 /// A task that runs while nothing waits for it; without a runtime, an already completed one.
 async fn begun<T: Send + 'static>(
     request: impl Future<Output = Result<T>> + Send + 'static,
@@ -89,6 +113,7 @@ async fn begun<T: Send + 'static>(
 #[derive(Debug)]
 pub(super) struct ClearingStore {
     pub(super) inner: Arc<dyn Store>,
+    pub(super) root: ObjectId,
     pub(super) site: TreeSite,
 }
 
@@ -136,6 +161,7 @@ impl Store for ClearingStore {
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move {
             self.site.ready().await?;
+            self.site.note_put(&self.root, object);
             self.inner.put(&self.site.place_of(object), body, when).await
         })
     }
@@ -179,6 +205,7 @@ impl StoreAbilities for ClearingStore {
     ) -> Option<BoxFuture<'a, Result<Tag>>> {
         Some(Box::pin(async move {
             self.site.ready().await?;
+            self.site.note_put(&self.root, object);
             self.inner.upload(&self.site.place_of(object), file, when).await
         }))
     }

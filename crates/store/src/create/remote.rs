@@ -135,7 +135,8 @@ pub(super) async fn start_tree(
         }
     };
     let site = TreeSite::new(take, clear, beside).await?;
-    let clearing = Arc::new(ClearingStore { inner: Arc::clone(&store), site: site.clone() });
+    let clearing =
+        Arc::new(ClearingStore { inner: Arc::clone(&store), root: root.clone(), site: site.clone() });
     let finish = TreeFinish { store, root: root.clone(), site: Some(site), has_object };
     Ok(StagedDataset::new(clearing, root, url, finish))
 }
@@ -312,23 +313,39 @@ pub(super) async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result
 /// foreign objects are removed.
 async fn remove_own(store: &dyn Store, root: &ObjectId, kept: Option<&ObjectId>) -> Result<()> {
     remove_markers(store, root).await?;
-    let all = creation_marker::sized_below(store, root).await?.into_iter().map(|found| found.object);
-    let all = all.filter(|object| Some(object) != kept).collect();
-    store.delete_many(&creation_marker::of_dataset(root, all)).await
+    remove_rest(store, root, |object| Some(object) != kept).await
 }
 
-/// Removes what was put of a new dataset, except its creation marker. That may be a whole bucket: it was empty before.
-async fn remove_begun(store: &dyn Store, root: &ObjectId) -> Result<()> {
+/// Removes what was put of a new dataset, except its creation marker; its markers first. At the root of a bucket, which was
+/// empty before, others may have put datasets since.
+async fn remove_begun(store: &dyn Store, root: &ObjectId, site: &TreeSite) -> Result<()> {
+    delete_markers(store, root).await?;
     let kept = root.child(marker::CREATION);
+    let is_bucket = root.key().is_empty();
+    let is_own = |object: &ObjectId| *object != kept && (!is_bucket || site.has_put_beside(root, object));
+    remove_rest(store, root, is_own).await
+}
+
+/// Removes those of the objects of a dataset that are wanted.
+async fn remove_rest(
+    store: &dyn Store,
+    root: &ObjectId,
+    is_wanted: impl Fn(&ObjectId) -> bool,
+) -> Result<()> {
     let all = creation_marker::sized_below(store, root).await?.into_iter().map(|found| found.object);
-    let all: Vec<ObjectId> = all.filter(|object| *object != kept).collect();
-    store.delete_many(&creation_marker::of_dataset(root, all)).await
+    store
+        .delete_many(&creation_marker::of_dataset(root, all.filter(|object| is_wanted(object)).collect()))
+        .await
 }
 
 pub(super) async fn remove_markers(store: &dyn Store, root: &ObjectId) -> Result<()> {
     if root.key().is_empty() && !store.facts().isolated {
         return Err(fault::conflict("the whole bucket is not replaced", root));
     }
+    delete_markers(store, root).await
+}
+
+async fn delete_markers(store: &dyn Store, root: &ObjectId) -> Result<()> {
     let markers: Vec<ObjectId> = marker::below(root).collect();
     try_join_all(markers.iter().map(|marker| store.delete(marker))).await?;
     Ok(())
@@ -387,7 +404,7 @@ impl CommitAction for TreeFinish {
                 Some(beside) => store.delete_tree(beside.folder()).await?,
                 // The place was empty, or had only what a killed writer left.
                 None if site.is_touched() => {
-                    remove_begun(store, root).await?;
+                    remove_begun(store, root, site).await?;
                 }
                 None => {}
             }

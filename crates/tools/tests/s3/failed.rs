@@ -136,3 +136,50 @@ fn a_bucket_holds_a_tree_for_netcdf_c_and_no_object_without_a_key() {
         server.requests().into_iter().filter(|request| !request.starts_with("GET")).collect();
     assert_eq!(puts, [""; 0]);
 }
+
+fn define(dataset: &Dataset) {
+    let define = |model: &mut ncirrus::Model| {
+        let root = model.root();
+        let x = model.add_dimension(root, "x", DimensionLen::Fixed(4))?;
+        Ok(model.add_variable(root, "v", Atomic::Int.into(), &[x]).map(|_| ())?)
+    };
+    dataset.edit(define).unwrap();
+    let values = Values::Int(vec![1, 2, 3, 4]);
+    dataset.variable("v").unwrap().write_values(&Selection::all(&[4]), &values).unwrap();
+}
+
+#[test]
+fn what_was_synced_stays_when_closing_fails() {
+    let server = Server::start();
+    let session = server.session();
+    let url = server.url("synced");
+    let dataset = Dataset::create_with(&url, &CreateOptions::new().kind(Kind::Zarr3), &session).unwrap();
+    define(&dataset);
+    dataset.sync().unwrap();
+    dataset.root().set_attribute(ncirrus::Attribute::text("title", "later")).unwrap();
+    server.behave(Manners { refuses_puts_of: Some("zarr.json"), ..Manners::default() });
+    dataset.close().unwrap_err();
+    server.behave(Manners::default());
+    assert_eq!(open(&url, &session).unwrap().variable("/v").unwrap().read::<i32>().unwrap(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn an_aborted_tree_at_the_root_of_a_bucket_leaves_what_others_put_there() {
+    let server = Server::start();
+    let session = server.session();
+    let bucket = format!("{}/bucket", server.address.replace("http://", "s3://"));
+    let dataset = Dataset::create_with(&bucket, &CreateOptions::new().kind(Kind::Zarr3), &session).unwrap();
+    define(&dataset);
+    let options = CreateOptions::new().kind(Kind::Zarr3).consolidated(false);
+    let other = Dataset::create_with(&server.url("other"), &options, &session).unwrap();
+    define(&other);
+    other.close().unwrap();
+    let keys = server.keys();
+    dataset.abort().unwrap();
+    let left = server.keys();
+    assert_eq!(left, keys.into_iter().filter(|key| key.contains("other")).collect::<Vec<_>>());
+    assert_eq!(
+        open(&server.url("other"), &session).unwrap().variable("/v").unwrap().read::<i32>().unwrap(),
+        [1, 2, 3, 4]
+    );
+}

@@ -101,6 +101,10 @@ impl StreamedUpload {
 }
 
 impl LocalStore for StreamedStore {
+    fn rewrites(&self) -> bool {
+        false
+    }
+
     fn id(&self) -> &StoreId {
         &self.0.object.store
     }
