@@ -86,7 +86,7 @@ fn parts_leave_while_a_file_is_written_and_the_first_goes_last() {
 
 #[test]
 fn record_variables_are_sent_that_are_written_one_after_the_other() {
-    const RECORDS: u64 = 30_000;
+    const RECORDS: u32 = 30_000;
     let (_folder, root) = temp();
     let (server, session) = (S3::start(&root), session());
     let url = format!("{}/bucket/records.nc#mode=s3", server.address);
@@ -97,9 +97,9 @@ fn record_variables_are_sent_that_are_written_one_after_the_other() {
     for name in ["a", "b"] {
         group.add_variable(name, Atomic::Int, &["time", "x"]).unwrap();
     }
-    let values = |seed| row(seed, RECORDS as usize * 100);
+    let values = |seed| row(seed, usize::try_from(RECORDS).unwrap() * 100);
     for (seed, name) in ["a", "b"].into_iter().enumerate() {
-        let all = Selection::slab(&[0, 0], &[RECORDS, 100]);
+        let all = Selection::slab(&[0, 0], &[RECORDS.into(), 100]);
         group.variable(name).unwrap().write(&all, &values(seed as u64)).unwrap();
     }
     dataset.close().unwrap();
