@@ -1,16 +1,19 @@
-//! The page of the functions: what each does, and what differs from Debian's library in answers to arguments that are wrong or null.
+//! The page of the functions: what each does, and how results for wrong or null arguments differ from those of Debian's library.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Calls that answer something else than Debian's library, each with the reason: the tests compare all others.
+/// Calls whose results differ from those of Debian's library, each with the reason: the tests compare all others.
 const DIFFERENCES: [&str; 2] = [include_str!("wrong_exceptions.tsv"), include_str!("null_exceptions.tsv")];
 
 const BEGIN: &str = "# The functions of the C library
 
-Made from the table of the library (`crates/capi/src/abi/functions`) by `cargo run --workspace --example page`; a test compares.
+This page lists every function of `libnetcdf.so.19`, for programmers who need to know whether a function exists and
+whether it behaves as in netCDF-C. It is generated from the table of the library (`crates/capi/src/abi/functions`) by
+`cargo run --workspace --example page`; a test compares both.
 
-Every function answers what Debian's netCDF-C 4.9.0 answers for the same call, also for arguments that are wrong or null: tests make the
-calls on both. Where one answers something else, its line tells why; `docs/c-library.md` has what differs beyond single calls.
+Every function returns the same as in Debian's netCDF-C 4.9.0 for the same call, including calls with wrong or null
+arguments: tests make these calls on both libraries. The column `differs` gives the reason for each exception.
+Differences beyond single calls are described in [the C library](c-library.md).
 ";
 
 /// What differs, by function.
@@ -30,7 +33,7 @@ pub(crate) fn page() -> String {
     let functions = ncirrus_netcdf::functions();
     for header in ncirrus_netcdf::HEADERS.iter().copied().chain([""]) {
         let of_header: Vec<_> = functions.iter().filter(|row| row.header == header).collect();
-        let title = if header.is_empty() { "In no header".to_owned() } else { format!("`{header}`") };
+        let title = if header.is_empty() { "Without a header".to_owned() } else { format!("`{header}`") };
         _ = write!(
             page,
             "\n## {title} ({})\n\n| function | does | differs |\n|---|---|---|\n",

@@ -8,18 +8,18 @@ use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
-    /// Type and length of an attribute.
+    /// Returns the type and length of an attribute.
     fn nc_inq_att(ncid: c_int, varid: c_int, name: CText, xtypep: Out<c_int>, lenp: Out<usize>) -> Outcome<()> = attributes::inq, or UserTable::inq_att;
-    /// The number of an attribute.
+    /// Returns the number of an attribute by its name.
     fn nc_inq_attid(ncid: c_int, varid: c_int, name: CText, idp: Out<c_int>) -> Outcome<()> = attributes::inq_id, or UserTable::inq_attid;
-    /// The type of an attribute.
+    /// Returns the type of an attribute.
     fn nc_inq_atttype(ncid: c_int, varid: c_int, name: CText, xtypep: Out<c_int>) -> Outcome<()> =>
         answer!([attributes::inq] (UserTable::inq_att) (ncid, varid, name, xtypep, Out::default()));
-    /// The length of an attribute.
+    /// Returns the length of an attribute.
     fn nc_inq_attlen(ncid: c_int, varid: c_int, name: CText, lenp: Out<usize>) -> Outcome<()> =>
         answer!([attributes::inq] (UserTable::inq_att) (ncid, varid, name, Out::default(), lenp));
-    /// The name of an attribute by its number.
+    /// Returns the name of an attribute by its number.
     fn nc_inq_attname(ncid: c_int, varid: c_int, attnum: c_int, name: NameOut) -> Outcome<()> = attributes::inq_name, or UserTable::inq_attname;
-    /// The values of an attribute in its own type.
+    /// Reads the values of an attribute in its own type.
     fn nc_get_att(ncid: c_int, varid: c_int, name: CText, ip: BytesOut) -> Outcome<()> = attributes::get, or user_calls::get_own_att;
 }

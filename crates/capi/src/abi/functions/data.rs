@@ -9,19 +9,19 @@ use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
-    /// Reads a variable.
+    /// Reads all values of a variable.
     fn nc_get_var(ncid: c_int, varid: c_int, ip: BytesOut) -> Outcome<()> =>
         data::get(ncid, varid, None, None, ip);
-    /// Reads one value.
+    /// Reads one value of a variable.
     fn nc_get_var1(ncid: c_int, varid: c_int, indexp: In<usize>, ip: BytesOut) -> Outcome<()> =>
         data::get(ncid, varid, Some(CSlab::one(indexp)), None, ip);
-    /// Reads a box.
+    /// Reads a box of values.
     fn nc_get_vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, ip: BytesOut) -> Outcome<()> =>
         data::get(ncid, varid, Some(CSlab::of(startp, countp)), None, ip);
-    /// Reads a box with strides.
+    /// Reads a box of values with strides.
     fn nc_get_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, ip: BytesOut) -> Outcome<()> =>
         data::get(ncid, varid, Some(CSlab::strided(startp, countp, stridep)), None, ip);
-    /// Reads a box with strides into places of the memory.
+    /// Reads a box of values with strides; a map gives the distances of the values in memory.
     fn nc_get_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, ip: BytesOut) -> Outcome<()> =>
         data::get_mapped(ncid, varid, CSlab::strided(startp, countp, stridep), imapp, None, ip);
 }
@@ -32,22 +32,22 @@ macro_rules! typed {
         c_functions! {
             TYPED, "netcdf.h";
             $(
-                /// Reads an attribute as this type.
+                /// Reads the values of an attribute, converted to the type of `ip`.
                 fn $att(ncid: c_int, varid: c_int, name: CText, ip: Out<$element>) -> Outcome<()> =>
                     attributes::get_as(ncid, varid, name, <$element>::TYPE, ip.as_bytes());
-                /// Reads a variable as this type.
+                /// Reads all values of a variable, converted to the type of `ip`.
                 fn $var(ncid: c_int, varid: c_int, ip: Out<$element>) -> Outcome<()> =>
                     data::get(ncid, varid, None, Some(<$element>::TYPE), ip.as_bytes());
-                /// Reads one value as this type.
+                /// Reads one value of a variable, converted to the type of `ip`.
                 fn $var1(ncid: c_int, varid: c_int, indexp: In<usize>, ip: Out<$element>) -> Outcome<()> =>
                     data::get(ncid, varid, Some(CSlab::one(indexp)), Some(<$element>::TYPE), ip.as_bytes());
-                /// Reads a box as this type.
+                /// Reads a box of values, converted to the type of `ip`.
                 fn $vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, ip: Out<$element>) -> Outcome<()> =>
                     data::get(ncid, varid, Some(CSlab::of(startp, countp)), Some(<$element>::TYPE), ip.as_bytes());
-                /// Reads a box with strides as this type.
+                /// Reads a box of values with strides, converted to the type of `ip`.
                 fn $vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, ip: Out<$element>) -> Outcome<()> =>
                     data::get(ncid, varid, Some(CSlab::strided(startp, countp, stridep)), Some(<$element>::TYPE), ip.as_bytes());
-                /// Reads a box with strides into places of the memory, as this type.
+                /// Reads a box of values with strides, converted to the type of `ip`; a map gives the distances of the values in memory.
                 fn $varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, ip: Out<$element>) -> Outcome<()> =>
                     data::get_mapped(ncid, varid, CSlab::strided(startp, countp, stridep), imapp, Some(<$element>::TYPE), ip.as_bytes());
             )*

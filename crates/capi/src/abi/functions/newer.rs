@@ -13,74 +13,74 @@ use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
-    /// Chooses the size of blocks of metadata of new netCDF-4 files, which are packed whatever it is.
+    /// Sets the block size for metadata of new netCDF-4 files. It has no effect: metadata are stored together anyway.
     fn nc_set_meta_block_size(size: usize) -> Outcome<()> = create::set_meta_block;
-    /// The size of blocks of metadata that was chosen.
+    /// Returns the block size for metadata that was set.
     fn nc_get_meta_block_size(sizep: Out<usize>) -> Outcome<()> = create::meta_block;
-    /// How many folders are searched for plugins.
+    /// Returns the number of folders that are searched for plugins.
     fn nc_plugin_path_ndirs(ndirsp: Out<usize>) -> Outcome<()> =>
         ndirsp.store(plugin_folders().len());
-    /// The folders that are searched for plugins.
+    /// Returns the folders that are searched for plugins.
     fn nc_plugin_path_get(dirs: TextList) -> Outcome<()> =>
         dirs.set(&plugin_folders());
-    /// Chooses the folders that are searched for plugins, for what is opened from now on.
+    /// Sets the folders that are searched for plugins, for datasets that are opened from now on.
     fn nc_plugin_path_set(dirs: TextListIn) -> Outcome<()> =>
         dirs.texts().map(set_plugin_folders);
 }
 
 c_functions! {
     AUXILIARY, "netcdf_aux.h";
-    /// A copy of values in memory of the program.
+    /// Copies values, and what they refer to, to memory of the program.
     fn ncaux_copy_data(ncid: c_int, xtype: c_int, memory: Bytes, count: usize, copy: BytesOut) -> Outcome<()> = types::copy;
-    /// A copy of values in memory of its own.
+    /// Copies values, and what they refer to, to newly allocated memory.
     fn ncaux_copy_data_all(ncid: c_int, xtype: c_int, memory: Bytes, count: usize, copyp: AddressOut) -> Outcome<()> = auxiliary::copy_all;
-    /// Everything about a type of any class.
+    /// Returns the definition of a type of any class, except its members.
     fn ncaux_inq_any_type(ncid: c_int, xtype: c_int, name: NameOut, sizep: Out<usize>, basetypep: Out<c_int>, nfieldsp: Out<usize>, classp: Out<c_int>) -> Outcome<()> = types::inq_any;
-    /// Keys and values of the attribute `_NCProperties`, and two null pointers after them.
+    /// Returns the keys and values of the attribute `_NCProperties`, followed by two null pointers.
     fn ncaux_parse_provenance(ncprop: CText, pairsp: TextsOut) -> Outcome<()> = auxiliary::parse_provenance;
-    /// Folders in a text.
+    /// Splits a text into folders.
     fn ncaux_plugin_path_parse(pathlist: CText, sep: Char, dirs: TextList) -> Outcome<()> = plugin_paths::parse;
-    /// Folders in a text of a given length.
+    /// Splits a text of a given length into folders.
     fn ncaux_plugin_path_parsen(pathlen: usize, pathlist: CText, sep: Char, dirs: TextList) -> Outcome<()> = plugin_paths::parse_part;
-    /// Folders as one text.
+    /// Joins folders to one text.
     fn ncaux_plugin_path_tostring(dirs: TextListIn, sep: Char, catp: TextOut) -> Outcome<()> = plugin_paths::joined;
-    /// Frees what is in a list of folders.
+    /// Frees the contents of a list of folders.
     fn ncaux_plugin_path_clear(dirs: TextList) -> Outcome<()> = plugin_paths::clear;
     /// Frees a list of folders.
     fn ncaux_plugin_path_reclaim(dirs: TextList) -> Outcome<()> = plugin_paths::reclaim;
-    /// Adds a folder at the end.
+    /// Adds a folder at the end of a list.
     fn ncaux_plugin_path_append(dirs: TextList, dir: CText) -> Outcome<()> =>
         plugin_paths::insert(dirs, &dir, false);
-    /// Adds a folder at the start.
+    /// Adds a folder at the start of a list.
     fn ncaux_plugin_path_prepend(dirs: TextList, dir: CText) -> Outcome<()> =>
         plugin_paths::insert(dirs, &dir, true);
-    /// Bytes of the folders that are searched for plugins, as one text.
+    /// Returns the length in bytes of the folders that are searched for plugins, as one text.
     fn ncaux_plugin_path_stringlen() -> c_int = plugin_paths::text_len;
-    /// The folders that are searched for plugins, as one text with semicolons.
+    /// Returns the folders that are searched for plugins, as one text with semicolons.
     fn ncaux_plugin_path_stringget(pathlen: c_int, path: NameOut) -> Outcome<()> = plugin_paths::text;
-    /// Chooses the folders that are searched for plugins, from one text with semicolons.
+    /// Sets the folders that are searched for plugins, from one text with semicolons.
     fn ncaux_plugin_path_stringset(pathlen: c_int, path: CText) -> Outcome<()> = plugin_paths::set_text;
 }
 
 c_functions! {
     PROGRAMS, "";
-    /// Whether text is UTF-8.
+    /// Checks whether a text is UTF-8.
     fn nc_utf8_validate(name: CText) -> Outcome<()> = netcdf_tools::validate_utf8;
-    /// UTF-8 in normalization form C.
+    /// Converts UTF-8 to normalization form C.
     fn nc_utf8_normalize(utf8: CText, normalp: TextOut) -> Outcome<()> = netcdf_tools::normalize_utf8;
-    /// A new buffer.
+    /// Creates a byte buffer.
     fn ncbytesnew() -> ByteBuffer =>
         ByteBuffer::empty();
-    /// Takes the bytes out of a buffer.
+    /// Takes the bytes out of a byte buffer.
     fn ncbytesextract(buffer: ByteBuffer) -> KeptPointer =>
         KeptPointer(buffer.take());
-    /// Frees a buffer.
+    /// Frees a byte buffer.
     fn ncbytesfree(buffer: ByteBuffer) -> NoAnswer =>
         buffer.free();
-    /// Appends the bytes of a file to a buffer.
+    /// Appends the bytes of a file to a byte buffer.
     fn NC_readfile(filename: CText, content: ByteBuffer) -> Outcome<()> = auxiliary::append_file;
-    /// The version of the HDF5 that the process has besides, or of the one with which netCDF-C 4.9.0 was built.
+    /// Returns the version of the HDF5 library that the process has loaded, otherwise of the one with which netCDF-C 4.9.0 was built.
     fn H5get_libversion(majnum: Out<u32>, minnum: Out<u32>, relnum: Out<u32>) -> Outcome<()> = netcdf_tools::hdf5_version;
-    /// Makes a file of bytes.
+    /// Writes bytes to a file.
     fn NC_writefile(filename: CText, size: usize, content: BytesOut) -> Outcome<()> = auxiliary::write_file;
 }

@@ -11,19 +11,19 @@ use std::ffi::c_int;
 
 c_functions! {
     ROWS, "netcdf.h";
-    /// Writes a variable.
+    /// Writes all values of a variable.
     fn nc_put_var(ncid: c_int, varid: c_int, op: Bytes) -> Outcome<()> =>
         put_data::put(ncid, varid, None, None, op);
-    /// Writes one value.
+    /// Writes one value of a variable.
     fn nc_put_var1(ncid: c_int, varid: c_int, indexp: In<usize>, op: Bytes) -> Outcome<()> =>
         put_data::put(ncid, varid, Some(CSlab::one(indexp)), None, op);
-    /// Writes a box.
+    /// Writes a box of values.
     fn nc_put_vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, op: Bytes) -> Outcome<()> =>
         put_data::put(ncid, varid, Some(CSlab::of(startp, countp)), None, op);
-    /// Writes a box with strides.
+    /// Writes a box of values with strides.
     fn nc_put_vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, op: Bytes) -> Outcome<()> =>
         put_data::put(ncid, varid, Some(CSlab::strided(startp, countp, stridep)), None, op);
-    /// Writes a box with strides from places of the memory.
+    /// Writes a box of values with strides; a map gives the distances of the values in memory.
     fn nc_put_varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, op: Bytes) -> Outcome<()> =>
         put_data::put_mapped(ncid, varid, CSlab::strided(startp, countp, stridep), imapp, None, op);
 }
@@ -34,19 +34,19 @@ macro_rules! typed {
         c_functions! {
             TYPED, "netcdf.h";
             $(
-                /// Writes a variable from this type.
+                /// Writes all values of a variable, converted from the type of `op`.
                 fn $var(ncid: c_int, varid: c_int, op: In<$element>) -> Outcome<()> =>
                     put_data::put(ncid, varid, None, Some(<$element>::TYPE), op.as_bytes());
-                /// Writes one value from this type.
+                /// Writes one value of a variable, converted from the type of `op`.
                 fn $var1(ncid: c_int, varid: c_int, indexp: In<usize>, op: In<$element>) -> Outcome<()> =>
                     put_data::put(ncid, varid, Some(CSlab::one(indexp)), Some(<$element>::TYPE), op.as_bytes());
-                /// Writes a box from this type.
+                /// Writes a box of values, converted from the type of `op`.
                 fn $vara(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, op: In<$element>) -> Outcome<()> =>
                     put_data::put(ncid, varid, Some(CSlab::of(startp, countp)), Some(<$element>::TYPE), op.as_bytes());
-                /// Writes a box with strides from this type.
+                /// Writes a box of values with strides, converted from the type of `op`.
                 fn $vars(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, op: In<$element>) -> Outcome<()> =>
                     put_data::put(ncid, varid, Some(CSlab::strided(startp, countp, stridep)), Some(<$element>::TYPE), op.as_bytes());
-                /// Writes a box with strides from places of the memory, from this type.
+                /// Writes a box of values with strides, converted from the type of `op`; a map gives the distances of the values in memory.
                 fn $varm(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, stridep: In<isize>, imapp: In<isize>, op: In<$element>) -> Outcome<()> =>
                     put_data::put_mapped(ncid, varid, CSlab::strided(startp, countp, stridep), imapp, Some(<$element>::TYPE), op.as_bytes());
             )*
@@ -76,14 +76,14 @@ macro_rules! attributes {
     ($($element:ty: $att:ident;)*) => {
         c_functions! {
             ATTRIBUTES, "netcdf.h";
-            /// Writes an attribute of text.
+            /// Writes a text attribute (`NC_CHAR`).
             fn nc_put_att_text(ncid: c_int, varid: c_int, name: CText, len: usize, op: In<Char>) -> Outcome<()> =>
                 put_attributes::put_as(ncid, varid, &name, user_calls::number_of(Atomic::Char), len, Some(Atomic::Char), op.as_bytes());
-            /// Writes an attribute of strings.
+            /// Writes an attribute of strings (`NC_STRING`).
             fn nc_put_att_string(ncid: c_int, varid: c_int, name: CText, len: usize, op: In<TextAddress>) -> Outcome<()> =>
                 put_attributes::put_as(ncid, varid, &name, user_calls::number_of(Atomic::String), len, Some(Atomic::String), op.as_bytes());
             $(
-                /// Writes an attribute from this type.
+                /// Writes an attribute, converted from the type of `op`.
                 fn $att(ncid: c_int, varid: c_int, name: CText, xtype: c_int, len: usize, op: In<$element>) -> Outcome<()> =>
                     put_attributes::put_as(ncid, varid, &name, xtype, len, Some(<$element>::TYPE), op.as_bytes());
             )*

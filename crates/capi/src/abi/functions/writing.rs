@@ -14,32 +14,32 @@ c_functions! {
     ROWS, "netcdf.h";
     /// Creates a dataset.
     fn nc_create(path: CText, cmode: c_int, ncidp: Out<c_int>) -> Outcome<()> = create::create;
-    /// Creates a dataset, with hints of sizes.
+    /// Creates a dataset, with hints about sizes.
     fn nc__create(path: CText, cmode: c_int, initialsz: usize, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> =>
         create::create_on_processor(path, cmode, initialsz, 0, chunksizehintp, ncidp);
-    /// Creates a dataset, with hints of sizes.
+    /// Creates a dataset, with hints about sizes.
     fn nc__create_mp(path: CText, cmode: c_int, initialsz: usize, basepe: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = create::create_on_processor;
-    /// Opens a dataset, with a hint of sizes.
+    /// Opens a dataset, with a hint about sizes.
     fn nc__open(path: CText, mode: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> =>
         open::open_on_processor(path, mode, 0, chunksizehintp, ncidp);
-    /// Opens a dataset, with a hint of sizes.
+    /// Opens a dataset, with a hint about sizes.
     fn nc__open_mp(path: CText, mode: c_int, basepe: c_int, chunksizehintp: Out<usize>, ncidp: Out<c_int>) -> Outcome<()> = open::open_on_processor;
     /// Removes a dataset.
     fn nc_delete(path: CText) -> Outcome<()> = create::delete;
     /// Removes a dataset.
     fn nc_delete_mp(path: CText, basepe: c_int) -> Outcome<()> =>
         if basepe == 0 { create::delete(path) } else { Err(Code(NC_EINVAL)) };
-    /// The format of new datasets for which no flag says it.
+    /// Sets the format of new datasets whose flags do not choose one, and returns the previous one.
     fn nc_set_default_format(format: c_int, old_formatp: Out<c_int>) -> Outcome<()> = create::set_default_format;
-    /// How objects of new netCDF-4 files are aligned.
+    /// Sets the alignment of objects in new netCDF-4 files.
     fn nc_set_alignment(threshold: c_int, alignment: c_int) -> Outcome<()> = create::set_alignment;
-    /// How objects of new netCDF-4 files are aligned.
+    /// Returns the alignment of objects in new netCDF-4 files.
     fn nc_get_alignment(thresholdp: Out<c_int>, alignmentp: Out<c_int>) -> Outcome<()> = create::alignment;
-    /// Makes permanent what was written.
+    /// Makes everything that was written permanent.
     fn nc_sync(ncid: c_int) -> Outcome<()> = open::sync, or UserTable::sync;
-    /// Closes a dataset without its latest definitions.
+    /// Closes a dataset and discards its latest definitions.
     fn nc_abort(ncid: c_int) -> Outcome<()> = open::abort, or user_formats::abort;
-    /// Prepares the library; each call does it where needed.
+    /// Initializes the library; every call does this if needed.
     fn nc_initialize() -> Outcome<()> =>
         Ok(());
     /// Enters define mode.
@@ -47,9 +47,9 @@ c_functions! {
     /// Leaves define mode.
     fn nc_enddef(ncid: c_int) -> Outcome<()> =>
         answer!([define::enddef_padded] (UserTable::_enddef) (ncid, 0, 1, 0, 1));
-    /// Leaves define mode, with room for later definitions.
+    /// Leaves define mode, with space for later definitions.
     fn nc__enddef(ncid: c_int, h_minfree: usize, v_align: usize, v_minfree: usize, r_align: usize) -> Outcome<()> = define::enddef_padded, or UserTable::_enddef;
-    /// Whether new variables have fill values.
+    /// Sets whether new variables are filled, and returns the previous setting.
     fn nc_set_fill(ncid: c_int, fillmode: c_int, old_modep: Out<c_int>) -> Outcome<()> = define::set_fill, or UserTable::set_fill;
     /// Defines a dimension.
     fn nc_def_dim(ncid: c_int, name: CText, len: usize, idp: Out<c_int>) -> Outcome<()> = define::def_dim, or UserTable::def_dim;
@@ -71,66 +71,66 @@ c_functions! {
     fn nc_rename_att(ncid: c_int, varid: c_int, name: CText, newname: CText) -> Outcome<()> = put_attributes::rename, or UserTable::rename_att;
     /// Copies an attribute.
     fn nc_copy_att(ncid_in: c_int, varid_in: c_int, name: CText, ncid_out: c_int, varid_out: c_int) -> Outcome<()> = put_attributes::copy;
-    /// Chooses chunks.
+    /// Sets the storage (chunked, contiguous or compact) and the chunk shape of a variable.
     fn nc_def_var_chunking(ncid: c_int, varid: c_int, storage: c_int, chunksizesp: In<usize>) -> Outcome<()> = define_storage::chunking, or UserTable::def_var_chunking;
-    /// Chooses shuffle and deflate.
+    /// Sets shuffle and deflate for a variable.
     fn nc_def_var_deflate(ncid: c_int, varid: c_int, shuffle: c_int, deflate: c_int, deflate_level: c_int) -> Outcome<()> = define_storage::deflate, or UserTable::def_var_deflate;
-    /// Chooses a checksum.
+    /// Adds the checksum Fletcher-32 to a variable.
     fn nc_def_var_fletcher32(ncid: c_int, varid: c_int, fletcher32: c_int) -> Outcome<()> = define_storage::fletcher32, or UserTable::def_var_fletcher32;
-    /// Chooses szip.
+    /// Sets szip for a variable.
     fn nc_def_var_szip(ncid: c_int, varid: c_int, options_mask: c_int, pixels_per_block: c_int) -> Outcome<()> = define_storage::szip, or user_calls::def_szip;
-    /// Chooses a filter by its number.
+    /// Adds a filter to a variable, by its id.
     fn nc_def_var_filter(ncid: c_int, varid: c_int, id: u32, nparams: usize, parms: In<u32>) -> Outcome<()> = define_storage::filter, or user_calls::def_filter;
-    /// Chooses the byte order.
+    /// Sets the byte order of a variable.
     fn nc_def_var_endian(ncid: c_int, varid: c_int, endian: c_int) -> Outcome<()> = define_storage::endian, or UserTable::def_var_endian;
-    /// Chooses how values are rounded.
+    /// Sets how the values of a variable are quantized.
     fn nc_def_var_quantize(ncid: c_int, varid: c_int, quantize_mode: c_int, nsd: c_int) -> Outcome<()> = define_storage::quantize, or UserTable::def_var_quantize;
-    /// Chooses the fill value.
+    /// Sets the fill value of a variable, or that it is not filled.
     fn nc_def_var_fill(ncid: c_int, varid: c_int, no_fill: c_int, fill_value: Bytes) -> Outcome<()> = define_storage::fill, or UserTable::def_var_fill;
-    /// How much is cached of variables of new files.
+    /// Sets the chunk cache of variables of datasets that are opened from now on.
     fn nc_set_chunk_cache(size: usize, nelems: usize, preemption: f32) -> Outcome<()> = chunk_caches::set_cache;
-    /// How much is cached of variables of new files.
+    /// Returns the chunk cache of variables of datasets that are opened from now on.
     fn nc_get_chunk_cache(sizep: Out<usize>, nelemsp: Out<usize>, preemptionp: Out<f32>) -> Outcome<()> = chunk_caches::cache;
-    /// How much is cached of a variable.
+    /// Sets the chunk cache of a variable.
     fn nc_set_var_chunk_cache(ncid: c_int, varid: c_int, size: usize, nelems: usize, preemption: f32) -> Outcome<()> = chunk_caches::set_variable_cache, or UserTable::set_var_chunk_cache;
-    /// How much is cached of a variable.
+    /// Returns the chunk cache of a variable.
     fn nc_get_var_chunk_cache(ncid: c_int, varid: c_int, sizep: Out<usize>, nelemsp: Out<usize>, preemptionp: Out<f32>) -> Outcome<()> = chunk_caches::variable_cache, or UserTable::get_var_chunk_cache;
-    /// Defines a compound, without fields.
+    /// Defines a compound type without fields.
     fn nc_def_compound(ncid: c_int, size: usize, name: CText, typeidp: Out<c_int>) -> Outcome<()> = define_types::compound, or UserTable::def_compound;
-    /// Adds a field to a compound.
+    /// Adds a field to a compound type.
     fn nc_insert_compound(ncid: c_int, xtype: c_int, name: CText, offset: usize, field_typeid: c_int) -> Outcome<()> = define_types::insert_field, or UserTable::insert_compound;
-    /// Adds a field with dimensions to a compound.
+    /// Adds a field with dimensions to a compound type.
     fn nc_insert_array_compound(ncid: c_int, xtype: c_int, name: CText, offset: usize, field_typeid: c_int, ndims: c_int, dim_sizes: In<c_int>) -> Outcome<()> = define_types::insert_array, or UserTable::insert_array_compound;
-    /// Defines a vlen.
+    /// Defines a vlen type.
     fn nc_def_vlen(ncid: c_int, name: CText, base_typeid: c_int, xtypep: Out<c_int>) -> Outcome<()> = define_types::vlen, or UserTable::def_vlen;
     /// Defines an opaque type.
     fn nc_def_opaque(ncid: c_int, size: usize, name: CText, xtypep: Out<c_int>) -> Outcome<()> = define_types::opaque, or UserTable::def_opaque;
-    /// Defines an enum, without members.
+    /// Defines an enum type without members.
     fn nc_def_enum(ncid: c_int, base_typeid: c_int, name: CText, typeidp: Out<c_int>) -> Outcome<()> = define_types::enumeration, or UserTable::def_enum;
-    /// Adds a member to an enum.
+    /// Adds a member to an enum type.
     fn nc_insert_enum(ncid: c_int, xtype: c_int, name: CText, value: Bytes) -> Outcome<()> = define_types::insert_member, or UserTable::insert_enum;
-    /// Makes a vlen of values.
+    /// Makes a vlen from values.
     fn nc_put_vlen_element(ncid: c_int, typeid1: c_int, vlen_element: BytesOut, len: usize, data: Bytes) -> Outcome<()> = define_types::put_vlen, or UserTable::put_vlen_element;
-    /// Whether two types are the same.
+    /// Reports whether two types are equal.
     fn nc_inq_type_equal(ncid1: c_int, typeid1: c_int, ncid2: c_int, typeid2: c_int, equal: Out<c_int>) -> Outcome<()> = equality::inq, or UserTable::inq_type_equal;
 }
 
 c_functions! {
     FILTERS, "netcdf_filter.h";
-    /// Chooses bzip2.
+    /// Adds the filter bzip2 to a variable.
     fn nc_def_var_bzip2(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> =>
         define_storage::level(ncid, varid, BZIP2, 1..=9, level);
-    /// Whether bzip2 is chosen.
+    /// Reports whether a variable has the filter bzip2, and its level.
     fn nc_inq_var_bzip2(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, levelp: Out<c_int>) -> Outcome<()> =>
         storage::level(ncid, varid, BZIP2, hasfilterp, levelp);
-    /// Chooses zstd.
+    /// Adds the filter zstd to a variable.
     fn nc_def_var_zstandard(ncid: c_int, varid: c_int, level: c_int) -> Outcome<()> =>
         define_storage::level(ncid, varid, ZSTD, -131_072..=22, level);
-    /// Whether zstd is chosen.
+    /// Reports whether a variable has the filter zstd, and its level.
     fn nc_inq_var_zstandard(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, levelp: Out<c_int>) -> Outcome<()> =>
         storage::level(ncid, varid, ZSTD, hasfilterp, levelp);
-    /// Chooses blosc.
+    /// Adds the filter blosc to a variable.
     fn nc_def_var_blosc(ncid: c_int, varid: c_int, subcompressor: u32, level: u32, blocksize: u32, addshuffle: u32) -> Outcome<()> = define_storage::blosc;
-    /// Whether blosc is chosen.
+    /// Reports whether a variable has the filter blosc, and its parameters.
     fn nc_inq_var_blosc(ncid: c_int, varid: c_int, hasfilterp: Out<c_int>, subcompressorp: Out<u32>, levelp: Out<u32>, blocksizep: Out<u32>, addshufflep: Out<u32>) -> Outcome<()> = storage::blosc;
 }
