@@ -75,6 +75,11 @@ fn finish(command: &mut Command, program: &str) -> Outcome {
     // A build script that depends on these variables, such as ring's, would run again, and everything above it would be built again.
     let own = std::env::vars_os().map(|(name, _)| name).filter(|name| is_of_cargo(&name.to_string_lossy()));
     own.for_each(|name| _ = command.env_remove(name));
+    // Tests start hundreds of Python processes, each of which would compile every module that it imports.
+    if std::env::var_os("PYTHONPYCACHEPREFIX").is_none() {
+        command.env("PYTHONPYCACHEPREFIX", target().join("pycache"));
+    }
+    command.env_remove("PYTHONDONTWRITEBYTECODE");
     let status = command.status().map_err(|error| format!("{program} cannot be run: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}")) }
 }
