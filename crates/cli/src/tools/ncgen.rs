@@ -86,7 +86,7 @@ struct GenerateRequest {
 /// What becomes of the text.
 #[derive(Default, PartialEq, Eq)]
 enum Product {
-    /// Only faults are told.
+    /// Only faults are reported.
     #[default]
     Nothing,
     Dataset,
@@ -150,7 +150,7 @@ fn unread(error: &ncirrus::Error, text: &str) -> ToolFailure {
     }
 }
 
-/// Tells what of the text did not become values as it stands.
+/// Reports what of the text did not become values as it is written.
 fn print_changes(report: &GenerateReport) {
     print_cut(report);
     for note in &report.unfit {
