@@ -2,7 +2,6 @@
 use crate::run::{Outcome, command, command_in, project, target};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 
 /// The Python that has the peers: the one that `NCIRRUS_PEERS_PYTHON` names, otherwise the project's own environment.
 pub(crate) fn python() -> PathBuf {
@@ -23,6 +22,11 @@ pub(crate) fn cf_python() -> PathBuf {
 /// The Python that has Iris, which brings a good many packages of its own.
 fn iris_python() -> PathBuf {
     named("NCIRRUS_IRIS_PYTHON", ".venv-iris")
+}
+
+/// The Python that builds the site of the documentation and checks its spelling.
+pub(crate) fn site_python() -> PathBuf {
+    named("NCIRRUS_SITE_PYTHON", ".venv-site")
 }
 
 fn named(variable: &str, environment: &str) -> PathBuf {
@@ -133,14 +137,8 @@ pub(crate) fn python_packages(list: &str) -> Outcome {
 }
 
 /// Installs Python packages into the environment of a Python, which is created if it does not exist.
-fn packages(python: &Path, list: &str) -> Outcome {
-    if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
-        let folder = folder.to_string_lossy();
-        if command("python3", &["-m", "venv", &folder], &[]).is_err() {
-            apt(&["python3-venv"])?;
-            command("python3", &["-m", "venv", &folder], &[])?;
-        }
-    }
+pub(crate) fn packages(python: &Path, list: &str) -> Outcome {
+    one_at_a_time("environments", || environment(python))?;
     if with_uv(python, list).is_ok() {
         return Ok(());
     }
@@ -150,13 +148,32 @@ fn packages(python: &Path, list: &str) -> Outcome {
     pip(python, &["check", "--quiet"])
 }
 
+/// Creates the environment of a Python, if it does not exist.
+fn environment(python: &Path) -> Outcome {
+    if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
+        let folder = folder.to_string_lossy();
+        if command("python3", &["-m", "venv", &folder], &[]).is_err() {
+            apt(&["python3-venv"])?;
+            command("python3", &["-m", "venv", &folder], &[])?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs something that must not run twice at the same time: the stage `docs` installs packages while `peers` may still be
+/// installing others, in a process of its own.
+fn one_at_a_time<T>(name: &str, run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let path = target().join(format!("{name}.lock"));
+    let described = |error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::create_dir_all(target()).map_err(described)?;
+    let file = std::fs::File::create(&path).map_err(described)?;
+    file.lock().map_err(described)?;
+    run()
+}
+
 /// By uv, of the project's own environment: it takes a sixth of the processor time of pip, and environments share files.
 fn with_uv(python: &Path, list: &str) -> Outcome {
-    let own = self::python();
-    let uv = own.with_file_name(crate::run::program("uv"));
-    if !uv.exists() {
-        pip(&own, &["install", "--quiet", &format!("uv=={}", pin("uv")?)])?;
-    }
+    let uv = one_at_a_time("environments", uv)?;
     let (uv, python) = (uv.to_string_lossy(), python.to_string_lossy());
     // It does not read the settings of pip.
     let settings = [
@@ -169,6 +186,17 @@ fn with_uv(python: &Path, list: &str) -> Outcome {
     let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     command(&uv, &["pip", "install", "--quiet", "--python", &python, "-r", list], &settings)?;
     command(&uv, &["pip", "check", "--quiet", "--python", &python], &settings)
+}
+
+/// The program uv of the project's own environment; both are installed if they do not exist.
+fn uv() -> Result<PathBuf, String> {
+    let own = python();
+    let uv = own.with_file_name(crate::run::program("uv"));
+    if !uv.exists() {
+        environment(&own)?;
+        pip(&own, &["install", "--quiet", &format!("uv=={}", pin("uv")?)])?;
+    }
+    Ok(uv)
 }
 
 fn pip(python: &Path, arguments: &[&str]) -> Outcome {
@@ -184,9 +212,10 @@ pub(crate) fn debian(programs: &[(&str, &str)]) -> Outcome {
 }
 
 fn apt(packages: &[&str]) -> Outcome {
-    // Only one at a time may run.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock();
+    one_at_a_time("apt", || apt_alone(packages))
+}
+
+fn apt_alone(packages: &[&str]) -> Outcome {
     println!("installing {}", packages.join(", "));
     let sudo: &[&str] = if is_root() { &[] } else { &["sudo"] };
     let run = |rest: &[&str]| {
