@@ -7,8 +7,9 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// NOAA's monthly sea-surface temperatures (ERSST v5), of the corpus beside the project.
-const DATA: &str = "../shared/corpus/realdata/files/ersstv5_sst_2010-2020.nc";
+/// NOAA's monthly sea-surface temperatures (ERSST v5), of the corpus that tests read.
+const CORPUS: &str = "../shared/corpus";
+const DATA: &str = "realdata/files/ersstv5_sst_2010-2020.nc";
 const ADDRESS: &str = "s3://bucket/ersst.zarr";
 const FOLDER: &str = "docs/pictures";
 const MAX_BYTES: u64 = 200_000;
@@ -18,12 +19,13 @@ const MAX_BYTES: u64 = 200_000;
 pub(crate) fn make(arguments: &[String]) -> Outcome {
     let own = || target().join("release").join(program("ncirrus"));
     let ncirrus = std::env::var_os("NCIRRUS_BINARY").map_or_else(own, PathBuf::from);
-    let data = arguments.first().map_or_else(|| project().join(DATA), PathBuf::from);
+    let corpus = std::env::var_os("NCIRRUS_CORPUS").map_or_else(|| project().join(CORPUS), PathBuf::from);
+    let data = arguments.first().map_or_else(|| corpus.join(DATA), PathBuf::from);
     let folder = project().join(FOLDER);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{FOLDER}: {error}"))?;
     let server = S3Server::start()?;
     let shell = |arguments: &[&str]| shown(&ncirrus, arguments, &server);
-    let chunks = ["-c", "time/16,lat/30,lon/60", "-k", "zarr3"];
+    let chunks = ["-c", "sst:128,9,12", "-k", "zarr3"];
     shell(&[&["copy"], &chunks[..], &[&data.to_string_lossy(), ADDRESS]].concat())?;
     let sessions = [
         (format!("ncirrus info {ADDRESS}"), shell(&["info", ADDRESS])?),
@@ -31,7 +33,7 @@ pub(crate) fn make(arguments: &[String]) -> Outcome {
     ];
     let (terminal, html) = (folder.join("terminal.svg"), folder.join("html.png"));
     std::fs::write(&terminal, terminal::svg(&sessions)).map_err(|error| format!("{FOLDER}: {error}"))?;
-    let script = project().join("xtask/src/pictures/html.py");
+    let script = project().join("xtask/src/pictures/notebook.py");
     let arguments = [&script.to_string_lossy(), ADDRESS, &html.to_string_lossy()];
     let environment = server.environment();
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, &**value)).collect();
@@ -68,6 +70,8 @@ impl S3Server {
     fn start() -> Result<Self, String> {
         let mut command = Command::new(peers::python());
         command.arg(project().join("peers/moto_server.py")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // It logs every request.
+        command.stderr(Stdio::null());
         let mut process = command.spawn().map_err(|error| format!("moto cannot be run: {error}"))?;
         let mut line = String::new();
         let output = process.stdout.take().ok_or("moto has no output")?;
