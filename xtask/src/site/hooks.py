@@ -15,7 +15,8 @@ from mkdocs.structure.files import File, Files
 
 # The pages outside of docs.
 OUTSIDE = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASE.md", "SECURITY.md", "fuzz/README.md"]
-ITEM = re.compile(r"([-*+]|1\.) +\S")
+ITEM = re.compile(r" *([-*+]|1\.) +\S")
+ANY_ITEM = re.compile(r" *([-*+]|\d+\.) +\S")
 EXTERNAL = re.compile(r"<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//", re.IGNORECASE)
 
 
@@ -96,25 +97,32 @@ def anchor(title, separator):
 def as_on_github(markdown):
     """Lists and tables may follow a paragraph directly, and `|` is escaped in tables also within code."""
     lines = []
-    code = in_list = False
+    code = False
+    block = []
     for line in markdown.split("\n"):
         fence = re.match(r" *```", line)
-        if fence and not code:
-            # `rust,no_run` and `console no-run`: a language with options.
-            line = re.sub(r"(``` *\w+)[ ,].*", r"\1", line)
         if fence:
+            # `rust,no_run` and `console no-run`: a language with options.
+            line = line if code else re.sub(r"(``` *\w+)[ ,].*", r"\1", line)
             code = not code
         elif not code:
-            before = lines[-1] if lines else ""
-            is_item = bool(ITEM.match(line))
-            begins_table = line.startswith("|") and not before.startswith("|")
-            if before.strip() and ((is_item and not in_list) or (begins_table and not in_list)):
+            if block and interrupts(line, block):
                 lines.append("")
+                block = []
             if line.startswith("|"):
                 line = re.sub(r"`[^`]*`", lambda span: span[0].replace(r"\|", "|"), line)
-            in_list = is_item or (in_list and (not line.strip() or line.startswith(" ") or bool(before.strip())))
+        block = [*block, line] if line.strip() and not (code or fence) else []
         lines.append(line)
     return "\n".join(lines)
+
+
+def interrupts(line, block):
+    """Whether a line begins a list or a table after the lines of a paragraph."""
+    if line.startswith("|"):
+        return not any(line.startswith("|") for line in block)
+    # Within an item any number begins the next one, elsewhere a sentence may begin with a number.
+    item = ANY_ITEM if block[0].startswith(" ") else ITEM
+    return bool(item.match(line)) and not any(ANY_ITEM.match(line) for line in block)
 
 
 class ShortIndents(Extension):
