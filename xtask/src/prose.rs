@@ -63,21 +63,21 @@ fn passages(file: &str, read: impl Fn() -> Result<String, String>) -> Result<Vec
 
 /// Words in sequence, each with its alternatives.
 #[derive(Debug)]
-struct Phrase {
+struct WordPattern {
     begins_sentence: bool,
     words: Vec<Vec<String>>,
 }
 
-impl Phrase {
+impl WordPattern {
     fn parse(text: &str) -> Self {
         let words = text.trim_start_matches('^').split_whitespace();
         let words = words.map(|word| word.split('|').map(str::to_owned).collect()).collect();
         Self { begins_sentence: text.starts_with('^'), words }
     }
 
-    fn is_at(&self, words: &[Word], at: usize) -> bool {
+    fn is_at(&self, words: &[ProseWord], at: usize) -> bool {
         let Some(found) = words.get(at..at + self.words.len()) else { return false };
-        let same = |(wanted, found): (&Vec<String>, &Word)| {
+        let same = |(wanted, found): (&Vec<String>, &ProseWord)| {
             !found.is_mark() && wanted.iter().any(|word| word == "*" || *word == found.text)
         };
         let begins = !self.begins_sentence || found.first().is_some_and(|word| word.begins_sentence);
@@ -86,29 +86,31 @@ impl Phrase {
 }
 
 #[derive(Debug)]
-struct Rule {
-    phrase: Phrase,
-    except: Vec<Phrase>,
+struct PhraseRule {
+    phrase: WordPattern,
+    except: Vec<WordPattern>,
     instead: String,
 }
 
-struct Exception {
+struct AllowedPhrase {
     file: String,
-    words: Phrase,
+    words: WordPattern,
 }
 
-fn rules(table: &str) -> Vec<Rule> {
-    let rule = |[phrase, except, instead]: [&str; 3]| Rule {
-        phrase: Phrase::parse(phrase),
-        except: except.split(';').filter(|phrase| !phrase.is_empty()).map(Phrase::parse).collect(),
+fn rules(table: &str) -> Vec<PhraseRule> {
+    let rule = |[phrase, except, instead]: [&str; 3]| PhraseRule {
+        phrase: WordPattern::parse(phrase),
+        except: except.split(';').filter(|phrase| !phrase.is_empty()).map(WordPattern::parse).collect(),
         instead: instead.to_owned(),
     };
     rows(table).map(rule).collect()
 }
 
-fn exceptions(table: &str) -> Vec<Exception> {
-    let exception =
-        |[file, words, _]: [&str; 3]| Exception { file: file.to_owned(), words: Phrase::parse(words) };
+fn exceptions(table: &str) -> Vec<AllowedPhrase> {
+    let exception = |[file, words, _]: [&str; 3]| AllowedPhrase {
+        file: file.to_owned(),
+        words: WordPattern::parse(words),
+    };
     rows(table).map(exception).collect()
 }
 
@@ -122,13 +124,13 @@ fn rows(table: &str) -> impl Iterator<Item = [&str; 3]> {
 
 /// A word in small letters, or the mark that separates it from the next one.
 #[derive(Debug)]
-struct Word {
+struct ProseWord {
     text: String,
     line: usize,
     begins_sentence: bool,
 }
 
-impl Word {
+impl ProseWord {
     fn is_mark(&self) -> bool {
         self.text.starts_with(is_mark)
     }
@@ -139,8 +141,8 @@ fn is_mark(letter: char) -> bool {
     ".?!,;:()|".contains(letter)
 }
 
-fn words(passage: &Passage) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
+fn words(passage: &Passage) -> Vec<ProseWord> {
+    let mut found: Vec<ProseWord> = Vec::new();
     let mut begins_sentence = true;
     for (line, text) in (passage.line..).zip(passage.text.lines()) {
         let mut rest = text;
@@ -150,7 +152,7 @@ fn words(passage: &Passage) -> Vec<Word> {
             let (word, after) = rest.split_at(len);
             rest = after;
             if is_part(letter) || is_mark(letter) || letter == '`' {
-                found.push(Word { text: word.to_lowercase(), line, begins_sentence });
+                found.push(ProseWord { text: word.to_lowercase(), line, begins_sentence });
                 begins_sentence = ".?!:|".contains(letter) || (begins_sentence && word == "-");
             }
         }
@@ -158,7 +160,7 @@ fn words(passage: &Passage) -> Vec<Word> {
     found
 }
 
-struct Hit {
+struct PhraseHit {
     line: usize,
     start: usize,
     end: usize,
@@ -166,22 +168,22 @@ struct Hit {
 }
 
 /// Where a phrase occurs, except within the phrases that are allowed.
-fn hits(rule: &Rule, words: &[Word]) -> Vec<Hit> {
+fn hits(rule: &PhraseRule, words: &[ProseWord]) -> Vec<PhraseHit> {
     let len = rule.phrase.words.len();
     let found = (0..words.len()).filter(|at| rule.phrase.is_at(words, *at));
     let found = found.filter(|at| !rule.except.iter().any(|phrase| covers(phrase, words, *at, at + len)));
     found.map(|start| hit(rule, words, start, start + len)).collect()
 }
 
-fn hit(rule: &Rule, words: &[Word], start: usize, end: usize) -> Hit {
+fn hit(rule: &PhraseRule, words: &[ProseWord], start: usize, end: usize) -> PhraseHit {
     let around = words.get(start.saturating_sub(4)..(end + 4).min(words.len())).unwrap_or_default();
     let around: Vec<&str> = around.iter().map(|word| word.text.as_str()).collect();
     let line = words.get(start).map_or(0, |word| word.line);
-    Hit { line, start, end, message: format!("\"{}\"; rather {}", around.join(" "), rule.instead) }
+    PhraseHit { line, start, end, message: format!("\"{}\"; rather {}", around.join(" "), rule.instead) }
 }
 
 /// Whether a phrase that contains the words from `start` to `end` is there.
-fn covers(phrase: &Phrase, words: &[Word], start: usize, end: usize) -> bool {
+fn covers(phrase: &WordPattern, words: &[ProseWord], start: usize, end: usize) -> bool {
     let first = (end).saturating_sub(phrase.words.len());
     (first..=start).any(|at| phrase.is_at(words, at))
 }

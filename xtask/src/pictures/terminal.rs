@@ -20,17 +20,17 @@ pub(super) fn svg(sessions: &[(String, String)]) -> String {
         if !lines.is_empty() {
             lines.push(Vec::new());
         }
-        let prompt = Run {
+        let prompt = StyledText {
             column: 0,
             text: "$".to_owned(),
-            style: Style { colour: Some(PROMPT), ..Style::default() },
+            style: TextStyle { colour: Some(PROMPT), ..TextStyle::default() },
         };
-        let bold = Style { is_bold: true, ..Style::default() };
-        lines.push(vec![prompt, Run { column: 2, text: command.clone(), style: bold }]);
-        let mut style = Style::default();
+        let bold = TextStyle { is_bold: true, ..TextStyle::default() };
+        lines.push(vec![prompt, StyledText { column: 2, text: command.clone(), style: bold }]);
+        let mut style = TextStyle::default();
         lines.extend(output.lines().map(|line| runs(line, &mut style)));
     }
-    let columns = lines.iter().flatten().map(Run::end).max().unwrap_or(0).max(80);
+    let columns = lines.iter().flatten().map(StyledText::end).max().unwrap_or(0).max(80);
     let width = (f64::from(u32::try_from(columns).unwrap_or(80)) * CHARACTER).ceil() + 2.0 * 20.0;
     let height = BAR + lines.len() * LINE + MARGIN;
     let mut svg = format!(
@@ -52,13 +52,13 @@ pub(super) fn svg(sessions: &[(String, String)]) -> String {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Style {
+struct TextStyle {
     is_bold: bool,
     is_dim: bool,
     colour: Option<&'static str>,
 }
 
-impl Style {
+impl TextStyle {
     /// Applies the codes of an escape sequence, `1;36`.
     fn apply(&mut self, codes: &str) {
         for code in codes.split(';') {
@@ -82,13 +82,13 @@ impl Style {
 
 /// Text of one style, from a column on.
 #[derive(Debug, PartialEq)]
-struct Run {
+struct StyledText {
     column: usize,
     text: String,
-    style: Style,
+    style: TextStyle,
 }
 
-impl Run {
+impl StyledText {
     fn end(&self) -> usize {
         self.column + self.text.chars().count()
     }
@@ -112,8 +112,8 @@ impl Run {
 }
 
 /// The runs of a line; the style continues on the next one.
-fn runs(line: &str, style: &mut Style) -> Vec<Run> {
-    let mut found: Vec<Run> = Vec::new();
+fn runs(line: &str, style: &mut TextStyle) -> Vec<StyledText> {
+    let mut found: Vec<StyledText> = Vec::new();
     let mut column = 0;
     let mut pieces = line.split("\u{1b}[");
     let first = pieces.next().map(|text| (None, text));
@@ -124,7 +124,7 @@ fn runs(line: &str, style: &mut Style) -> Vec<Run> {
             style.apply(codes);
         }
         if !text.is_empty() {
-            let run = Run { column, text: text.to_owned(), style: *style };
+            let run = StyledText { column, text: text.to_owned(), style: *style };
             column = run.end();
             found.push(run);
         }
@@ -138,12 +138,12 @@ mod tests {
 
     #[test]
     fn escapes_become_styles() {
-        let mut style = Style::default();
+        let mut style = TextStyle::default();
         let line = runs("\u{1b}[1msst\u{1b}[0m  \u{1b}[36mfloat\u{1b}[0m (x)", &mut style);
         let texts: Vec<_> = line.iter().map(|run| (run.column, run.text.as_str(), run.style)).collect();
-        let bold = Style { is_bold: true, ..Style::default() };
-        let cyan = Style { colour: Some("#56d4dd"), ..Style::default() };
-        let plain = Style::default();
+        let bold = TextStyle { is_bold: true, ..TextStyle::default() };
+        let cyan = TextStyle { colour: Some("#56d4dd"), ..TextStyle::default() };
+        let plain = TextStyle::default();
         assert_eq!(texts, [(0, "sst", bold), (3, "  ", plain), (5, "float", cyan), (10, " (x)", plain)]);
         assert_eq!(style, plain);
     }

@@ -13,7 +13,7 @@ c_functions! {
     ROWS, "ncirrus.h";
     /// The version of ncirrus.
     fn nci_version() -> ConstText = own_interface::version;
-    /// What went wrong in the last call of this thread that failed: object, place and value. It is kept until the next failure.
+    /// What went wrong in the last call of this thread that failed: object, place and value. It stands until the next one.
     fn nci_last_error() -> LastErrorText =>
         LastErrorText;
     /// Sets a key of ncirrus's configuration for what is opened from now on.
