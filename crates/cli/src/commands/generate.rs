@@ -97,7 +97,7 @@ fn options<'a>(args: &Args) -> Result<GenerateOptions<'a>> {
         .overwrite_any(args.overwrite.is_any()))
 }
 
-/// Reports where the text is longer than its variable.
+/// Tells where the text is longer than what it is for.
 pub(crate) fn print_cut(report: &GenerateReport) {
     for (path, line) in &report.cut {
         crate::message::print(format_args!(

@@ -62,7 +62,7 @@ impl ToolLine {
     /// What `-L N` asks for: requests are logged as `NCTRACING=N` does it.
     ///
     /// # Errors
-    /// When it is not a number.
+    /// When it is no number.
     pub(super) fn trace_level(&self) -> Result<Option<u64>, ToolFailure> {
         let Some(text) = self.value('L') else { return Ok(None) };
         let level = text.parse().map_err(|_| ToolFailure::new(1, format!("invalid log level: {text}")))?;

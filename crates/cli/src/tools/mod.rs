@@ -154,8 +154,8 @@ impl NetcdfTool {
     }
 }
 
-/// The tool that the program was called as: the last part of its name, without `.exe`. A name that only begins as theirs do
-/// is an error.
+/// The tool that the program was called as: the last part of its name, without `.exe`. A name that begins as theirs do
+/// and is none is an error.
 pub(crate) enum CalledAs {
     Ncirrus,
     Tool(&'static NetcdfTool),

@@ -86,7 +86,7 @@ struct GenerateRequest {
 /// What becomes of the text.
 #[derive(Default, PartialEq, Eq)]
 enum Product {
-    /// Only faults are reported.
+    /// Only faults are told.
     #[default]
     Nothing,
     Dataset,
@@ -150,7 +150,7 @@ fn unread(error: &ncirrus::Error, text: &str) -> ToolFailure {
     }
 }
 
-/// Reports what of the text did not become values as it is written.
+/// Tells what of the text did not become values as it stands.
 fn print_changes(report: &GenerateReport) {
     print_cut(report);
     for note in &report.unfit {
