@@ -3,8 +3,8 @@
 //! variables, by DAP2 and DAP4), `series` (one point of 128 steps), `scattered` (100 boxes of one variable), `read2` and
 //! `read4` (512 MiB of float32).
 //!
-//! The server computes its values; nothing is read from FOLDER. What it was asked for since it was last asked for them
-//! stands in the response `counts`.
+//! The server computes its values; nothing is read from FOLDER. The response `counts` lists the requests since it was last
+//! requested.
 use crate::data::{POINT, SHAPE, STEP, field};
 use crate::{Failure, timed};
 use ncirrus::{Atomic, Attribute, Dataset, DimensionLen, OpenOptions, Selection, Session, Values, VarId};

@@ -197,7 +197,7 @@ fn logs(folder: &Path, program: &str) -> Result<Vec<PathBuf>, String> {
     Ok(names.filter(|name| is_log(name)).map(|name| folder.join(name)).collect())
 }
 
-/// The number of different errors that valgrind tells at the end. A process that is killed has no end.
+/// The number of different errors that valgrind reports at the end. A process that is killed has no end.
 fn contexts(log: &str) -> usize {
     let described = log.lines().rev().find_map(|line| line.split_once(" errors from ")?.1.split(' ').next());
     described.and_then(|count| count.parse().ok()).unwrap_or(0)

@@ -148,7 +148,7 @@ fn check_bound(candidate: &Candidate, library: &Path) -> Outcome {
         _ = fs::remove_file(entry.path());
     }
     println!("{} names are bound to ours", names.len() - others.len());
-    // It imports that many; fewer would mean that the loader tells them in other words.
+    // It imports that many; fewer would mean that the loader's output has another form.
     if names.len() < 100 || !others.is_empty() {
         return Err(format!("{} names are bound, not to ours: {others:?}", names.len()));
     }

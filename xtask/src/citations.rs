@@ -224,7 +224,7 @@ fn missing_files(root: &Path, file: &str, text: &str) -> Vec<String> {
 }
 
 /// All files of the project that may cite something.
-fn files(root: &Path) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {

@@ -22,14 +22,20 @@ mod netcdf_c;
 mod netcdf_source;
 mod netcdf_tools;
 mod package;
+mod pages;
 mod papers;
 mod peers;
+mod pictures;
 mod programs;
+mod prose;
 mod python;
 mod run;
 mod sanitize;
+mod site;
+mod spelling;
 mod stages;
 mod suites;
+mod text;
 mod unlisted;
 
 use run::{Outcome, cargo};
@@ -62,8 +68,18 @@ const TASKS: &[Task] = &[
     Task { name: "features", about: "compile without each feature", run: |_| features() },
     Task {
         name: "docs",
-        about: "check what is cited, build the documentation, warnings are errors",
+        about: "check citations, links, prose and spelling, build the documentation, warnings are errors",
         run: |_| docs(),
+    },
+    Task {
+        name: "site",
+        about: "build the site of the documentation in target/site",
+        run: |_| site::build(),
+    },
+    Task {
+        name: "pictures",
+        about: "make the pictures of the README anew, with the release build: [FOLDER OF DATA]",
+        run: pictures::make,
     },
     Task { name: "unit", about: "run the tests (arguments go to cargo test)", run: suites::unit },
     Task {
@@ -232,10 +248,14 @@ fn features() -> Outcome {
     Ok(())
 }
 
-/// Checks citations, and the documentation of the libraries; the comments of the command are its help.
+/// Checks the pages, builds their site and the documentation of the libraries; the comments of the command are its help.
 fn docs() -> Outcome {
     citations::check()?;
     papers::check()?;
+    pages::check()?;
+    prose::check()?;
+    spelling::check()?;
+    site::build()?;
     let commands = ["ncirrus-cli", "ncirrus-bench", "ncirrus-fuzz", "xtask"].map(|name| ["--exclude", name]);
     let arguments = [&["doc", "--quiet", "--workspace", "--no-deps"], commands.as_flattened()].concat();
     run::command("cargo", &arguments, &[("RUSTDOCFLAGS", "-D warnings")])

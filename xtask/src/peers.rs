@@ -1,12 +1,17 @@
 //! The programs that tests compare with: Debian's netCDF tools, and a Python environment of the project's own.
 use crate::run::{Outcome, command, command_in, project, target};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 
 /// The Python that has the peers: the one that `NCIRRUS_PEERS_PYTHON` names, otherwise the project's own environment.
 pub(crate) fn python() -> PathBuf {
     named("NCIRRUS_PEERS_PYTHON", ".venv")
+}
+
+/// The Python that builds the site of the documentation and checks its spelling.
+pub(crate) fn site_python() -> PathBuf {
+    named("NCIRRUS_SITE_PYTHON", ".venv-site")
 }
 
 /// The Python that has cfdm and CFAPyX: the one that `NCIRRUS_CFA_PYTHON` names, otherwise an environment of the
@@ -133,14 +138,8 @@ pub(crate) fn python_packages(list: &str) -> Outcome {
 }
 
 /// Installs Python packages into the environment of a Python, which is created if it does not exist.
-fn packages(python: &Path, list: &str) -> Outcome {
-    if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
-        let folder = folder.to_string_lossy();
-        if command("python3", &["-m", "venv", &folder], &[]).is_err() {
-            apt(&["python3-venv"])?;
-            command("python3", &["-m", "venv", &folder], &[])?;
-        }
-    }
+pub(crate) fn packages(python: &Path, list: &str) -> Outcome {
+    environment(python)?;
     if with_uv(python, list).is_ok() {
         return Ok(());
     }
@@ -150,13 +149,33 @@ fn packages(python: &Path, list: &str) -> Outcome {
     pip(python, &["check", "--quiet"])
 }
 
+/// Creates the environment of a Python if it does not exist.
+fn environment(python: &Path) -> Outcome {
+    let _one = one_at_a_time("environments")?;
+    if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
+        let folder = folder.to_string_lossy();
+        if command("python3", &["-m", "venv", &folder], &[]).is_err() {
+            apt(&["python3-venv"])?;
+            command("python3", &["-m", "venv", &folder], &[])?;
+        }
+    }
+    Ok(())
+}
+
+/// A lock on an installation, which is held until it is dropped: the stage `docs` installs packages while `peers`, a process of
+/// its own, may still be installing others. The order of these locks is `uv`, `environments`, `apt`.
+fn one_at_a_time(what: &str) -> Result<File, String> {
+    let path = target().join(format!("{what}.lock"));
+    let described = |error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::create_dir_all(target()).map_err(described)?;
+    let file = File::create(&path).map_err(described)?;
+    file.lock().map_err(described)?;
+    Ok(file)
+}
+
 /// By uv, of the project's own environment: it takes a sixth of the processor time of pip, and environments share files.
 fn with_uv(python: &Path, list: &str) -> Outcome {
-    let own = self::python();
-    let uv = own.with_file_name(crate::run::program("uv"));
-    if !uv.exists() {
-        pip(&own, &["install", "--quiet", &format!("uv=={}", pin("uv")?)])?;
-    }
+    let uv = uv()?;
     let (uv, python) = (uv.to_string_lossy(), python.to_string_lossy());
     // It does not read the settings of pip.
     let settings = [
@@ -169,6 +188,18 @@ fn with_uv(python: &Path, list: &str) -> Outcome {
     let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     command(&uv, &["pip", "install", "--quiet", "--python", &python, "-r", list], &settings)?;
     command(&uv, &["pip", "check", "--quiet", "--python", &python], &settings)
+}
+
+/// The program uv of the project's own environment; both are installed if they do not exist.
+fn uv() -> Result<PathBuf, String> {
+    let _one = one_at_a_time("uv")?;
+    let own = python();
+    let uv = own.with_file_name(crate::run::program("uv"));
+    if !uv.exists() {
+        environment(&own)?;
+        pip(&own, &["install", "--quiet", &format!("uv=={}", pin("uv")?)])?;
+    }
+    Ok(uv)
 }
 
 fn pip(python: &Path, arguments: &[&str]) -> Outcome {
@@ -184,9 +215,7 @@ pub(crate) fn debian(programs: &[(&str, &str)]) -> Outcome {
 }
 
 fn apt(packages: &[&str]) -> Outcome {
-    // Only one at a time may run.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock();
+    let _one = one_at_a_time("apt")?;
     println!("installing {}", packages.join(", "));
     let sudo: &[&str] = if is_root() { &[] } else { &["sudo"] };
     let run = |rest: &[&str]| {

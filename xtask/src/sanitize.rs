@@ -49,7 +49,7 @@ fn address() -> Outcome {
 /// Plugins leak what they keep, which is not our fault. C libraries have tables of the same name, each with its own.
 const ASAN: &str = "allocator_may_return_null=1:detect_leaks=0:detect_odr_violation=0:detect_stack_use_after_return=1:strict_string_checks=1";
 
-/// As with the other one, allocations that are too large answer null: tests want that to be told.
+/// As with the other one, allocations that are too large return null: tests expect an error.
 const TSAN: &str = "halt_on_error=0:allocator_may_return_null=1";
 
 fn thread() -> Outcome {
@@ -63,7 +63,7 @@ fn thread() -> Outcome {
     test("thread", &compiler.host, &["-Zbuild-std"], &environment)
 }
 
-/// Flags of unstable features are accepted by any compiler if it is told to.
+/// Any compiler accepts flags of unstable features with the right variable.
 fn test(name: &str, host: &str, more: &[&str], environment: &[(&str, &str)]) -> Outcome {
     let folder = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
     let folder = format!("{folder}/sanitize-{name}");

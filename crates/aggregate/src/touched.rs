@@ -93,7 +93,7 @@ impl TouchedCells {
 }
 
 /// The halves of a region that may touch more than this many parts, cut where a block begins: along the slowest
-/// possible axis, so that each reads entries that lie together.
+/// possible axis, so that each reads adjacent entries.
 pub(crate) fn halves(cuts: &[AxisCells], region: &Region, max: u64) -> Option<[Region; 2]> {
     let ranges = region.start.iter().zip(&region.count);
     let ranges = ranges.map(|(start, count)| *start..start.saturating_add(*count));

@@ -245,7 +245,7 @@ impl CallHandle {
     }
 }
 
-/// What is asked of one variable is told of all of them before the group is looked up.
+/// Rejects `NC_GLOBAL` for an inquiry about one variable, before the group is looked up.
 ///
 /// # Errors
 /// `NC_EBADID`, `NC_EGLOBAL`.

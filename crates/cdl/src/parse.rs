@@ -120,7 +120,7 @@ pub struct Definitions {
     pub model: Model,
     /// What `_Format` says.
     pub format: Option<Format>,
-    /// Whether special attributes other than `_Format` tell how variables are stored.
+    /// Whether special attributes other than `_Format` determine how variables are stored.
     pub chosen_storage: bool,
     /// Values of `_Filter` and `_Codecs`, which whoever knows codecs puts into the model.
     pub filters: Vec<FilterText>,
@@ -135,7 +135,7 @@ impl Definitions {
         &self.notes.0
     }
 
-    /// The variables that stand in data sections, in their order; one that stands there twice comes twice.
+    /// The variables of the data sections, in their order; one that is assigned twice is returned twice.
     pub fn assigned(&self) -> impl Iterator<Item = VarId> + '_ {
         self.data.iter().map(|statement| statement.variable)
     }
@@ -150,7 +150,7 @@ pub struct FilterText {
     pub words: FilterWords,
     /// The attribute's value.
     pub text: String,
-    /// Where the value stands.
+    /// The position of the value.
     pub place: Place,
 }
 
@@ -161,7 +161,7 @@ impl FilterText {
     }
 }
 
-/// How filters are told.
+/// The form in which filters are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FilterWords {
     /// `_Filter`: HDF5's numbers and parameters.
@@ -237,7 +237,7 @@ pub fn definitions(text: &dyn CdlText, options: &ParseOptions) -> Result<Definit
 }
 
 /// Reads the data sections of a text whose definitions were read with the same options. A fault in one variable's values does
-/// not keep others from being read: all faults are told together, after blocks may have been given to the sink.
+/// not keep others from being read: all faults are reported together, after blocks may have been given to the sink.
 ///
 /// # Errors
 /// As [`definitions`], and what the sink fails with.

@@ -25,7 +25,7 @@ pub(crate) fn print_lines(text: &str) {
 /// Prints a fault of a CDL text with its line and a caret.
 pub(crate) fn print_fault(fault: &CdlFault, name: &str) {
     let display = fault.display(name).to_string();
-    // Tabs are as wide as blanks, so that the caret stands where it should.
+    // Tabs are as wide as blanks, so that the caret is below the fault.
     let lines = display.lines().map(|line| plain(&line.replace('\t', " ")));
     let lines: Vec<String> = lines.collect();
     _ = writeln!(std::io::stderr().lock(), "{}", lines.join("\n"));

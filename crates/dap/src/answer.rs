@@ -4,7 +4,7 @@ use crate::lex::{TokenReader, WordRule};
 use crate::{ServerError, shortened, xml};
 use ncirrus_layout::{Error, ErrorKind, Result};
 
-/// How much of an answer is looked at to tell what it is.
+/// How much of an answer is read to detect its kind.
 const LOOKED_AT: usize = 64 << 10;
 
 /// What an answer is by its first bytes.
@@ -31,7 +31,7 @@ pub enum AnswerKind {
     Other,
 }
 
-/// Tells what an answer is.
+/// Detects the kind of an answer.
 pub fn classify(body: &[u8]) -> AnswerKind {
     let text = text_start(body);
     if text.is_empty() {
@@ -70,7 +70,7 @@ pub fn refuse_error(body: &[u8], wanted: &str) -> Result<()> {
     }
 }
 
-/// The error of DAP2 that stands somewhere in these bytes.
+/// The error of DAP2 that is somewhere in these bytes.
 pub(crate) fn error_within(bytes: &[u8]) -> Option<ServerError> {
     let starts = bytes.windows(5).enumerate().filter(|(_, word)| word.eq_ignore_ascii_case(b"error"));
     let mut found = starts.filter_map(|(at, _)| error_at(&bytes[at..]));

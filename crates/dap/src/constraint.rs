@@ -153,7 +153,7 @@ impl Dap2Constraint {
     }
 
     /// As [`project`](Self::project), with the ranges of each name's own dimensions behind it: those of arrays of
-    /// structures stand inside the path.
+    /// structures are inside the path.
     pub fn project_parts(&mut self, path: &[(&WireName, &[QueryRange])]) {
         let part = |(name, ranges): &(&WireName, &[QueryRange])| {
             let ranges: String = ranges.iter().map(QueryRange::to_string).collect();

@@ -63,7 +63,7 @@ fn advance(at: &mut [u64], axes: &[QueryAxis], used: usize) -> bool {
     false
 }
 
-/// Where the element at these positions of the box stands in the array.
+/// The position in the array of the element at these positions of the box.
 fn offset(shape: &[u64], axes: &[QueryAxis], at: &[u64]) -> Option<usize> {
     let mut offset = 0_u64;
     for ((len, axis), index) in shape.iter().zip(axes).zip(at) {

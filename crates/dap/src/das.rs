@@ -5,7 +5,7 @@ use crate::{DdsType, WireName};
 use ncirrus_layout::{Limits, Result};
 use ncirrus_model::{Strings, Values};
 
-/// A DAS: what stands directly under `Attributes`.
+/// A DAS: the items directly under `Attributes`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Das {
     /// Attributes and containers in order.

@@ -203,7 +203,7 @@ impl DdsParser<'_, '_> {
         Ok(dims)
     }
 
-    /// What stands in brackets: `size`, `name = size` or `= size`.
+    /// The text in brackets: `size`, `name = size` or `= size`.
     fn dimension(&mut self) -> Result<DdsDimension> {
         let mut name = None;
         let mut token = self.tokens.next()?;

@@ -114,7 +114,7 @@ impl Dmr {
     /// Parses a DMR.
     ///
     /// # Errors
-    /// The server's own error if the document is one; `Malformed` for what is no DMR, with the place; `Limit` for more
+    /// The server's own error if the document is one; `Malformed` for other documents, with the place; `Limit` for more
     /// bytes, levels, dimensions or elements than are allowed.
     pub fn parse(document: &[u8], limits: &ncirrus_layout::Limits) -> Result<Self> {
         parser::parse(document, limits)

@@ -27,15 +27,15 @@ pub struct DodsValues {
 }
 
 impl DodsAnswer {
-    /// Reads what stands before the data.
+    /// Reads the part before the data.
     ///
     /// # Errors
-    /// What the server says if the answer is an error or a web page; `Malformed` if it is no DDS, or ends before its
+    /// What the server says if the answer is an error or a web page; `Malformed` if it is not a DDS, or ends before its
     /// data.
     pub fn parse(body: &Bytes, limits: &Limits) -> Result<Self> {
         refuse_error(body, "data of DAP2")?;
         let Some((end, start)) = data_mark(body) else {
-            // The DDS tells best what is wrong; if it is whole, the data are missing.
+            // The DDS shows best what is wrong; if it is whole, the data are missing.
             limit::document(body.len(), "the DDS", limits)?;
             Dds::parse(body, limits)?;
             return Err(Error::malformed("the answer is truncated: no data follow the DDS"));
@@ -44,7 +44,7 @@ impl DodsAnswer {
         Ok(Self { dds, data: body.slice(start..) })
     }
 
-    /// Bytes of the data. Where the structure tells the length ([`Dds::exact_len`]), fewer are a truncated answer.
+    /// Bytes of the data. Where the structure determines the length ([`Dds::exact_len`]), fewer are a truncated answer.
     pub fn data_len(&self) -> u64 {
         self.data.len() as u64
     }
@@ -52,7 +52,7 @@ impl DodsAnswer {
     /// The values of all variables.
     ///
     /// # Errors
-    /// The server's own error if it stands where values should be; `Malformed` if counts differ from the DDS or the
+    /// The server's own error if it is in the place of values; `Malformed` if counts differ from the DDS or the
     /// answer is truncated; `Limit` for more rows or longer strings than are allowed. The place of the offset is counted
     /// from the first byte of the data.
     pub fn values(&self, peculiarities: XdrPeculiarities, limits: &Limits) -> Result<DodsValues> {

@@ -26,7 +26,7 @@ pub struct DapDriver {
     hosts: Arc<Mutex<HashMap<String, Arc<AtomicBool>>>>,
 }
 
-/// Bytes that tell what a response is.
+/// Bytes from which the kind of a response is detected.
 const FIRST_READ: u64 = 512;
 
 impl Driver for DapDriver {
@@ -181,7 +181,7 @@ fn parse_dds(bytes: &[u8], view: &dyn View) -> Result<Dds> {
     Dds::parse(bytes, view.limits())
 }
 
-/// What only data tell: the rows of sequences, and lengths of strings. What came for that is kept, but of files, which are
+/// What only the data contain: the rows of sequences, and lengths of strings. What came for that is kept, but of files, which are
 /// near.
 fn facts_of(
     view: &dyn View,
@@ -248,7 +248,7 @@ type StringLengths = HashMap<Vec<usize>, u64>;
 /// The place of a variable or member in the DDS, and its path.
 type StringPath<'a> = (Vec<usize>, Vec<&'a WireName>);
 
-/// Bytes of the longest string of each of these variables, and the answer that tells them, if one was needed: characters
+/// Bytes of the longest string of each of these variables, and the answer that contains them, if one was needed: characters
 /// have a dimension, and no string is cut.
 fn longest_of(
     view: &dyn View,
@@ -278,7 +278,7 @@ fn longest_of(
     Ok((lengths, Some(bytes)))
 }
 
-/// The rows of a sequence, and the answer that tells them.
+/// The rows of a sequence, and the answer that contains them.
 fn rows_of(view: &dyn View, place: &DapPlace, column: &SequenceColumn<'_>) -> Step<(u64, Bytes)> {
     let mut constraint: Dap2Constraint = place.constraint.selections_only();
     constraint.project(&column.path, &[]);

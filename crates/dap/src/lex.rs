@@ -23,7 +23,7 @@ pub(crate) enum TokenKind<'a> {
     Mark(u8),
     /// A name, keyword or number.
     Word(&'a str),
-    /// What stands between quotes, its escapes as written.
+    /// The text between quotes, its escapes as written.
     Quoted(&'a str),
     /// The end of the text.
     End,
@@ -184,7 +184,7 @@ fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b || byte == 0
 }
 
-/// The error of a token that cannot stand where it does.
+/// The error of a token that is not allowed in its place.
 pub(crate) fn unexpected(token: Token<'_>, wanted: &str) -> Error {
     Error::malformed(format!("{} where {wanted} should be", token.kind)).at_offset(token.at as u64)
 }

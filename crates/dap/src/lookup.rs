@@ -31,8 +31,8 @@ impl Dds {
         Some((place, variable))
     }
 
-    /// The bytes of an answer's data, from the mark on, if the structure alone tells: without strings and sequences.
-    /// Where values have no strings, only this length tells an error text among them.
+    /// The bytes of an answer's data, from the mark on, if the structure alone determines them: without strings and sequences.
+    /// Where values have no strings, only this length distinguishes an error text from them.
     pub fn exact_len(&self) -> Option<u64> {
         sum(self.variables.iter().map(exact_len))
     }
@@ -79,7 +79,7 @@ fn exact_len(variable: &DdsVariable) -> Option<u64> {
     bytes.checked_next_multiple_of(4)?.checked_add(counts)
 }
 
-/// The bytes of one element that is in no array of its own, if its structure alone tells.
+/// The bytes of one element that is not in an array of its own, if its structure alone determines them.
 pub(crate) fn element_len(kind: &DdsKind) -> Option<u64> {
     match kind {
         DdsKind::Atomic(DdsType::String | DdsType::Url) | DdsKind::Sequence(_) => None,

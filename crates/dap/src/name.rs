@@ -11,7 +11,7 @@ pub struct WireName {
 }
 
 impl WireName {
-    /// A name as a document writes it. Escapes that are no UTF-8 stay as they are.
+    /// A name as a document writes it. Escapes that are not UTF-8 stay as they are.
     pub fn new(wire: &str) -> Self {
         let decoded =
             percent_decode_str(wire).decode_utf8().map_or_else(|_| wire.to_owned(), |text| text.into());

@@ -1,4 +1,4 @@
-//! Paths of DAP4: names between slashes, `\` before what is no separator (docs/spec/dap.md 6.1).
+//! Paths of DAP4: names between slashes, `\` before characters that are not separators (docs/spec/dap.md 6.1).
 
 /// The names of a path.
 pub(crate) fn segments(path: &str) -> Vec<String> {
@@ -27,7 +27,7 @@ pub(crate) fn escaped(name: &str) -> String {
     out
 }
 
-/// The path of a variable or member as errors tell it, and as the model has it: groups and variable between slashes,
+/// The path of a variable or member as errors show it, and as the model has it: groups and variable between slashes,
 /// members after dots.
 pub(crate) fn shown_path<'a>(
     groups: impl IntoIterator<Item = &'a str>,

@@ -37,7 +37,7 @@ pub(crate) struct ArrivedAnswer {
     /// The paths of the columns or strings that were asked for.
     pub(crate) paths: Vec<Vec<WireName>>,
     pub(crate) body: Bytes,
-    /// Whether it tells the rows of a sequence.
+    /// Whether it determines the number of rows of a sequence.
     pub(crate) counts_rows: bool,
 }
 

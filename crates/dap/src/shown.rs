@@ -1,4 +1,4 @@
-//! Datasets as they are shown: definitions of netCDF-4, and where each variable stands in answers.
+//! Datasets as they are shown: definitions of netCDF-4, and the place of each variable in answers.
 pub(crate) mod dap2;
 pub(crate) mod dap4;
 mod fill;
@@ -18,7 +18,7 @@ pub(crate) struct ShownDataset {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Where a variable's values stand in answers.
+/// The place of a variable's values in answers.
 #[derive(Debug, Clone)]
 pub(crate) struct ShownVariable {
     pub(crate) wire: WirePath,

@@ -11,7 +11,7 @@ const STRING_BYTES: u64 = 256 << 20;
 /// What is known of the server that an answer comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct XdrPeculiarities {
-    /// A scalar `Byte` stands in the first of its four bytes, not in the last (pydap).
+    /// A scalar `Byte` is in the first of its four bytes, not in the last (pydap).
     pub first_byte: bool,
 }
 

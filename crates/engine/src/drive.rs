@@ -139,7 +139,7 @@ impl DriveContext {
         InFlight::at_most(self.snapshot.store().facts().concurrency)
     }
 
-    /// A failed request does not end the drive: the step is told, and may do without the object.
+    /// A failed request does not end the drive: the step gets the error, and may do without the object.
     async fn fetch_objects(
         &self,
         requests: Vec<(ObjectId, Want)>,

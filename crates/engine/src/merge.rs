@@ -2,7 +2,7 @@
 use ncirrus_layout::{Limits, ObjectId, Result};
 use std::ops::Range;
 
-/// A request for bytes of one object, and for whom they are.
+/// A request for bytes of one object, with the parts that need them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MergedRequest<T> {
     /// The object.

@@ -61,8 +61,8 @@ pub(crate) fn named(hints: &AddressHints, drivers: &[Arc<dyn Driver>]) -> Result
     driver.cloned().ok_or_else(absent).map(Some)
 }
 
-/// The driver of Zarr, if the mode says that the dataset is one and it can be opened although nothing tells so: a folder
-/// of arrays that is no group, which netCDF-C reads.
+/// The driver of Zarr, if the mode says that the dataset is one and it can be opened without metadata of a root: a folder
+/// of arrays that is not a group, which netCDF-C reads.
 pub(crate) async fn by_mode(
     context: &DriveContext,
     root: &ObjectId,
@@ -74,11 +74,11 @@ pub(crate) async fn by_mode(
     context.drive(|view| driver.open(view, root, options)).await.ok().map(|_| Arc::clone(driver))
 }
 
-/// The modes that name a protocol, the preferred one first: what is at such an address cannot be told by its first bytes.
+/// The modes that name a protocol, the preferred one first: the first bytes at such an address do not show the format.
 pub(crate) const PROTOCOLS: [&str; 2] = ["dap4", "dap2"];
 
 /// The modes that name a tree of objects. What a web server shows at the address itself, such as a page about the dataset,
-/// then tells nothing about what is below.
+/// is then unrelated to the objects below.
 const TREE_MODES: [&str; 3] = ["nczarr", "zarr", "zarr3"];
 
 /// What is requested first.

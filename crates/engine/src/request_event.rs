@@ -1,4 +1,4 @@
-//! What the library tells of a request through `tracing` (`docs/network.md`).
+//! What the library reports of a request through `tracing` (`docs/network.md`).
 use std::fmt::{Debug, Write};
 use tracing::Event;
 use tracing::field::{Field, Visit};

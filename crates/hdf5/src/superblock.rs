@@ -35,8 +35,8 @@ fn find_from(view: &dyn View, object: &ObjectId, first: &ObjectBytes) -> Step<Op
     Ok(far.into_iter().flatten().next())
 }
 
-/// The end of a file in memory, as its superblock has it (docs/spec/hdf5-netcdf4.md A.2, A.3): the library takes what
-/// lies behind for no part of the file. `None` if the bytes are not an HDF5 file, or end before it.
+/// The end of a file in memory, as its superblock has it (docs/spec/hdf5-netcdf4.md A.2, A.3): the library ignores the bytes
+/// after it. `None` if the bytes are not an HDF5 file, or end before it.
 #[must_use]
 pub fn end_of_file(bytes: &[u8]) -> Option<u64> {
     if FOREIGN.iter().any(|magic| bytes.starts_with(magic)) {

@@ -36,7 +36,7 @@ pub struct HttpStore {
     /// The path for the empty key.
     slash: &'static str,
     query: Option<String>,
-    /// Whether the server computes its answers: they are no objects with ranges and states.
+    /// Whether the server computes its answers: they are not objects with ranges and states.
     computes: bool,
     /// The credentials.
     login: Option<HttpLogin>,

@@ -30,7 +30,7 @@ pub fn uncovered(region: &Region, boxes: &[&Region], limits: &Limits) -> Result<
     Ok(left)
 }
 
-/// A region in two: what lies before an index along an axis, and the rest.
+/// A region in two: the part before an index along an axis, and the rest.
 pub fn split_region(region: &Region, axis: usize, at: u64) -> Option<[Region; 2]> {
     let (mut first, mut second) = (region.clone(), region.clone());
     let before = at.checked_sub(*region.start.get(axis)?)?;

@@ -10,7 +10,7 @@ pub trait Driver: Debug + Send + Sync {
     /// Short name for messages, such as `classic` or `zarr`.
     fn name(&self) -> &'static str;
 
-    /// How certain the format is that the object (or what lies below it) is of its kind.
+    /// How certain the format is that the object (or the tree below it) is of its kind.
     ///
     /// # Errors
     /// A need, or the failure to read. A different format is not an error but [`Confidence::No`].
@@ -81,7 +81,7 @@ pub struct OpenOptions {
     pub lenient: bool,
     /// Whose view of the dataset is shown.
     pub view: DatasetView,
-    /// Open the dataset only in this state, as an earlier opening told it: its tag.
+    /// Open the dataset only in this state, as an earlier opening reported it: its tag.
     pub expected_tag: Option<String>,
     /// What the dataset's address says besides its place; opening an address sets it.
     pub address: AddressHints,
@@ -172,7 +172,7 @@ impl OpenOptions {
         self
     }
 
-    /// Open the dataset only in this state, as an earlier opening told it: its tag.
+    /// Open the dataset only in this state, as an earlier opening reported it: its tag.
     #[must_use]
     pub fn expected_tag(mut self, tag: impl Into<Option<String>>) -> Self {
         self.expected_tag = tag.into();

@@ -35,7 +35,7 @@ pub enum ErrorKind {
     },
     /// The data: damaged, or not of their declared format.
     Malformed,
-    /// Nobody: the feature is not supported.
+    /// No action helps: the feature is not supported.
     Unsupported,
     /// The caller: a limit on bytes, depth or counts was reached.
     Limit,
@@ -47,7 +47,7 @@ pub enum ErrorKind {
     Missing,
     /// The caller: an argument is wrong.
     Invalid,
-    /// Nobody: the caller ended a wait, as by Ctrl-C.
+    /// No action is needed: the caller ended a wait, as by Ctrl-C.
     Interrupted,
     /// ncirrus: a violated invariant of the library.
     Internal,

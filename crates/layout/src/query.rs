@@ -59,7 +59,7 @@ pub type PutElements<'a> = dyn FnMut(u64, &[u8]) -> Result<()> + Send + 'a;
 /// Decodes the answer to the query for one box while it arrives.
 pub trait QueryDecoder: Debug + Send {
     /// Takes the next bytes of the answer, and puts the elements that they complete. Of the answer itself it keeps no
-    /// more than it needs to tell what is wrong, if elements can be put before its end.
+    /// more than an error message needs, if elements can be put before its end.
     ///
     /// # Errors
     /// As [`QuerySource::decode`], and those of `put`.
@@ -75,7 +75,7 @@ pub trait QueryDecoder: Debug + Send {
 
 /// Turns boxes into requests and decodes the answers, for all variables of a dataset.
 ///
-/// An answer is no object with a state: it has no ranges, and its tag says nothing.
+/// An answer is not an object with a state: it has no ranges, and its tag says nothing.
 pub trait QuerySource: Debug + Send + Sync {
     /// The requests that obtain boxes: each box is in one of them, and those of one sequence are in the same.
     ///
@@ -96,7 +96,7 @@ pub trait QuerySource: Debug + Send + Sync {
     /// Bytes of an element of a variable in an answer; `None` if they differ.
     fn element_len(&self, variable: usize) -> Option<u64>;
 
-    /// The sequence whose rows are the first axis of a variable, by a number of its own; `None` if they are no rows. Rows
+    /// The sequence whose rows are the first axis of a variable, by a number of its own; `None` for other variables. Rows
     /// have no numbers in requests, and may change between them: all of them are sent, and columns that are read
     /// together come in one answer.
     fn sequence(&self, variable: usize) -> Option<usize>;

@@ -36,7 +36,7 @@ pub enum Detail {
     Unreachable,
     /// An HDF5 file does not track in which order its members were created: netCDF-C does not change it.
     NoCreationOrder,
-    /// The values that tell the shape of a variable could not be read: its values cannot be read either.
+    /// The values that determine the shape of a variable could not be read: its values cannot be read either.
     ShapeUnread,
 }
 

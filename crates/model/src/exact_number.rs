@@ -115,7 +115,7 @@ impl ExactNumber {
     }
 }
 
-/// 2^127, the first number that is no 128-bit integer.
+/// 2^127, the first number beyond 128-bit integers.
 const TWO_127: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
 
 fn compare(integer: i128, real: f64) -> Option<Ordering> {

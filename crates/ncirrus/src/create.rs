@@ -131,7 +131,7 @@ pub struct CreateOptions {
     /// Whether char attributes whose text is a JSON dictionary are stored as JSON in Zarr; `None`: in NCZarr, as
     /// netCDF-C does, not in plain Zarr. What a copied dataset has as JSON is JSON in any case.
     pub json_attributes: Option<bool>,
-    /// Whether what stands behind a `#` belongs to the name, if the address has no scheme, even if it reads like modes.
+    /// Whether the part after a `#` belongs to the name, if the address has no scheme, even if it reads like modes.
     pub exact_path: bool,
 }
 

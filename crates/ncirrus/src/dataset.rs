@@ -379,7 +379,7 @@ impl Dataset {
     }
 
     /// How many different fragments and chunks were filled in since the dataset was opened, of those that
-    /// [`absence`](Self::absence) and [`missing_chunks`](Self::missing_chunks) tell.
+    /// [`absence`](Self::absence) and [`missing_chunks`](Self::missing_chunks) report.
     pub fn filled_count(&self) -> usize {
         match &self.0.state {
             DatasetState::Reading(dataset) => dataset.filled_count(),

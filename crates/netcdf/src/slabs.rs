@@ -16,7 +16,7 @@ pub enum SlabRefusal {
     Start,
     /// They end outside (`NC_EEDGE`).
     End,
-    /// The stride is none (`NC_ESTRIDE`).
+    /// The stride is invalid (`NC_ESTRIDE`).
     Stride,
     /// There is no number for them: HDF5 refuses them (`NC_EHDFERR`).
     Beyond,
@@ -166,7 +166,7 @@ pub fn check_netcdf4(axes: &[RequestedAxis], writes: bool, has_none: bool) -> Re
     Ok(())
 }
 
-/// Where the elements of a slab stand in the program's memory: some bytes after its pointer, or before it, as a program that turns
+/// The places of a slab's elements in the program's memory: some bytes after its pointer, or before it, as a program that turns
 /// an axis around passes the address of its last element.
 #[derive(Debug)]
 pub struct MappedPlaces<'a> {

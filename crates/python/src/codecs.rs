@@ -49,7 +49,7 @@ pub(crate) fn of_python(given: &Bound<'_, PyAny>) -> PyResult<CodecSpec> {
 /// The filters that a text names, in the grammar of the commands: `zstd,level=5`, `shuffle|deflate,5`.
 #[pyfunction]
 pub(crate) fn parse_filters<'py>(py: Python<'py>, text: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    // What stands first would be read as names of variables.
+    // The first part would be read as names of variables.
     let rule = FilterRule::parse(&format!("*,{text}")).map_err(|error| exception(py, &error))?;
     rule.filters().iter().map(|filter| to_python(py, filter)).collect()
 }

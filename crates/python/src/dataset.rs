@@ -209,7 +209,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// What tells this state of the dataset from another.
+    /// What distinguishes this state of the dataset from another.
     fn tag(&self, py: Python<'_>) -> PyResult<Option<String>> {
         Ok(self.open.dataset(py)?.tag())
     }

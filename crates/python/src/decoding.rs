@@ -17,7 +17,7 @@ type Date = (i64, u32, u32, u32, u32, u32, u32);
 const BLOCK: usize = 1 << 16;
 /// The first day of the standard calendar that is one of the Gregorian calendar.
 const REFORM: (i64, u32, u32) = (1582, 10, 15);
-/// What numpy has for a time that is none.
+/// numpy's value for an invalid time.
 const NOT_A_TIME: i64 = i64::MIN;
 
 #[pymethods]
@@ -64,7 +64,7 @@ impl Decoding {
     }
 
     /// The times (UTC) of the bytes of decoded numbers, in microseconds since 1970 of the Gregorian calendar. Those that
-    /// are no date are marked as missing, too. Whether all others are dates of that calendar.
+    /// are not a date are marked as missing, too. Whether all others are dates of that calendar.
     fn instants(
         &self,
         py: Python<'_>,
@@ -93,7 +93,7 @@ impl Decoding {
         })
     }
 
-    /// The dates (UTC) of the bytes of decoded numbers in their own calendar; those that are none are marked as missing.
+    /// The dates (UTC) of the bytes of decoded numbers in their own calendar; other numbers are marked as missing.
     fn dates(
         &self,
         py: Python<'_>,

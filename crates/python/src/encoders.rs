@@ -53,7 +53,7 @@ impl Encoder {
         values::to_array(py, self.0.fill().clone(), dtype)
     }
 
-    /// Where a chunk lies: its first element, and its lengths inside of the array.
+    /// The position of a chunk: its first element, and its lengths inside of the array.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "what is made out of Python's objects is made for the call"

@@ -17,7 +17,7 @@ pub(crate) fn wait<T: Send>(py: Python<'_>, work: impl FnOnce() -> ncirrus::Resu
     wait_telling(py, None, work)
 }
 
-/// As [`wait`], ended by what a callable raised that is told how far the work is, too.
+/// As [`wait`], ended also by an exception of the callable that is called with the progress.
 pub(crate) fn wait_telling<T: Send>(
     py: Python<'_>,
     reporter: Option<&Arc<Reporter>>,

@@ -1,4 +1,4 @@
-//! Where a variable's values lie, told without reading them.
+//! The location of a variable's values, without reading them.
 use crate::errors::wait;
 use crate::json;
 use ncirrus::internals::DatasetInternals;
@@ -31,11 +31,11 @@ pub(crate) fn chunk_lengths(py: Python<'_>, variable: &Variable) -> PyResult<Opt
     Ok(Some(ends.iter().map(lengths).collect()))
 }
 
-/// What is told of a chunk: start, object, offset, length, and whether it is at hand.
+/// A chunk: start, object, offset, length, and whether it is at hand.
 pub(crate) type ChunkTuple = (Vec<u64>, Option<String>, i64, i64, bool);
 
-/// Where the chunks of a selection lie; those that are known never to have been written are left out. A length of -1 is
-/// that of a whole object on another machine, which only a request can tell; what has an offset of -1 was never written.
+/// The locations of the chunks of a selection; those that are known never to have been written are left out. A length of -1 is
+/// that of a whole object on another machine, which only a request can determine; an offset of -1 means never written.
 pub(crate) fn chunks(
     py: Python<'_>,
     variable: &Variable,

@@ -12,7 +12,7 @@ pub(crate) struct OpenDataset {
     pub(crate) url: String,
     dataset: RwLock<Option<ncirrus::Dataset>>,
     draft: Mutex<Option<OpenDraft>>,
-    /// Of how many fragments and chunks that were filled in the user was told.
+    /// The number of fragments and chunks that were filled in and reported to the user.
     filled: AtomicUsize,
 }
 

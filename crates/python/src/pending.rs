@@ -5,7 +5,7 @@ use ncirrus::{Session, SessionTask};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// Something that is under way, and tells a callable when it has ended.
+/// Work in progress that calls a callable when it has ended.
 #[pyclass(frozen, module = "ncirrus._ncirrus")]
 pub(crate) struct Pending(Mutex<Option<SessionTask<()>>>);
 
@@ -14,7 +14,7 @@ impl Pending {
     /// Ends it: its requests are cancelled, and the callable is not called.
     fn cancel(&self, py: Python<'_>) {
         let task = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // It may be telling its callable just now, which needs the interpreter.
+        // It may be calling its callable just now, which needs the interpreter.
         py.detach(|| drop(task));
     }
 }
@@ -33,7 +33,7 @@ impl Pending {
             let outcome = work.await;
             Python::attach(|py| {
                 if let Err(error) = requests_log::hand_on(py) {
-                    // Signals are the main thread's; this is none that waits.
+                    // Signals are the main thread's; this thread does not wait.
                     error.write_unraisable(py, None);
                 }
                 call_back(py, outcome, make, &callable);

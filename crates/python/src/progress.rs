@@ -1,9 +1,9 @@
-//! Progress as Python is told of it.
+//! Progress as it is reported to Python.
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Tells a callable how far something is, at most ten times a second, and keeps what it raises.
+/// Calls a callable with the progress, at most ten times a second, and keeps what it raises.
 pub(crate) struct Reporter {
     callable: Option<Py<PyAny>>,
     state: Mutex<ReporterState>,
@@ -23,7 +23,7 @@ impl Reporter {
         Arc::new(Self { callable, state: Mutex::default() })
     }
 
-    /// So much is done; the end is always told.
+    /// So much is done; the end is always reported.
     pub(crate) fn report(&self, done: u64, total: u64) {
         let Some(callable) = &self.callable else { return };
         {

@@ -1,4 +1,4 @@
-//! Requests, told to Python's logger `ncirrus` where that is on.
+//! Requests, logged to Python's logger `ncirrus` where that is on.
 //!
 //! Network threads never wait for the interpreter: they leave lines in a queue, and whoever waits for them hands these on.
 use ncirrus_tools::{RequestEvent, request_log};
@@ -25,7 +25,7 @@ const LEVEL: u8 = 10;
 /// How often a lock is tried that is held for an instant, or for ever by a thread that a fork left behind.
 const TRIES: u32 = 1000;
 
-/// Lets requests of this process be told. A program that has a subscriber of its own keeps that.
+/// Logs requests of this process. A program that has a subscriber of its own keeps that.
 pub(crate) fn install() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| _ = tracing::subscriber::set_global_default(RequestLines));

@@ -42,7 +42,7 @@ fn viewed<'py, T: Element>(
     PyArray1::from_vec(py, list).into_any().call_method1("view", (dtype,))
 }
 
-/// Text as `str`; bytes that are no UTF-8 become lone surrogates, which writing turns back.
+/// Text as `str`; bytes that are not UTF-8 become lone surrogates, which writing turns back.
 fn text_of(py: Python<'_>, text: Option<&[u8]>) -> PyResult<Py<PyAny>> {
     let Some(text) = text else { return Ok(py.None()) };
     match std::str::from_utf8(text) {

@@ -43,7 +43,7 @@ pub fn ancestors(key: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(parent(key), |key| parent(key)).filter(|key| !key.is_empty())
 }
 
-/// What lies directly above a key; the root is empty and has nothing above.
+/// The prefix directly above a key; the root is empty and has nothing above.
 pub fn parent(key: &str) -> Option<&str> {
     match key.rsplit_once('/') {
         Some((parent, _)) => Some(parent),

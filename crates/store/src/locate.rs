@@ -33,7 +33,7 @@ fn open_path(url: &Url, context: &StoreContext, held: Option<HeldFor>) -> Result
     let (url, is_durable) = (as_it_is(url), context.options.durable);
     let path = local_path(&url);
     let metadata = match fs::metadata(&path) {
-        // The responses of a dataset stand beside its name, which need not be a file.
+        // The responses of a dataset are beside its name, which need not be a file.
         Err(_) if url.is_computed() => {
             let (store, root) = DirectoryStore::of_file(&path)?;
             return Ok(Opened::new(store.sharing(&context.handles).shared(), root, &url.anchored()));

@@ -6,7 +6,7 @@ pub(crate) const NAMES: [&str; 7] =
     ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".zdataset", ".zmetadata"];
 
 /// The shallowest prefix that has a marker, of all keys (docs/spec/nczarr.md 10.2). Several arrays side by side are members of
-/// the folder around them, which is no group.
+/// the folder around them, which is not a group.
 pub(crate) fn shallowest<'a>(keys: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let split = |key: &'a str| key.rsplit_once('/').unwrap_or(("", key));
     let depth = |prefix: &str| if prefix.is_empty() { 0 } else { prefix.split('/').count() };

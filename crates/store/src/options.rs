@@ -23,7 +23,7 @@ pub struct StoreOptions {
     /// Whether a local file is read as it was opened, by the same descriptor, whatever becomes of its name and its content: what a
     /// program expects that keeps a file open. Otherwise a file that was changed since is an error.
     pub holds_files: bool,
-    /// Whether what stands behind a `#` belongs to the name of a new dataset that has no scheme, even if it reads like modes.
+    /// Whether the part after a `#` belongs to the name of a new dataset that has no scheme, even if it reads like modes.
     pub exact_paths: bool,
     /// Whether single remote files may be changed: they are fetched whole, changed here, and sent again whole.
     pub rewrite: bool,

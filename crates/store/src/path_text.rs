@@ -1,6 +1,6 @@
 //! Paths as text, also those that are not UTF-8: addresses and keys are texts, names of files on Unix are bytes.
 //!
-//! A byte that is not UTF-8 stands in the text as a NUL, which no path has, and two hexadecimal digits. Each path has one text, and
+//! A byte that is not UTF-8 is represented by a NUL, which no path has, and two hexadecimal digits. Each path has one text, and
 //! different paths have different texts.
 use crate::platform;
 use std::borrow::Cow;

@@ -308,13 +308,13 @@ fn has_other_names(file: &fs::Metadata) -> bool {
     }
 }
 
-/// Gives a file to whom another one belongs, or at least to the same group, as far as this user may.
+/// Gives a file to the owner of another one, or at least to the same group, as far as this user may.
 #[cfg(unix)]
 fn keep_owner(file: &Path, other: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, chown};
     let is_same = fs::metadata(file).is_ok_and(|own| (own.uid(), own.gid()) == (other.uid(), other.gid()));
     if !is_same && chown(file, Some(other.uid()), Some(other.gid())).is_err() {
-        // Somebody else's file becomes this user's.
+        // The file of another user becomes this user's.
         let _ = chown(file, None, Some(other.gid()));
     }
 }

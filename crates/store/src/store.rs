@@ -209,7 +209,7 @@ pub trait LocalStore: Debug + Send + Sync {
 /// How a local store keeps other programs apart that change the same objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exclusion {
-    /// Nobody else can change them: they are in memory, or in a file that is locked.
+    /// No other program can change them: they are in memory, or in a file that is locked.
     Alone,
     /// Conditional puts hold between programs.
     Conditions,

@@ -49,13 +49,13 @@ pub struct DapBehaviour {
     pub chunk_len: usize,
     /// Encoded brackets are taken for a part of the name.
     pub raw_brackets: bool,
-    /// Answers end after this many bytes, without a word.
+    /// Answers end after this many bytes, silently.
     pub cut_at: Option<usize>,
     /// The same, of answers with data.
     pub cut_data_at: Option<usize>,
     /// How bodies are compressed.
     pub encoding: Option<BodyEncoding>,
-    /// The length of an answer is not told: it ends with the connection.
+    /// The length of an answer is not stated: it ends with the connection.
     pub no_length: bool,
     /// While a request is answered, others are refused with 503.
     pub busy: bool,
@@ -340,7 +340,7 @@ fn served_variables(model: &Model, group: GroupId, behaviour: &DapBehaviour) -> 
     vars.into_iter().filter(is_served).collect()
 }
 
-/// Whether values of a type are structures of numbers and strings. Characters are not: they are no type of members.
+/// Whether values of a type are structures of numbers and strings. Characters are not: members cannot have that type.
 fn is_structure(model: &Model, ty: TypeRef) -> bool {
     let TypeRef::User(id) = ty else { return ty != TypeRef::Atomic(Atomic::Char) };
     match model.user_type(id).map(|ty| &ty.kind) {

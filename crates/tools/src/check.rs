@@ -105,7 +105,7 @@ impl<'a> DatasetCheck<'a> {
         self.dataset.variables().into_iter().filter(|variable| variable.fault().is_none()).collect()
     }
 
-    /// Tells what reading will take, where that is a matter of requests.
+    /// Reports what reading will take, where that is a matter of requests.
     fn report_plan(&self, variables: &[Variable]) -> Result<()> {
         let Some(report) = self.options.plan else { return Ok(()) };
         if self.dataset.reader()?.store().local().is_some() {
@@ -160,7 +160,7 @@ impl<'a> DatasetCheck<'a> {
                     progress(CheckProgress { variable: &path, done: done.saturating_add(read), total });
                 }
             };
-            // A run of values that ends outside of its object may be of any length: it is told already.
+            // A run of values that ends outside of its object may be of any length: it has been reported already.
             let is_cut_off = self.findings.list.iter().any(|finding| {
                 finding.code == FindingCode::OutsideObject && finding.chunk.is_none() && finding.place == path
             });

@@ -171,7 +171,7 @@ impl GenerateReport {
 /// ```
 ///
 /// # Errors
-/// `Malformed` for a text with faults, each of which is told to [`GenerateOptions::faults`] first; errors of reading the text;
+/// `Malformed` for a text with faults, each of which is passed to [`GenerateOptions::faults`] first; errors of reading the text;
 /// if the target's kind cannot represent what the text says, or the target exists and must not be replaced.
 pub fn generate(
     text: &dyn CdlText,
@@ -271,7 +271,7 @@ impl BlockSink for NoSink {
     }
 }
 
-/// The error of a text, after its faults were told.
+/// The error of a text, after its faults were reported.
 fn described(failure: ParseFailure, options: &GenerateOptions<'_>) -> Error {
     match failure {
         ParseFailure::Sink(error) => match error.downcast::<Error>() {

@@ -7,10 +7,10 @@
 //! - [`write_references`] writes reference files (kerchunk).
 //! - [`append`](fn@append) adds the records of datasets to another one.
 //! - [`compare`](fn@compare) reports what differs between two datasets of any kinds.
-//! - [`check`](fn@check) tells whether a dataset is sound: metadata, chunks, checksums, references.
+//! - [`check`](fn@check) reports whether a dataset is sound: metadata, chunks, checksums, references.
 //! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) summarises a dataset.
 //! - [`generate`](fn@generate) makes datasets of CDL text as `ncgen` does, [`check_text`] only reads it.
-//! - [`plan_json`] shows the plan of a read as JSON, [`RequestEvent`] is what subscribers are told of a request.
+//! - [`plan_json`] shows the plan of a read as JSON, [`RequestEvent`] is what subscribers receive for a request.
 //! - [`places`] lists the datasets below a prefix and the objects of a store.
 //! - [`removal`] and [`remove`] remove datasets, [`leftovers`] and [`remove_leftover`] what killed writers left.
 //!

@@ -1,7 +1,7 @@
 //! Errors of units, dates and values.
 use std::fmt;
 
-/// Kinds of [`UnitError`]s, by who has to act.
+/// Kinds of [`UnitError`]s, by the side that has to act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnitErrorKind {
     /// The text is not a unit, not a date, or not a date of its calendar.

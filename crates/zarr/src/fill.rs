@@ -156,7 +156,7 @@ fn brain_float(json: &JsonValue) -> Option<Values> {
     Some(Values::Float(vec![f32::from_bits(u32::from(bits) << 16)]))
 }
 
-/// A number; Zarr v3 also writes floats as their bits (`"0x7fc00000"`), and NumPy has a time that is none (`"NaT"`).
+/// A number; Zarr v3 also writes floats as their bits (`"0x7fc00000"`), and NumPy has an invalid time (`"NaT"`).
 fn number(json: &JsonValue, atomic: Atomic) -> Option<Values> {
     if atomic == Atomic::Int64 && json.as_str() == Some("NaT") {
         return Some(Values::Int64(vec![i64::MIN]));

@@ -110,7 +110,7 @@ fn not_zarr(root: &ObjectId, zarr_json: &ParsedDocument) -> Error {
     }
 }
 
-/// What the metadata tell about the storage of the dataset as a whole.
+/// What the metadata state about the storage of the dataset as a whole.
 fn facts_of(dataset: &DatasetMetadata) -> StorageFacts {
     let dialect = dataset.dialect;
     let zarr_format = dialect.form().version().to_string();

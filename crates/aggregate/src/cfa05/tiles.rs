@@ -93,7 +93,7 @@ impl Cfa05Tiles {
         }
     }
 
-    /// The tiles of partitions that lie anywhere.
+    /// The tiles of partitions that are not on a grid.
     fn by_list(&self, view: &dyn View, boxes: &PartitionBoxes, region: &Region) -> Step<Vec<Tile>> {
         let touched = boxes.touched(region);
         let cells: Vec<Vec<u64>> = touched.iter().map(|(number, _)| self.cell(*number)).collect();

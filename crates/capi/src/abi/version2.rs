@@ -1,5 +1,5 @@
-//! The interface of version 2: numbers instead of codes, which stand in `ncerr`; `ncopts` says whether an error is told and
-//! ends the program.
+//! The interface of version 2: calls return numbers instead of codes, and the code is in `ncerr`; `ncopts` says whether an
+//! error is printed and ends the program.
 use crate::c_types::codes::{Code, NC_EINTERNAL, Outcome, words_of};
 use crate::c_types::memory::{Bytes, BytesOut, CText, In, Long, NoAnswer, Out, returned_as};
 use crate::files::group_of;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 /// `NC_FATAL`: an error ends the program.
 const FATAL: c_int = 1;
-/// `NC_VERBOSE`: an error is told.
+/// `NC_VERBOSE`: errors are printed.
 const VERBOSE: c_int = 2;
 
 /// `NC_SYSERR`: an error of the system, whose number is elsewhere.
@@ -74,7 +74,7 @@ pub(crate) fn answered(subject: Subject, call: impl FnOnce() -> Outcome<c_int>) 
     }))
 }
 
-/// Notes an error, tells it and ends the program, as the options say.
+/// Notes an error, prints it and ends the program, as the options say.
 fn tell(name: &str, about: &dyn fmt::Display, code: c_int) {
     ERROR.store(if code > 0 { SYSTEM } else { code }, Ordering::Relaxed);
     let options = OPTIONS.load(Ordering::Relaxed);
@@ -88,7 +88,7 @@ fn tell(name: &str, about: &dyn fmt::Display, code: c_int) {
     }
 }
 
-/// `nc_advise`: the message ends where its first value would stand.
+/// `nc_advise`: the message is cut before its first value.
 pub(crate) fn advise(name: CText, code: c_int, format: CText) -> NoAnswer {
     let format = format.text().unwrap_or_default();
     let about = format.split('%').next().unwrap_or_default().trim_end();

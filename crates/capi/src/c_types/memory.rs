@@ -1,5 +1,5 @@
-//! C's memory: the roles of arguments, and blocks of `malloc` that programs free. All that dereferences a pointer of the
-//! caller stands here.
+//! C's memory: the roles of arguments, and blocks of `malloc` that programs free. All code that dereferences a pointer of
+//! the caller is here.
 //!
 //! A role is made of a raw pointer by the shim alone, which is `unsafe`: the caller of the C function vouches that the
 //! pointer is null or refers to as much memory as the reference's documentation says. The lengths that the safe functions

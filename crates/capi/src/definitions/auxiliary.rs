@@ -153,7 +153,7 @@ pub(crate) fn write_file(path: CText, len: usize, content: BytesOut) -> Outcome<
     std::fs::write(path_of(path.bytes()?), content.read(len)?).map_err(|error| of_system(&error))
 }
 
-/// What the system says of an address that is none.
+/// The system's error for an invalid address.
 const EFAULT: c_int = 14;
 
 fn of_system(error: &std::io::Error) -> Code {

@@ -38,7 +38,7 @@ pub(crate) fn new_name(name: &CText) -> Outcome<String> {
 /// A name that is looked up, normalized.
 ///
 /// # Errors
-/// `NC_EINVAL` for a null pointer, `NC_EBADNAME` for what is no text.
+/// `NC_EINVAL` for a null pointer, `NC_EBADNAME` for a name that is not UTF-8.
 pub(crate) fn known_name(name: &CText) -> Outcome<String> {
     let text = std::str::from_utf8(name.bytes()?).map_err(|_| Code(NC_EBADNAME))?;
     Ok(normalize_name(text))
@@ -82,7 +82,7 @@ pub(crate) fn enddef_padded(
 ) -> Outcome<()> {
     edit(ncid, |edit| {
         if !edit.state.is_defining {
-            // What a server has does not change: by DAP2 that is told, by DAP4 there is nothing to end.
+            // Datasets on servers are never defined: DAP2 reports that, DAP4 has nothing to end.
             return match edit.file.core.format.kind.stored {
                 Stored::Dap2 => Err(Code(NC_EPERM)),
                 Stored::Dap4 => Ok(()),
@@ -363,7 +363,7 @@ pub(crate) fn set_fill(ncid: c_int, mode: c_int, old: Out<c_int>) -> Outcome<()>
         if edit.is_classic() {
             for var in edit.model().variables() {
                 if edit.state.stored.contains(&var) {
-                    // What is in the file does not change, but is told so.
+                    // The stored variable does not change, but the new mode is reported for it.
                     edit.state.told_no_fill.insert(var, mode != 0);
                 } else {
                     set_no_fill(edit, var, mode != 0);

@@ -127,7 +127,7 @@ pub(crate) fn deflate(
     edit(ncid, |edit| {
         let var = open_for_storage(edit, varid)?;
         if shuffle != 0 {
-            // Without dimensions that is told before all else of a filter.
+            // For scalars this error comes before all other errors of filters.
             if variable(edit, var)?.rank() == 0 {
                 return Err(Code(NC_EINVAL));
             }

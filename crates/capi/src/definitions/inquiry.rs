@@ -62,7 +62,7 @@ fn listed(list: &[c_int], count: Out<c_int>, ids: Out<c_int>) -> Outcome<()> {
     ids.store_all(list)
 }
 
-/// A name that is looked up; in classic files what is no text is the name of nothing.
+/// A name to look up. In classic files a name that is not UTF-8 matches nothing.
 fn sought(at: &FileGroup, name: &CText) -> Outcome<String> {
     check_sought(at.file.is_classic(), name)?;
     match known_name(name) {
@@ -185,7 +185,7 @@ pub(crate) fn group_by_path(ncid: c_int, path: CText, id: Out<c_int>) -> Outcome
     id.store(at.ncid_of(found.ok_or(Code(NC_ENOGRP))?))
 }
 
-/// A variable of a group; what stands for the group is none.
+/// A variable of a group; `NC_GLOBAL` is rejected.
 pub(crate) fn variable(at: &FileGroup, varid: c_int) -> Outcome<&Variable> {
     at.model().variable(at.variable_id(varid)?).ok_or(Code(NC_ENOTVAR))
 }

@@ -62,8 +62,8 @@ impl FileState {
         Ok(())
     }
 
-    /// Gives changed definitions to the dataset, which asks the format about them. What it refuses is told now, and not when the file is
-    /// closed, and does not take along the attributes that members of the file have: they are given to it alone.
+    /// Passes changed definitions to the dataset, which has the format check them. A rejection is then reported here instead of when the
+    /// file is closed, and attributes of existing members are passed separately, so that they are not lost with it.
     ///
     /// # Errors
     /// As [`pass_on`](Self::pass_on), and what the format refuses. What was defined is still to come then.
@@ -103,7 +103,7 @@ impl FileState {
             }
             Ok(())
         });
-        // The caller is told of a refusal already: of this one, if it is one, nothing is kept.
+        // The rejection has been reported already; if this is one, nothing is kept of it.
         let _ = kept.and_then(|()| self.dataset.check_definitions());
     }
 

@@ -10,7 +10,7 @@ use crate::files::{FileGroup, group_of, number};
 use ncirrus::{Atomic, EnumMember, Field, Model, TypeId, TypeRef, UserKind, UserType, Values};
 use std::ffi::c_int;
 
-/// Numbers of the classes of types: vlens and those after it are no atomic types.
+/// Numbers of the classes of types: the atomic types end before vlens.
 pub(crate) const VLEN: c_int = 13;
 pub(crate) const OPAQUE: c_int = 14;
 pub(crate) const ENUM: c_int = 15;

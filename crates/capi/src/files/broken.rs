@@ -36,7 +36,7 @@ impl FileHealth {
     /// A call panicked: nothing is answered any more.
     #[cold]
     pub(crate) fn give_up(&self) {
-        // The first one is told.
+        // The first failure is reported.
         let _ = self.broken_by.set(last_error::function());
         last_error::give_up(self.name());
     }

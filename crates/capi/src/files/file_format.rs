@@ -67,7 +67,7 @@ impl FileFormat {
         if self.is_hdf5() && (is_refusal || is_of_system) { Code(NC_EHDFERR) } else { code }
     }
 
-    /// The code of an error of reading values: what is damaged is told by the format.
+    /// The code of an error of reading values, which depends on the format for damaged data.
     pub(crate) fn code_of_reading(self, error: ncirrus::Error) -> Code {
         let by_format = match self.kind.stored {
             Stored::Hdf5 => is_refusal(&error).then_some(Code(NC_EHDFERR)),

@@ -32,7 +32,7 @@ pub(crate) struct FileCore {
     handles: AtomicUsize,
     /// Whether a call panicked with it.
     pub(crate) health: FileHealth,
-    /// Tells it from every other file that was open in this process.
+    /// Distinguishes it from every other file that was open in this process.
     serial: u64,
     /// How often something was changed.
     changes: AtomicU64,
@@ -75,7 +75,7 @@ impl ExclusiveState<'_> {
     /// Ends the file without what did not become permanent yet.
     ///
     /// # Errors
-    /// If what stands somewhere already cannot be removed.
+    /// If what is already stored cannot be removed.
     pub(crate) fn abandon(&mut self) -> Outcome<()> {
         Ok(self.dataset.clone().abort()?)
     }
@@ -94,7 +94,7 @@ pub(crate) struct FileState {
     pub(crate) was_defined: bool,
     /// Whether new variables have fill values.
     pub(crate) fills: bool,
-    /// What is told of stored variables of a classic file, whose elements are filled as they were: whether they are not.
+    /// The mode reported for stored variables of a classic file, whose elements are filled as before: whether they are not filled.
     pub(crate) told_no_fill: HashMap<VarId, bool>,
     /// Variables for which no byte order was chosen, which a file that is opened again has forgotten.
     pub(crate) native: HashSet<VarId>,

@@ -41,7 +41,7 @@ fn create_own(path: &CText, mode: c_int, ncid: Out<c_int>) -> Outcome<()> {
     // The turn ends when the file has its id.
     let (core, _turn) = created(name, mode).inspect_err(|_| last_error::about(name))?;
     replace_others(&core);
-    // What the default says stands in the mode, too.
+    // The mode includes the default format.
     let mode = if core.format.netcdf() == Format::NetCdf4Classic { mode | CLASSIC_MODEL } else { mode };
     let id = files::insert(OpenFile::new(Arc::new(core), mode, name.to_vec(), true))?;
     ncid.store(id)
@@ -216,7 +216,7 @@ pub(crate) fn alignment(threshold: Out<c_int>, alignment: Out<c_int>) -> Outcome
     alignment.store(part(both))
 }
 
-/// `nc_set_meta_block_size`: kept and answered. Metadata of a new file stand together when it is closed.
+/// `nc_set_meta_block_size`: the value is kept and returned. Metadata of a new file are stored together when it is closed.
 pub(crate) fn set_meta_block(size: usize) -> Outcome<()> {
     META_BLOCK.store(size, Ordering::Relaxed);
     Ok(())

@@ -210,7 +210,7 @@ pub(crate) fn close_for_bytes(ncid: c_int, out: MemoryFile) -> Outcome<()> {
     }
 }
 
-/// Ends a handle, and with the last one the file; what was given up is told to whom could write it.
+/// Closes a handle, and with the last one the file. Writers get the error of changes that were given up.
 pub(crate) fn end(file: &OpenFile) -> Outcome<()> {
     let _mark = PanicMark::new(&file.core.health);
     let is_last = file.core.release();

@@ -1,4 +1,4 @@
-//! What the system says of a place before a dataset is opened or created there, as the reference tells it.
+//! The system's error for a place before a dataset is opened or created there, as the reference reports it.
 use crate::c_types::codes::{Code, EACCES, NC_EHDFERR, NC_ENOOBJECT, NC_ENOTNC, NC_EURL, Outcome};
 use crate::files;
 use crate::files::file_state::FileOrigin;
@@ -54,7 +54,7 @@ pub(crate) fn of_opening(code: Code, url: &str, place: Option<&LocalPlace>, writ
     }
 }
 
-/// Whether a file stands where the folder of a place would be.
+/// Whether the path of a place leads through a file.
 fn is_below_file(place: &Path) -> bool {
     fs::metadata(place).is_err_and(|error| error.raw_os_error() == Some(ENOTDIR))
 }

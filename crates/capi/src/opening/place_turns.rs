@@ -47,7 +47,7 @@ impl PlaceTurn {
         Self::begin(without(turns, |turn| turn.is_at(&place)), place, false)
     }
 
-    /// Closes a file; `None` for what is no file of this machine, and for one of the parent process.
+    /// Closes a file; `None` for files of other machines, and for those of the parent process.
     pub(crate) fn to_close(ncid: c_int) -> Option<Self> {
         let place = files::glance(ncid, |file, _| file.core.place.clone())?;
         Some(Self::begin(taken(), place, true))

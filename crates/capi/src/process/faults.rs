@@ -1,6 +1,6 @@
 //! Panics that tests inject: `NCIRRUS_FAULT=nc_sync:State` in the environment makes that call panic when it has got there.
 //!
-//! Builds with assertions have it, which are those of tests, and what ships has not. It is no feature of cargo: both kinds of library
+//! Builds with assertions have it, which are those of tests; release builds do not. A feature of cargo would not do: both kinds of library
 //! would be built at the same place, and tests would run with either.
 
 /// How far a call has got.

@@ -56,7 +56,7 @@ pub(crate) fn set(text: &str) {
     CALL.with(|call| call.has_text.set(true));
 }
 
-/// A text without NULs: those of a path stand before the digits of bytes that are not UTF-8 (`path_text`).
+/// A text without NULs: those of a path mark bytes that are not UTF-8 (`path_text`).
 fn shown(text: &str) -> String {
     text.replace('\0', "\\x")
 }
@@ -114,7 +114,7 @@ pub(crate) fn end(function: &str, code: i32, words: impl FnOnce() -> String) {
     }
 }
 
-/// The address of the text, which stands until the next call of this thread that fails.
+/// The address of the text, which is valid until the next call of this thread that fails.
 pub(crate) fn address() -> *const c_char {
     const NONE: &CStr = c"";
     TEXT.try_with(|text| text.borrow().as_ptr()).unwrap_or(NONE.as_ptr())

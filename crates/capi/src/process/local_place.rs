@@ -53,7 +53,7 @@ pub(crate) fn trimmed(name: &[u8]) -> &[u8] {
     name.get(start..).unwrap_or_default()
 }
 
-/// The address that a program passes. Bytes that are not UTF-8 stand in it as [`path_text`] has them.
+/// The address that a program passes. Bytes that are not UTF-8 are represented as in [`path_text`].
 pub(crate) fn address_of(name: &[u8]) -> String {
     path_text::of_bytes(trimmed(name)).into_owned()
 }

@@ -95,7 +95,7 @@ fn recognised(path: &[u8]) -> Option<UserTable> {
     formats.iter().find(fits).map(|format| format.table)
 }
 
-/// Opens a file with the table that its mode or its first bytes choose; `None`: it is of no format of the program.
+/// Opens a file with the table that its mode or its first bytes choose; `None` if the file has none of the program's formats.
 ///
 /// # Errors
 /// `NC_ENOTBUILT`, and those of the table.
@@ -114,7 +114,7 @@ pub(crate) fn open(
     .map(Some)
 }
 
-/// Creates a file with the table that its mode chooses; `None`: it is of no format of the program.
+/// Creates a file with the table that its mode chooses; `None` if the mode has none of the program's formats.
 ///
 /// # Errors
 /// `NC_ENOTBUILT`, and those of the table.

@@ -211,7 +211,7 @@ impl<'a> SlabCheck<'a> {
         }
         check_types(self.ty, call)?;
         if call.writes && !self.at.file.writes {
-            // HDF5 is the one who refuses.
+            // The reference passes on the error of HDF5.
             return Err(Code(if self.at.file.is_hdf5() { NC_EHDFERR } else { NC_EPERM }));
         }
         Ok(())

@@ -76,7 +76,7 @@ pub(crate) fn list_remove(list: ListHandle, index: usize) -> KeptPointer {
     KeptPointer(item)
 }
 
-/// The unit of "X since Y", and the date Y: year, month, day, hours; 1 for what is none.
+/// The unit of "X since Y", and the date Y: year, month, day, hours. Returns 1 for other texts.
 pub(crate) fn parse_time_units(calendar: c_int, units: NameIn, unit: Out<c_int>, base: BytesOut) -> c_int {
     let parsed = units.text().ok().and_then(|units| parse_units(&units, CdlCalendar::from_number(calendar)));
     let Some((of, date)) = parsed else { return 1 };

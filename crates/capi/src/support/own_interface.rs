@@ -1,4 +1,4 @@
-//! What netCDF has no words for: the functions of `ncirrus.h`.
+//! Extensions of netCDF's interface: the functions of `ncirrus.h`.
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use crate::c_types::memory::{
     AddressesIn, BytesOut, CText, ConstText, In, KeptPointer, NoAnswer, OwnedText, StartsIn, TextOut,
@@ -114,7 +114,7 @@ pub(crate) fn set_rc(key: CText, value: CText) -> Outcome<()> {
     Ok(())
 }
 
-/// `nc_rc_get`: what the program set, or what stands in the user's `.ncrc`.
+/// `nc_rc_get`: the value that the program set, or that of the user's `.ncrc`.
 pub(crate) fn rc(key: CText) -> OwnedText {
     let value = key.text().ok().and_then(|key| process::rc(&key));
     OwnedText(value.map(String::into_bytes))

@@ -8,7 +8,7 @@ use std::ffi::c_int;
 /// Between folders in one text for Fortran.
 const SEMICOLON: u8 = b';';
 
-/// What stands between folders: what the caller says, or what the system has between paths.
+/// The separator between folders: the caller's choice, or the system's separator of paths.
 fn separator(chosen: Char) -> u8 {
     match chosen.0 {
         0 if cfg!(windows) => b';',

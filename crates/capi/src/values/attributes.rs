@@ -30,7 +30,7 @@ fn text_of(name: &CText) -> Outcome<String> {
     name.text().map_err(|_| Code(NC_EBADNAME))
 }
 
-/// The name that is looked up; in classic files what is no text is the name of nothing.
+/// The name to look up. In classic files a name that is not UTF-8 matches nothing.
 fn sought_name(at: &FileGroup, name: &CText) -> Outcome<String> {
     if !at.file.is_classic() && !name.is_null() {
         return known_name(name);

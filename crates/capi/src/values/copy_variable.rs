@@ -11,8 +11,8 @@ use crate::{
 use ncirrus::{Atomic, Format, Selection, TypeRef};
 use std::ffi::{CString, c_int};
 
-/// Copies a variable to a group with dimensions of the same names, whose file is in data mode then. What of the values has no place
-/// there is told after the others are copied.
+/// Copies a variable to a group with dimensions of the same names, whose file is in data mode then. Values that do not fit there
+/// are reported after the others are copied.
 pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
     let at = group_of(from)?;
     if varid == GLOBAL {
@@ -45,7 +45,7 @@ pub(crate) fn copy(from: c_int, varid: c_int, to: c_int) -> Outcome<()> {
         let name = CString::new(attribute.as_bytes()).map_err(|_| Code(NC_EBADTYPE))?;
         put_attributes::copy(from, varid, CText::of(&name), to, new)?;
     }
-    // What fails here is told by the put.
+    // If this fails, the put reports it.
     _ = define::enddef_padded(to, 0, 1, 0, 1);
     let mut shape = at.model().shape(id);
     if shape.first() == Some(&0) {

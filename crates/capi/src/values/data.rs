@@ -144,7 +144,7 @@ fn read(access: &SlabAccess, memory: Option<Atomic>, out: BytesOut) -> Outcome<(
     }
 }
 
-/// Reads a slab whose elements stand in memory at distances of their own, counted in elements.
+/// Reads a slab into memory with a distance per axis, counted in elements.
 pub(crate) fn get_mapped(
     ncid: c_int,
     varid: c_int,

@@ -1,5 +1,5 @@
 //! What tables of user-defined formats have in the places for steps and maps (`NCDEFAULT_get_vars` and its kin): they call the
-//! table's own `get_vara` and `put_vara` for each part of the slab that stands together.
+//! table's own `get_vara` and `put_vara` for each contiguous part of the slab.
 use crate::c_types::codes::{Code, NC_EBADTYPE, NC_ECHAR, NC_EINVAL, NC_EINVALCOORDS, Outcome};
 use crate::c_types::memory::{In, UserTable};
 use crate::files::size;
@@ -111,7 +111,7 @@ impl<'a> DefaultCall<'a> {
         dims.iter().enumerate().map(axis).collect()
     }
 
-    /// Calls the table for each part that stands together in the variable and in memory.
+    /// Calls the table for each part that is contiguous both in the variable and in memory.
     fn transfer_parts(&self, axes: &[RequestedAxis], map: Option<&[isize]>) -> Outcome<()> {
         let too_far = Code(NC_EINVAL);
         let starts = axes.iter().map(|axis| size(axis.start)).collect::<Outcome<Vec<_>>>()?;
@@ -139,7 +139,7 @@ impl<'a> DefaultCall<'a> {
         Ok(())
     }
 
-    /// Reads or writes elements that stand together, from a number of bytes after the start of the memory on.
+    /// Reads or writes contiguous elements, from a number of bytes after the start of the memory on.
     fn transfer(&self, start: In<usize>, count: In<usize>, bytes: isize) -> Outcome<()> {
         user_calls::transfer_box(self.table, self.at, [start, count], self.memory.moved(bytes), self.ty)
     }

@@ -285,7 +285,7 @@ pub(crate) fn rename(ncid: c_int, varid: c_int, name: CText, new: CText) -> Outc
         let node = node_of(edit, varid)?;
         check_sought(edit.is_classic(), &name)?;
         let old = match known_name(&name) {
-            // In classic files what is no text is the name of nothing.
+            // In classic files a name that is not UTF-8 matches nothing.
             Err(Code(NC_EBADNAME)) if edit.is_classic() => String::new(),
             other => other?,
         };

@@ -146,7 +146,7 @@ pub(crate) fn put(
     })
 }
 
-/// Writes a slab whose elements stand in memory at distances of their own, counted in elements.
+/// Writes a slab from memory with a distance per axis, counted in elements.
 pub(crate) fn put_mapped(
     ncid: c_int,
     varid: c_int,

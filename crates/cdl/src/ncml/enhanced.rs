@@ -1,6 +1,6 @@
 //! NcML 2.2 of what the classic model does not have: groups, user-defined types, strings.
 //!
-//! NcML is a text of netCDF-Java's: its types are those that this library has names for. What it has no form for is told.
+//! NcML is a text of netCDF-Java's: its types are those that this library has names for. Anything that it cannot represent is reported.
 use super::{number, pair};
 use crate::out::OutputText;
 use crate::{CdlError, PrintOptions, text};

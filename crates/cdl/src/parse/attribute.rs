@@ -17,7 +17,7 @@ enum Inferred {
 }
 
 impl Declarations<'_, '_> {
-    /// Reads the rest of an attribute: what stands in front of its colon was read.
+    /// Reads the rest of an attribute: the part before its colon has been read.
     pub(super) fn attribute(&mut self, references: &[(Place, Reference)]) -> Result<(), Stop> {
         if !self.lexer.peek()?.is(b':') {
             return Err(self.no_attribute(references)?);
@@ -62,7 +62,7 @@ impl Declarations<'_, '_> {
         }
     }
 
-    /// The fault of a statement that is no attribute either.
+    /// The fault of a statement that is not an attribute either.
     fn no_attribute(&mut self, references: &[(Place, Reference)]) -> Result<Stop, Stop> {
         // A word in place of a type says more than what follows the name.
         if let [(at, ty), _] = references
@@ -75,7 +75,7 @@ impl Declarations<'_, '_> {
         Ok(self.lexer.unexpected(&token, "\":\" and the name of an attribute"))
     }
 
-    /// The type, if it is told, and what has the attribute.
+    /// The type, if it is written, and what has the attribute.
     fn holder(&self, references: &[(Place, Reference)]) -> Result<(Option<TypeRef>, NodeId), Stop> {
         let group = NodeId::Group(self.group());
         match references {
@@ -163,7 +163,7 @@ impl Declarations<'_, '_> {
         Ok(values)
     }
 
-    /// `_FillValue`: one element of the variable's own type, whatever type stands in front.
+    /// `_FillValue`: one element of the variable's own type, whatever type is written in front.
     fn fill_value(&mut self, id: VarId, at: Place) -> Result<(), Stop> {
         let ty = self.model.variable(id).map(|variable| variable.ty);
         let ty = ty.ok_or_else(|| at.fault("no such variable"))?;

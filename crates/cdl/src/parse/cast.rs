@@ -19,11 +19,11 @@ pub(crate) trait NumericTarget: Copy {
     fn of_integer(value: i128) -> (Self, Fit);
     /// The value of a double.
     fn of_real(value: f64) -> (Self, Fit);
-    /// The value of bits; none for types that are no integers.
+    /// The value of bits; `None` for types other than integers.
     fn of_bits(value: i128) -> Option<Self>;
 }
 
-/// What x86 makes of a double that is no `i64`.
+/// What x86 makes of a double outside of `i64`.
 const NO_INT64: i64 = i64::MIN;
 
 /// A double as an `i64`, as C programs do it.
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_double_becomes_a_float_by_way_of_double() {
-        // Above the middle of two floats by less than a double tells: rounded to a double it is the middle, and then even.
+        // Above the middle of two floats by less than a double can represent: rounded to a double it is the middle, and then even.
         let text = "1.000000059604644775390626";
         assert_eq!(text.parse::<f32>().unwrap(), 1.0 + f32::EPSILON);
         assert_eq!(cast::<f32>(text).0, 1.0);

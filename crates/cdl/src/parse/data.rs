@@ -159,7 +159,7 @@ impl<'a, 't> StatementReader<'a, 't> {
         inner.map_or(self.axes.len(), |(axis, _)| axis)
     }
 
-    /// Reads the list whose first axis is `axis`, within the elements that `prefix` tells.
+    /// Reads the list whose first axis is `axis`, within the elements that `prefix` selects.
     fn level(&mut self, axis: usize, prefix: &mut Vec<u64>, close: u8, depth: usize) -> Result<(), Stop> {
         let end = self.end_of_level(axis);
         if end == self.axes.len() {
@@ -433,7 +433,7 @@ impl CharQueue {
     ) -> Result<Values, Stop> {
         self.bytes.drain(..self.taken);
         self.taken = 0;
-        // One more than is wanted: what stands behind a row decides whether it has ended.
+        // One more than is wanted: the next item decides whether the row has ended.
         while self.bytes.len() <= want {
             if !values.next_item(state, close)? {
                 self.end_row();

@@ -184,7 +184,7 @@ impl Declarations<'_, '_> {
         Ok(true)
     }
 
-    /// What may stand here, for messages.
+    /// What is allowed here, for messages.
     fn expected(&self) -> &'static str {
         match self.section() {
             Section::Top => "a section, an attribute or \"}\"",
@@ -219,7 +219,7 @@ impl Declarations<'_, '_> {
         if self.open.len() > self.options.limits.nesting {
             return Err(place.fault(format!("groups more than {} deep", self.options.limits.nesting)));
         }
-        // What is in the second of two groups belongs to the first, so that one fault is told and not many.
+        // Members of the second of two groups belong to the first, so that one fault is reported and not many.
         if let Some(id) = self.names.subgroup(parent, &name) {
             self.open.push((id, Section::Top));
             return Err(place.fault(format!("a group {name:?} is declared already")));

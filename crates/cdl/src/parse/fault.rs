@@ -36,7 +36,7 @@ pub(crate) enum Stop {
     Io(io::Error),
     /// The text is wrong at a place.
     Fault(Place, String),
-    /// A name that is not declared. It is no fault if declarations before it could not be read.
+    /// A name that is not declared. This is not a fault if declarations before it could not be read.
     Undeclared(Place, String),
     /// What the blocks are given to failed.
     Sink(Box<dyn std::error::Error + Send + Sync>),
@@ -88,7 +88,7 @@ impl CdlFault {
         }
     }
 
-    /// The fault as it is told: with the name of the file, the line, and the caret.
+    /// The fault as it is reported: with the name of the file, the line, and the caret.
     pub fn display<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
         FaultDisplay { fault: self, file }
     }
@@ -116,7 +116,7 @@ impl fmt::Display for FaultDisplay<'_> {
     }
 }
 
-/// Bytes of the text; fewer where they cannot be read, which is told elsewhere.
+/// Bytes of the text; fewer where they cannot be read, which is reported elsewhere.
 fn piece(text: &dyn CdlText, offset: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
     let mut filled = 0;
@@ -202,7 +202,7 @@ impl<'t> FaultList<'t> {
         Ok(())
     }
 
-    /// Notes the fault of a declaration that could not be read: names that are missing after it are no further faults.
+    /// Notes the fault of a declaration that could not be read: names that are missing after it are not reported as well.
     pub(crate) fn note_lost(&mut self, stop: Stop) -> Result<(), ParseFailure> {
         self.note(stop)?;
         self.is_incomplete = true;

@@ -202,7 +202,7 @@ impl<'t> Lexer<'t> {
         Ok((name, is_plain))
     }
 
-    /// What stands behind a backslash: itself, or a control character as `%xx`.
+    /// The character after a backslash: itself, or a control character as `%xx`.
     fn escaped_in_name(&mut self, place: Place) -> Result<u8, Stop> {
         if let [b'%', high, low, ..] = self.cursor.ahead(3)? {
             let digits = [char::from(*high).to_digit(16), char::from(*low).to_digit(16)];
@@ -460,7 +460,7 @@ impl<'t> Lexer<'t> {
                 Ok(Token::End) => return Ok(false),
                 Ok(_) => {}
                 Err(Stop::Fault(..) | Stop::Undeclared(..)) => {
-                    // A second fault of the same statement is not told; each moves on.
+                    // A second fault of the same statement is not reported; each moves on.
                     if self.cursor.peek()?.is_none() {
                         return Ok(false);
                     }

@@ -22,14 +22,14 @@ pub struct ParseLimits {
     pub dimension_len: u64,
     /// Bytes of one element: compounds of long fields, opaque values.
     pub element_len: u64,
-    /// Faults that are told before the parser gives up.
+    /// Faults that are reported before the parser gives up.
     pub faults: usize,
 }
 
 impl Default for ParseLimits {
     fn default() -> Self {
         Self {
-            // Each character of a name may stand behind a backslash.
+            // Each character of a name may follow a backslash.
             name_len: 1024,
             constant_len: 64 << 20,
             list_len: 256 << 20,

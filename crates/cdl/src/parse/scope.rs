@@ -149,7 +149,7 @@ impl NameTable {
         primitive.map(TypeRef::Atomic).or_else(user)
     }
 
-    /// Whether what stands in front of an attribute's colon is its type or its variable. A variable of the same group
+    /// Whether the word before an attribute's colon is its type or its variable. A variable of the same group
     /// comes before types of other groups and the words of newer types, which are names in classic kinds.
     pub(crate) fn attribute_holder(
         &self,
@@ -189,7 +189,7 @@ impl NameTable {
         }
     }
 
-    /// What a constant means where nothing tells its type.
+    /// What a constant means where its type is not written.
     pub(crate) fn constant(
         &self,
         model: &Model,

@@ -1,4 +1,4 @@
-//! Attributes that tell how a variable is stored (docs/spec/nczarr.md 12.5, 12.6).
+//! Attributes that determine how a variable is stored (docs/spec/nczarr.md 12.5, 12.6).
 use super::declare::Declarations;
 use super::fault::{Place, Stop};
 use super::token::{Token, shortened};
@@ -201,7 +201,7 @@ fn storage(at: Place, constants: &[(Place, Token)]) -> Result<Storage, Stop> {
     match text(at, constants)?.as_str() {
         "contiguous" => Ok(Storage::Contiguous),
         "compact" => Ok(Storage::Compact),
-        // Chunks of the format's own choice, unless `_ChunkSizes` tells them. Others cannot be chosen.
+        // Chunks of the format's own choice, unless `_ChunkSizes` lists them. Others cannot be chosen.
         "chunked" | "virtual" | "unknown" => Ok(Storage::Default),
         other => Err(illegal(at, "_Storage", other, "contiguous, compact or chunked")),
     }

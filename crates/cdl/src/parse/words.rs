@@ -98,7 +98,7 @@ fn format_names() -> impl Iterator<Item = (&'static str, Format)> {
     FORMATS.into_iter()
 }
 
-/// Attributes that tell properties instead of being stored.
+/// Attributes that set properties instead of being stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpecialName {
     Storage,
@@ -111,7 +111,7 @@ pub(crate) enum SpecialName {
     Filter,
     Codecs,
     Format,
-    /// What libraries tell of a file; nothing that could be chosen.
+    /// Information that libraries add about a file; it cannot be chosen.
     Informational,
 }
 
@@ -132,7 +132,7 @@ const SPECIAL: [(&str, SpecialName); 13] = [
 ];
 
 impl SpecialName {
-    /// The property that an attribute tells, of a variable or else of the dataset.
+    /// The property that an attribute sets, of a variable or else of the dataset.
     pub(crate) fn of(name: &str, is_of_variable: bool) -> Option<Self> {
         let found = SPECIAL.into_iter().find(|(special, _)| *special == name).map(|(_, special)| special)?;
         let is_global = matches!(found, Self::Format | Self::Informational);

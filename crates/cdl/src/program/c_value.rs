@@ -13,7 +13,7 @@ pub(super) struct CInitializers<'m> {
     names: &'m Identifiers,
     /// Lists so far, by which the arrays are numbered.
     lists: u64,
-    /// Declarations of arrays that stand before the declaration being written.
+    /// Declarations of arrays that precede the declaration being written.
     pub(super) arrays: Vec<String>,
     /// Whether there was a number without a literal in C.
     pub(super) has_special: bool,
@@ -173,7 +173,7 @@ fn float(value: f64, ty: &str) -> String {
     format!("(({ty}){number})")
 }
 
-/// With so many digits if these tell the value, with one more otherwise.
+/// With so many digits if these are exact, with one more otherwise.
 fn shortest(format: impl Fn(usize) -> String, digits: usize, is_exact: impl Fn(&str) -> bool) -> String {
     let text = format(digits);
     if is_exact(&text) { text } else { format(digits + 1) }

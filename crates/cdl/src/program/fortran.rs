@@ -91,7 +91,7 @@ struct FortranProgram<'p> {
 }
 
 impl FortranProgram<'_> {
-    /// Ids of dimensions and variables stand in arrays: names of netCDF need not be names of Fortran.
+    /// Ids of dimensions and variables are in arrays: names of netCDF need not be names of Fortran.
     fn declarations(&self, out: &mut dyn Write) -> Result<(), CdlError> {
         let root = self.model.group(self.model.root());
         let (dims, vars) = root.map_or((0, 0), |root| (root.dims.len(), root.vars.len()));
@@ -278,7 +278,7 @@ fn number(values: &Values, index: usize) -> FortranNumber {
             real(value, &format_double(value, 17), 'd')
         }
         integers => match integers.integer(index).unwrap_or(0) {
-            // The number without its sign is no integer of the language.
+            // Without its sign the number is too large for an integer of the language.
             min if min == i128::from(i32::MIN) => FortranNumber::Computed(format!("{} - 1", min + 1)),
             value => FortranNumber::Literal(value.to_string()),
         },

@@ -184,7 +184,7 @@ impl SigningService {
         true
     }
 
-    /// Retries a read without a signature. If the server fails then, the first answer stands: access is denied.
+    /// Retries a read without a signature. If the server fails then, the first answer counts: access is denied.
     async fn unsigned(&self, request: &HttpRequest) -> Option<HttpResponse> {
         let answer = once(self.send(request, None)).await.ok()?;
         if answer.status() == StatusCode::FORBIDDEN || answer.status() == StatusCode::UNAUTHORIZED {

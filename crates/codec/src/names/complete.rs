@@ -141,7 +141,7 @@ impl<'a> ChunkFacts<'a> {
         Err(CodecError::malformed(self.label, reason))
     }
 
-    /// Types that are written keep all their bits, so that nothing is packed; the parameters tell HDF5 so.
+    /// Types that are written keep all their bits, so that nothing is packed; the parameters say so to HDF5.
     fn nbit(&self) -> Vec<u32> {
         const PLAIN: u32 = 1;
         let mut numbers = match self.info.element.number {

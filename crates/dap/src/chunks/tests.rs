@@ -32,7 +32,7 @@ fn chunks_are_cut_anywhere_and_checksums_found_out() {
         let found = values(&body(&[(4, &dmr(INTS)), (4, &sum[..cut]), (5, &sum[cut..])])).unwrap();
         assert_eq!((&found.variables[..], found.checksums), (&expected[..], true));
     }
-    // The last chunk is empty, an unknown flag is set, and the order is told by one of the chunks only.
+    // The last chunk is empty, an unknown flag is set, and only one of the chunks states the byte order.
     for flags in [(4, 0), (0, 4), (0x0c, 8)] {
         let found = values(&body(&[(flags.0, &dmr(INTS)), (flags.1, &data), (1, b"")])).unwrap();
         assert_eq!((&found.variables[..], found.checksums), (&expected[..], false));

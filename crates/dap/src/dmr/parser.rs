@@ -94,7 +94,7 @@ impl DmrParser<'_> {
         Ok(group)
     }
 
-    /// A variable; `None` for elements that are none.
+    /// A variable; `None` for other elements.
     fn variable(&self, node: &XmlNode, group: &[String]) -> Result<Option<DmrVariable>> {
         let kind = match node.name.as_str() {
             "Map" | "Dim" | "OtherXML" | "Namespace" | "Value" => return Ok(None),

@@ -120,7 +120,7 @@ impl DapSource {
         };
         let variables = self.variables.iter().enumerate().filter(|(_, shown)| is_kept(shown));
         let boxes: Vec<QueryBox> = variables.map(whole).collect();
-        // What cannot be decoded is asked for when it is read, which tells why.
+        // What cannot be decoded is requested again when it is read, which reports why.
         let values = self.decode_answer(&boxes, &arrived.body, limits).unwrap_or_default();
         self.arrived.guard().extend(boxes.into_iter().zip(values));
     }

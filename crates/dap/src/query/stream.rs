@@ -26,16 +26,16 @@ pub(crate) struct AnswerDecoder<'a> {
 
 #[derive(Debug)]
 enum DecoderState {
-    /// What came so far does not yet tell what the answer is.
+    /// The kind of the answer is not known yet.
     Begun(BytesMut),
     /// Elements are put as they come.
     Dods(DodsStream),
     Dap(DapStream),
-    /// The answer is decoded when it is complete: it has no fixed length, another shape than was asked for, or is none.
+    /// The answer is decoded when it is complete: it has no fixed length, another shape than was requested, or is an error.
     Held(BytesMut),
 }
 
-/// What the beginning of an answer tells.
+/// What the beginning of an answer shows.
 enum AnswerStart<T> {
     /// More bytes are needed.
     Incomplete,

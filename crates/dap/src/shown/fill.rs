@@ -2,7 +2,7 @@
 use ncirrus_model::{Atomic, Values};
 
 /// The first of the values in another type, and whether it is the same number: integers that do not fit are wrapped,
-/// reals are truncated. `None` if it is no number.
+/// reals are truncated. `None` if it is not a number.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! What tells one state of a dataset from another.
+//! What distinguishes one state of a dataset from another.
 use ncirrus_layout::{ObjectId, Tag};
 use std::fmt::Write;
 

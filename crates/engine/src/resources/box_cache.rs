@@ -6,7 +6,7 @@ use ncirrus_model::{Region, Values};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
-/// Boxes of variables, up to a number of bytes. Servers tell no state of a dataset: what is kept is as old as its opening
+/// Boxes of variables, up to a number of bytes. Servers report no state of a dataset: what is kept is as old as its opening
 /// at most.
 pub(crate) struct BoxCache {
     state: Mutex<BoxCacheState>,
@@ -327,7 +327,7 @@ mod tests {
         let cache = BoxCache::new(100);
         let read = |axes: &[(u64, u64)]| cache.is_next(1, &requested(axes), Noting::Read);
         assert!(!read(&[(0, 1), (0, 9)]));
-        // A plan is no read.
+        // A plan does not read.
         (0..2).for_each(|_| assert!(cache.is_next(1, &requested(&[(1, 1), (0, 9)]), Noting::Nothing)));
         assert!(read(&[(1, 1), (0, 9)]));
         assert!(!read(&[(3, 1), (0, 9)]));

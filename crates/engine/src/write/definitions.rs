@@ -315,7 +315,7 @@ impl WriterDefinitions {
         Err(Error::new(error.kind(), message).because(error.clone()))
     }
 
-    /// The caller is told why edits were rolled back.
+    /// The caller has been informed why edits were rolled back.
     pub(super) fn forget_refusal(&mut self) {
         self.refused = None;
     }
@@ -362,7 +362,7 @@ impl WriterDefinitions {
         Ok(true)
     }
 
-    /// Ensures that nobody else has the model.
+    /// Ensures that the model has no other owner.
     fn own_model(&mut self) {
         if Arc::get_mut(&mut self.model).is_some() {
             return;

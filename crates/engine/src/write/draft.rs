@@ -44,7 +44,7 @@ pub(super) struct Spare {
 pub(super) struct Spares(Vec<Spare>);
 
 impl Spares {
-    /// One that nobody else has.
+    /// One without other owners.
     pub(super) fn take(&mut self) -> Option<Spare> {
         let free = self.0.iter_mut().position(|spare| Arc::get_mut(&mut spare.model).is_some())?;
         Some(self.0.remove(free))
@@ -70,7 +70,7 @@ impl Spares {
     }
 }
 
-/// Two: the definitions that the format accepted last may be one of them, which nobody can change.
+/// Two: the definitions that the format accepted last may be one of them, which must not change.
 const MAX_SPARES: usize = 2;
 
 impl Spare {
@@ -193,7 +193,7 @@ impl Draft {
             Arc::make_mut(&mut self.model).track(token);
             self.lineage().is_tracking = true;
         }
-        // Of a copy that is made because somebody else looks at the model, changes are not known.
+        // For a copy that is made because the model has another owner, changes are not known.
         Arc::make_mut(&mut self.model)
     }
 

@@ -23,7 +23,7 @@ pub(super) struct EditTurns {
 }
 
 thread_local! {
-    /// Its address tells a thread from the others that there are. A thread that ends has no [`ThreadId`](std::thread::ThreadId) any more,
+    /// Its address distinguishes a thread from the other running ones. A thread that ends has no [`ThreadId`](std::thread::ThreadId) any more,
     /// and may still define something.
     static MARK: u8 = const { 0 };
 }

@@ -156,7 +156,7 @@ impl GatheringStore {
         let StorePut::Patch { object, offset, body } = &put else { return put_locally(self, put) };
         let local = self.local()?;
         if body.len() > SMALL {
-            // Other threads may write at the same time. The chunk is locked: nobody else writes what is in its place.
+            // Other threads may write at the same time. The chunk is locked: no other thread writes what is in its place.
             self.settle_if(|held| held.meets(*offset, offset.saturating_add(body.len() as u64)))?;
             return local.write_at(object, *offset, body);
         }
@@ -205,7 +205,7 @@ impl GatheringStore {
         self.local()
     }
 
-    /// Changes the store while nothing is held, and nobody writes zeros where nothing was.
+    /// Changes the store while nothing is held, and no thread writes zeros where nothing was.
     fn change<T>(&self, change: impl FnOnce(&dyn LocalStore) -> Result<T>) -> Result<T> {
         let local = self.local()?;
         let mut held = self.held.guard();

@@ -1,5 +1,5 @@
 //! The order of the writer's asynchronous locks as types: what comes later in it is locked with evidence that what comes
-//! before it is held. The whole list stands in `docs/ARCHITECTURE.md`, "The locks of the writer".
+//! before it is held. The whole list is in `docs/ARCHITECTURE.md`, "The locks of the writer".
 use std::marker::PhantomData;
 use tokio::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -26,7 +26,7 @@ impl CommitLock {
     }
 }
 
-/// Held while definitions are passed to the format, by who holds the commit lock.
+/// Held while definitions are passed to the format, by the thread that holds the commit lock.
 #[derive(Debug, Default)]
 pub(super) struct DefiningLock(Mutex<()>);
 

@@ -49,7 +49,7 @@ impl TargetStore {
         }
     }
 
-    /// Writes what was gathered, for who reads the store by another way.
+    /// Writes what was gathered, before the store is read by another way.
     ///
     /// # Errors
     /// Errors of the store.

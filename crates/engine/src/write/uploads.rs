@@ -120,7 +120,7 @@ pub(super) struct PutQueue<'a> {
     policy: PutPolicy,
     /// Chunks whose puts have not begun; any thread may add to them.
     waiting: Mutex<Vec<(Vec<StorePut>, ChunkLock)>>,
-    /// Conditional puts, each of which returns its number of bytes when it has completed. Nobody waits for the lock.
+    /// Conditional puts, each of which returns its number of bytes when it has completed. The lock is never waited for.
     under_way: Mutex<FuturesUnordered<BoxFuture<'a, Result<usize>>>>,
     bytes: usize,
 }

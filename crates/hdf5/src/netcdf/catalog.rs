@@ -128,7 +128,7 @@ pub(crate) fn fill_of(
 }
 
 /// netCDF's default fill value of a type. As netCDF-C has it: for enums that of the integers that they consist of, though
-/// it is no member; for other user-defined types zeros.
+/// it is not a member; for other user-defined types zeros.
 ///
 /// # Errors
 /// `Invalid` for a type of which one element is too large.

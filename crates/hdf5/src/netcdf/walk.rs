@@ -250,7 +250,7 @@ impl ObjectTree {
         }
     }
 
-    /// Records what is no damage, but keeps netCDF-C from opening the file.
+    /// Records what is not damage, but keeps netCDF-C from opening the file.
     fn warn_as_netcdf_c(&mut self, reported: String) {
         self.refusal.get_or_insert_with(|| reported.clone());
         self.warnings.push(reported);

@@ -248,7 +248,7 @@ impl ObjectDescriber<'_> {
         self.finished(drafts, attributes).map_err(|error| error.at_path(path))
     }
 
-    /// The messages with these attributes, in this order; when one of them is too long for that, all lie elsewhere.
+    /// The messages with these attributes, in this order; when one of them is too long for that, all are stored elsewhere.
     fn finished(
         &mut self,
         mut drafts: Vec<MessageDraft>,

@@ -52,7 +52,7 @@ pub async fn read_operation<T>(object: &ObjectId, want: &Want, work: impl Future
     CURRENT.scope(Arc::new(operation), work).await
 }
 
-/// As [`read_operation`], for answers that a server computes: most of its failures are no passing ones.
+/// As [`read_operation`], for answers that a server computes: most of its failures are permanent.
 pub(crate) async fn query_operation<T>(object: &ObjectId, want: &Want, work: impl Future<Output = T>) -> T {
     let operation = StoreOperation::new(object.store.as_str(), object.key(), want.max_bytes());
     CURRENT.scope(Arc::new(StoreOperation { is_query: true, ..operation }), work).await

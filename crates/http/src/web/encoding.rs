@@ -15,7 +15,7 @@ pub(super) enum BodyDecoder {
 /// A compressed body.
 pub(super) struct CompressedBody {
     encoding: CompressionKind,
-    /// Begins with the first bytes, which tell about the header.
+    /// Begins with the first bytes, which show the kind of header.
     stream: Option<Decompress>,
     first: Vec<u8>,
     ended: bool,

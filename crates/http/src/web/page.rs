@@ -10,7 +10,7 @@ use ncirrus_store::{AnswerPart, AnswerReceiver};
 pub(super) struct PageGuard<'a> {
     receiver: &'a mut dyn AnswerReceiver,
     host: &'a str,
-    /// The beginning, until it tells what it is; of a page, what is told of it.
+    /// The beginning, until its kind is known; of a page, the part that is reported.
     held: BytesMut,
     kind: BodyKind,
 }
@@ -24,7 +24,7 @@ enum BodyKind {
 
 /// Bytes within which a page says that it is one.
 const BEGINNING: usize = 1024;
-/// How much of a page is kept to be told.
+/// How much of a page is kept to be reported.
 const MAX_PAGE_BYTES: usize = 64 << 10;
 
 impl<'a> PageGuard<'a> {
@@ -118,7 +118,7 @@ pub(super) fn first_words(body: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What arrives, and what is told.
+    /// What arrives, and what is reported.
     fn passed(pieces: &[&[u8]]) -> (Vec<u8>, Option<String>) {
         struct Arrived(Vec<u8>);
         impl AnswerReceiver for Arrived {

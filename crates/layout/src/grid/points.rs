@@ -98,8 +98,8 @@ impl<'p> PointIntersections<'p> {
 }
 
 impl CellPoints {
-    /// Where the points lie in the cell, whose axes have those strides, in the unit of the strides, ascending, each with its
-    /// position in the result; `None` when an offset does not fit. Outside of what is stored all lie at 0.
+    /// The offsets of the points in the cell, whose axes have those strides, in the unit of the strides, ascending, each with its
+    /// position in the result; `None` when an offset does not fit. Outside of what is stored all offsets are 0.
     pub fn pairs(&self, strides: &[u64]) -> Option<Vec<IndexPair>> {
         let mut pairs = Vec::with_capacity(self.positions.len());
         let rank = strides.len();

@@ -104,7 +104,7 @@ impl Changes {
 #[derive(Debug, Default)]
 pub(super) struct Tracking(Mutex<Option<Box<TrackedChanges>>>);
 
-/// The token of the one who asked, and the changes since.
+/// The token of the caller that tracks changes, and the changes since.
 type TrackedChanges = (usize, Changes);
 
 impl Clone for Tracking {

@@ -46,8 +46,8 @@ impl Dataset {
     }
 
     /// Opens the bytes of a file for changes, which [`finish_bytes`](Self::finish_bytes) returns; they are copied by the first
-    /// change, if they have other owners. What lies behind the end of an HDF5 file, as its superblock has it, is room, and
-    /// is not copied.
+    /// change, if they have other owners. Bytes after the end of an HDF5 file, as its superblock has it, are room, and
+    /// are not copied.
     ///
     /// # Errors
     /// As [`open_bytes`](Self::open_bytes).

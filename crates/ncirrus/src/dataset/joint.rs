@@ -66,7 +66,7 @@ impl Dataset {
     /// Joins in writing a dataset: what comes back puts whole chunks. Credentials and settings are the session's.
     ///
     /// # Errors
-    /// `Malformed` for a text that is no ticket or was changed; `Invalid` for a place that is not the dataset's; `Conflict`
+    /// `Malformed` for a text that is not a ticket or was changed; `Invalid` for a place that is not the dataset's; `Conflict`
     /// when the writing has ended, or another program took the place over.
     pub fn join(ticket: &str, session: &crate::Session) -> Result<JointWriter> {
         JointWriter::join(Ticket::of_text(ticket)?, session)
@@ -76,7 +76,7 @@ impl Dataset {
     /// appears or nothing.
     ///
     /// # Errors
-    /// `Invalid` for a text that is no receipt, is another dataset's or given twice, and for a chunk that two receipts name or
+    /// `Invalid` for a text that is not a receipt, is another dataset's or given twice, and for a chunk that two receipts name or
     /// that holds old data; `Missing` naming the first chunk of a complete variable that no receipt names. Nothing has
     /// changed then, and it can be tried again with the right receipts. Else as [`close`](Self::close).
     pub fn finish<T: AsRef<str>>(self, receipts: &[T]) -> Result<()> {

@@ -33,7 +33,7 @@ pub(super) struct SmallRead<'a> {
 }
 
 impl SmallBox {
-    /// The box of a selection. `None` if it is none, is empty or has too many axes.
+    /// The box of a selection. `None` if it is not a box, is empty or has too many axes.
     fn of(selection: &Selection) -> Option<Self> {
         let rank = selection.rank();
         let (mut start, mut counts) = ([0; MAX_AXES], [0; MAX_AXES]);

@@ -1,5 +1,5 @@
 //! Numbers of another type, one at a time: those that are in its range and for which no rule of a format matters. All others go
-//! the way of larger reads and writes, which tells what is outside.
+//! the way of larger reads and writes, which reports numbers out of range.
 use crate::Atomic;
 
 /// A number as C has it in memory.
@@ -75,7 +75,7 @@ mod tests {
     use crate::convert::{ByteRule, CastRules, RangeExcess, cast_with};
     use crate::{Atomic, Values};
 
-    /// Numbers at the limits of every type, and what is no number.
+    /// Numbers at the limits of every type, and values that are not numbers.
     const NUMBERS: [f64; 19] = [
         0.0,
         -0.0,

@@ -82,8 +82,8 @@ impl BlockedVariable {
         Some(Self { ty, element, shape, chunks, is_written, may_be_whole: true })
     }
 
-    /// The same, of which no chunk is read but those that have a value that is asked for: whoever is told of chunks that are missing is
-    /// not told of others.
+    /// The same, but only chunks with a requested value are read: a caller that is notified of missing chunks is
+    /// not notified of others.
     #[must_use]
     pub fn chunk_by_chunk(mut self) -> Self {
         self.may_be_whole = self.chunks.is_none();

@@ -36,7 +36,7 @@ pub(super) type PutTask = Shared<SessionTask<()>>;
 #[derive(Debug)]
 pub(super) struct PutReach {
     var: VarId,
-    /// `None` if it is no box.
+    /// `None` if it is not a box.
     region: Option<Region>,
 }
 

@@ -40,7 +40,7 @@ impl<'a> StridedBytes<'a> {
     }
 
     /// Checks that every element of an array of that shape is inside, and that no two overlap, as far as that is easy
-    /// to tell.
+    /// to decide.
     fn check(&self, shape: &[u64], element: usize) -> Result<()> {
         if self.strides.len() != shape.len() {
             let message = format!("{} strides for an array of shape {shape:?}", self.strides.len());

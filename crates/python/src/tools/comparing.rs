@@ -10,7 +10,7 @@ use ncirrus_tools::{CheckOptions, CheckProgress, CompareOptions, CompareScope};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Tells whether a dataset is sound.
+/// Reports whether a dataset is sound.
 #[pyfunction]
 pub(super) fn check<'py>(
     py: Python<'py>,
@@ -35,7 +35,7 @@ pub(super) fn check<'py>(
     json::to_python(py, &json_of)
 }
 
-/// Tells what differs between two open datasets.
+/// Reports what differs between two open datasets.
 #[pyfunction]
 pub(super) fn compare<'py>(
     py: Python<'py>,

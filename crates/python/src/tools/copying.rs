@@ -34,7 +34,7 @@ pub(super) fn copy<'py>(
     json::to_python(py, &json_of(&report))
 }
 
-/// Tells what copying an open dataset will take.
+/// Estimates what copying an open dataset will take.
 #[pyfunction]
 pub(super) fn plan_copy<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! What lies at addresses: listed and removed.
+//! Datasets and objects at addresses: listed and removed.
 use crate::errors::wait;
 use crate::json;
 use crate::session::Session;
@@ -67,7 +67,7 @@ pub(super) fn keys<'py>(
     json::to_python(py, &Value::Array(json_of))
 }
 
-/// Removes what lies at an address, or tells what would go.
+/// Removes the dataset at an address, or lists what would be removed.
 #[pyfunction]
 pub(super) fn removal<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! What is told of datasets, codecs and credentials.
+//! What is printed of datasets, codecs and credentials.
 use super::opened;
 use crate::errors::{exception, wait};
 use crate::json;
@@ -43,7 +43,7 @@ pub(super) fn dump<'py>(
         let lost = if is_ncml {
             ncirrus_tools::dump_ncml(&dataset, &mut text, &printed)?
         } else {
-            // Faults stand in the text.
+            // Faults are part of the text.
             ncirrus_tools::dump(&dataset, &mut text, &printed).map(|_| Vec::new())?
         };
         Ok((text, lost))

@@ -116,7 +116,7 @@ async fn datasets(store: &dyn Store, folder: &str, objects: &[ObjectId]) -> Resu
     let described: BTreeSet<String> = documents.iter().map(|object| folder_of(object)).collect();
     let may_be_root = |object: &&ObjectId| {
         let parent = parts(object.key()).0;
-        // What lies in a member is not a dataset, or is removed with it.
+        // An object in a member is not a dataset, or is removed with it.
         let is_known = ancestors(parent, folder).any(|above| found.contains(above));
         !is_known && !ancestors(parent, folder).skip(1).any(|above| described.contains(above))
     };

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct JointPlace {
     /// The folder, where the dataset is a directory.
     pub folder: Option<PathBuf>,
-    /// What stands before the keys of chunks, below the dataset; empty in a folder.
+    /// The prefix of the keys of chunks, below the dataset; empty in a folder.
     pub below: String,
     /// The object that says whose place it is: in the folder, or below the dataset.
     pub sign: String,
@@ -173,7 +173,7 @@ impl JoinedPlace {
     /// Finds a place for the dataset at an address.
     ///
     /// # Errors
-    /// `Invalid` for a place that is none of that dataset's; what opening the store fails with.
+    /// `Invalid` for a place that is not that dataset's; what opening the store fails with.
     pub fn find(url: &Url, place: &JointPlace, context: &StoreContext) -> Result<Self> {
         let outside =
             || Error::invalid("the place of the joint writing is not that of the dataset").at_object(url);
@@ -223,7 +223,7 @@ impl JoinedPlace {
     /// Puts a chunk; the same one again replaces it.
     ///
     /// # Errors
-    /// `Invalid` for a key that is none of a chunk; `Denied`, `Io`.
+    /// `Invalid` for a key that is not a chunk's; `Denied`, `Io`.
     pub async fn put(&self, key: &str, body: Bytes) -> Result<()> {
         self.store.put(&self.object(key)?, body, PutCondition::None).await.map(|_| ())
     }

@@ -39,7 +39,7 @@ enum RemovalPlace {
     Object(Arc<dyn Store>, ObjectId),
 }
 
-/// What lies below a root.
+/// An object below a root.
 struct KeyBelow {
     /// Its name for display.
     name: String,

@@ -81,7 +81,7 @@ impl ReferenceManifest {
         Ok(())
     }
 
-    /// VirtualiZarr joins the path of a scalar with the coordinates of its chunk, which are none.
+    /// VirtualiZarr joins the path of a scalar with the coordinates of its chunk, which are empty.
     fn place_scalars(&mut self) {
         for (array, entry) in std::mem::take(&mut self.scalars) {
             let is_v3 = self.entries.get(&format!("{array}/zarr.json")).is_some();

@@ -20,7 +20,7 @@ impl Url {
         Self { path: path_text::of_path(&path).into_owned(), ..self.clone() }
     }
 
-    /// The address of what a symbolic link leads to; `None` of an address that is no link of this machine.
+    /// The target of a symbolic link; `None` if the address is not a link of this machine.
     pub fn link_target(&self) -> Option<Self> {
         if self.scheme != Scheme::File {
             return None;

@@ -13,7 +13,7 @@ pub(super) struct ZipDirectory {
     pub(super) entries: KeyTree<ZipEntry>,
     /// Entries for folders, with a trailing slash.
     pub(super) folders: BTreeMap<String, EntryHeader>,
-    /// Where the directory starts: no content lies behind it.
+    /// Where the directory starts: all contents end before it.
     pub(super) start: u64,
     pub(super) warnings: Vec<String>,
 }

@@ -64,7 +64,7 @@ struct DmrWriter<'a> {
     model: &'a Model,
     projection: &'a Projection,
     behaviour: &'a DapBehaviour,
-    /// Of each variable, where they are told.
+    /// Of each variable, where they are sent.
     checksums: &'a BTreeMap<VarId, u32>,
     text: String,
 }

@@ -57,7 +57,7 @@ pub(super) fn declared(
     all
 }
 
-/// The coordinates of the dimensions of a variable, if all have one and it is none itself.
+/// The coordinates of the dimensions of a variable, if all have one and the variable itself is not one of them.
 fn maps_of(model: &Model, id: VarId) -> Option<Vec<VarId>> {
     let is_array = |id: VarId| {
         let ty = model.variable(id).map(|variable| variable.ty);

@@ -42,7 +42,7 @@ pub struct AggregationWriter {
     kind: Kind,
     names: FragmentNames,
     variables: Mutex<BTreeMap<VarId, GrowingVariable>>,
-    /// Those variables, which are no values of the master.
+    /// The same variables, without those whose values are in the master.
     divided: Mutex<BTreeSet<VarId>>,
 }
 
@@ -108,7 +108,7 @@ impl AggregationWriter {
     /// Puts a variable that the master has as a scalar, and that has no value yet, into fragments.
     ///
     /// # Errors
-    /// `NotFound` for a dimension or a variable; `Invalid` if it is no scalar, or the blocks do not fit; `Unsupported`
+    /// `NotFound` for a dimension or a variable; `Invalid` if it is not a scalar, or the blocks do not fit; `Unsupported`
     /// if its type is one of the dataset.
     pub fn divide_variable(&self, path: &str, dimensions: &[String], storage: FragmentStorage) -> Result<()> {
         let path = absolute(path);
@@ -367,7 +367,7 @@ impl AggregationWriter {
         Ok(())
     }
 
-    /// Ends without a master: what stood at its name stays. Fragments that were written stay, too.
+    /// Ends without a master: a dataset of that name stays. Fragments that were written stay, too.
     ///
     /// # Errors
     /// If what was staged cannot be removed.

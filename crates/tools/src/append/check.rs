@@ -208,7 +208,7 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
         };
         let is_distinct = sorted.windows(2).all(|pair| matches!(pair, [a, b] if a.0 < b.0));
         let order: Option<Vec<u64>> = one.iter().map(place).collect();
-        // Texts are no numbers.
+        // Texts are not numbers.
         let order = order.filter(|order| order.len() == ours.len());
         let is_same = |(at, from): (usize, &u64)| {
             let from = usize::try_from(*from).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! What the format itself repeats or repairs: consolidated metadata, and what was told on opening.
+//! What the format itself repeats or repairs: consolidated metadata, and what was reported on opening.
 use super::is_of_data;
 use super::options::CheckOptions;
 use super::report::{FindingCode, Findings, Severity};

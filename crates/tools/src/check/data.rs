@@ -74,7 +74,7 @@ impl<'a> ValueCheck<'a> {
         if matches!(self.variable.storage(), Storage::Chunked(_))
             && chunk_count(&shape, &self.grain) > MAX_CHUNKS
         {
-            // Told when the chunks were to be located.
+            // Reported when the chunks were to be located.
             return Ok(ValuesRead::default());
         }
         let memory = (self.variable.dataset().session().memory() / 8).clamp(1, BLOCK) as u64;
@@ -104,7 +104,7 @@ impl<'a> ValueCheck<'a> {
         match &source.layout {
             Layout::Grid { .. } => match self.variable.chunks(&selection_of(region)) {
                 Ok(chunks) => Ok(!chunks.is_empty()),
-                // Told when the place was looked up; reading says whether any of it is intact.
+                // Reported when the place was looked up; reading says whether any of it is intact.
                 Err(error) if is_of_data(&error) => Ok(true),
                 Err(error) => Err(error),
             },

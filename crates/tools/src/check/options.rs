@@ -1,4 +1,4 @@
-//! What a check does, and what it tells meanwhile.
+//! What a check does, and what it reports meanwhile.
 use ncirrus::{OpenOptions, ReadPlan};
 use std::fmt;
 

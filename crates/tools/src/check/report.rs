@@ -241,7 +241,7 @@ pub(super) fn code_of(error: &Error) -> FindingCode {
         ErrorKind::NotFound | ErrorKind::Missing => FindingCode::ReferenceBroken,
         ErrorKind::Unsupported => FindingCode::DataUnsupported,
         ErrorKind::Limit => FindingCode::LimitReached,
-        // The codecs call every checksum by that word; one that did not would be told as damage of the chunk.
+        // The codecs call every checksum by that word; one that did not would be reported as damage of the chunk.
         _ if error.message().contains("checksum") => FindingCode::ChecksumWrong,
         _ => FindingCode::ChunkDamaged,
     }

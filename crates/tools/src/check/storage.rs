@@ -44,7 +44,7 @@ impl StorageCheck<'_> {
             Layout::Grid { .. } => self.check_chunks(variable, &source, &path, owner),
             Layout::Affine { extents, base, strides } => {
                 let extent = &source.extent;
-                // The distance between records is no size of an element.
+                // The distance between records is not the size of an element.
                 let memory = variable.packed_len().unwrap_or(1) as u64;
                 let size = match strides.as_slice() {
                     [] => memory,

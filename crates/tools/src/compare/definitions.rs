@@ -40,7 +40,7 @@ impl<'a> DefinitionComparison<'a> {
         self.found
     }
 
-    /// Members of one kind, each told by a text in which everything stands that counts.
+    /// Members of one kind, each described by a text that contains everything that counts.
     fn members(&mut self, aspect: &'static str, of: impl Fn(&Side<'a>) -> BTreeMap<String, String>) {
         let [first, second] = self.sides.each_ref().map(of);
         for (path, ours) in &first {

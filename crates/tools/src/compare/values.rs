@@ -57,7 +57,7 @@ pub(super) struct Side<'a> {
     decoding: Option<CfDecoding>,
 }
 
-/// Values of a block, and which of them are missing where that is not told by the fill value.
+/// Values of a block, and which of them are missing where the fill value does not show that.
 struct SideBlock {
     values: Values,
     missing: Option<Vec<bool>>,

@@ -113,7 +113,7 @@ impl CopyBlueprint {
         let fixed_size = whole.packed_len(variable.ty).is_some();
         let (shape, growing) = (self.model.shape(var), self.model.growing(var));
         if let Some(copy) = self.model.variable_mut(var) {
-            // Contiguous storage in another format is no reason to store it so here.
+            // Contiguous storage in another format does not require contiguous storage here.
             match storage {
                 Some(storage) => copy.storage = storage,
                 None if matches!(copy.storage, Storage::Chunked(_)) => {}
@@ -217,7 +217,7 @@ impl CopyBlueprint {
     }
 }
 
-/// Refuses a variable of which not the definition is at fault, but the values that tell its shape: as any values that cannot
+/// Refuses a variable whose fault is in the values that determine its shape, not in its definition: as any values that cannot
 /// be read, they end the copy.
 fn check_values(source: &Dataset, model: &Model, node: NodeId) -> Result<()> {
     let NodeId::Variable(var) = node else { return Ok(()) };

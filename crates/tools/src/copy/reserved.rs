@@ -55,7 +55,7 @@ fn new_names(
 ) -> Result<HashMap<String, String>> {
     let Some(group) = model.group(id) else { return Ok(HashMap::new()) };
     let named = |what, name, space| (what, name, space);
-    // Names of dimensions and types are no segments of keys in Zarr, but parts of the paths in its attributes.
+    // Names of dimensions and types are not segments of keys in Zarr, but parts of the paths in its attributes.
     let in_paths = MemberSpace::Hdf5;
     let dims =
         group.dims.iter().filter_map(|id| Some(named("dimension", &model.dimension(*id)?.name, in_paths)));

@@ -7,7 +7,7 @@ use ncirrus_cdl::parse::{CdlText, Definitions, FilterWords, ParseFailure};
 use ncirrus_model::Model;
 use ncirrus_store::Url;
 
-/// In whose words the filters of the target are told.
+/// The form in which the target's filters are described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FilterTarget {
     /// Zarr's codecs.
@@ -25,8 +25,8 @@ impl FilterTarget {
     }
 }
 
-/// Puts the filters that the text names into the model. `_Codecs` tells the whole chain in Zarr's words: beside filters
-/// told in HDF5's, as `ncdump -s` prints both, it counts for `Zarr` alone.
+/// Puts the filters that the text names into the model. `_Codecs` lists the whole chain in Zarr's form: beside filters
+/// in HDF5's form, as `ncdump -s` prints both, it counts for `Zarr` alone.
 ///
 /// # Errors
 /// The faults of all texts that name none.
@@ -83,7 +83,7 @@ pub(super) fn apply_rules(model: &mut Model, options: &GenerateOptions<'_>) -> R
 /// The kind: as chosen, as the target's mode or name says, and where that is only netCDF, as the text says.
 ///
 /// # Errors
-/// When nothing tells it.
+/// If the text and the target do not determine it.
 pub(super) fn decide(
     definitions: &Definitions,
     model: &Model,

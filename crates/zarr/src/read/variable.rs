@@ -258,7 +258,7 @@ impl DatasetAssembly<'_> {
         }
     }
 
-    /// Where the values lie.
+    /// The location of the values.
     fn source(
         &self,
         node: &ArrayNode,

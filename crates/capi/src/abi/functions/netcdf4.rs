@@ -1,5 +1,5 @@
-//! Functions that tables of user-defined formats refer to: those of netCDF-C for netCDF-4 files, and what stands in the places
-//! for steps and maps.
+//! Functions that tables of user-defined formats refer to: those of netCDF-C for netCDF-4 files, and those for the entries
+//! of steps and maps.
 use crate::abi::table::c_functions;
 use crate::c_types::codes::{Code, NC_EFILTER, Outcome};
 use crate::c_types::memory::{Bytes, BytesOut, CText, In, NameOut, Out};

@@ -14,7 +14,7 @@ pub(crate) trait CReturn {
     fn into_raw(self) -> Self::Raw;
     /// The answer of a call that panicked.
     fn panicked() -> Self;
-    /// The code of a failure; 0 for success, and where numbers are no codes.
+    /// The code of a failure; 0 for success, and for numbers that are not codes.
     fn code(&self) -> c_int {
         0
     }

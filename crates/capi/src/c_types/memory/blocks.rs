@@ -46,7 +46,7 @@ pub(crate) fn allocated_text(text: &[u8]) -> Outcome<usize> {
     allocated(&bytes)
 }
 
-/// Frees a block whose address a program passed; 0 is no block.
+/// Frees a block whose address a program passed; 0 is ignored.
 pub(crate) fn free_address(address: usize) {
     // SAFETY: the addresses come from structures that programs pass to be freed: blocks of `malloc`, as the reference's
     // documentation requires, or 0, which `free` ignores.
@@ -66,7 +66,7 @@ pub(crate) fn address_in(bytes: &[u8]) -> usize {
 pub(crate) struct CBlock(usize);
 
 impl CBlock {
-    /// The block whose address stands in the first bytes of an image.
+    /// The block whose address is in the first bytes of an image.
     pub(crate) fn at(image: &[u8]) -> Self {
         Self(address_in(image))
     }

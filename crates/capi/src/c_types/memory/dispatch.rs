@@ -4,7 +4,7 @@ use super::{Bytes, BytesOut, CArgument, CPassed, CText, In, KeptPointer, NameOut
 use crate::c_types::codes::{Code, NC_EINVAL, Outcome};
 use std::ffi::c_int;
 
-/// A table of the program, which keeps it as long as the library may call it; null is none.
+/// A table of the program, which keeps it as long as the library may call it; may be null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UserTable(*const CDispatch);
 

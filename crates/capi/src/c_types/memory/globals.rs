@@ -5,6 +5,6 @@ use std::sync::atomic::AtomicI32;
 #[unsafe(no_mangle)]
 pub(crate) static ncerr: AtomicI32 = AtomicI32::new(0);
 
-/// What is done about errors: they are told, and end the program.
+/// What is done about errors: they are printed, and end the program.
 #[unsafe(no_mangle)]
 pub(crate) static ncopts: AtomicI32 = AtomicI32::new(3);

@@ -19,7 +19,7 @@ pub(crate) struct CList {
     items: usize,
 }
 
-/// A list that the program holds; null is no list.
+/// A list that the program holds; may be null.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListHandle(*mut CList);
 
@@ -197,7 +197,7 @@ impl MemoryFile {
         unsafe { self.0.as_ref() }.copied()
     }
 
-    /// Tells the program where bytes are that it frees; its flags stay, if none are told.
+    /// Passes the program the address and length of bytes that it frees; without `flags` its own are kept.
     pub(crate) fn set(self, len: usize, address: usize, flags: Option<std::ffi::c_int>) {
         // SAFETY: null, or a structure of the program, which is used by this call alone.
         if let Some(file) = unsafe { self.0.as_mut() } {
@@ -235,7 +235,7 @@ pub(crate) struct CompoundHandle(*mut CompoundDraft);
 passed_as!(CompoundHandle, *mut c_void, "void *", |raw: *mut c_void| Self(raw.cast()));
 
 impl CompoundHandle {
-    /// Whether it is none.
+    /// Whether the handle is null.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }

@@ -15,7 +15,7 @@ pub(crate) struct CTextList {
     pub(super) items: usize,
 }
 
-/// Such a list of the program; null is no list.
+/// Such a list of the program; may be null.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextList(*mut CTextList);
 
@@ -131,7 +131,7 @@ pub(crate) struct CByteBuffer {
     content: usize,
 }
 
-/// Such a buffer that the program holds; null is none.
+/// Such a buffer that the program holds; may be null.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ByteBuffer(*mut CByteBuffer);
 
@@ -148,7 +148,7 @@ impl ByteBuffer {
         Self(std::ptr::with_exposed_provenance_mut(address))
     }
 
-    /// Appends bytes; a NUL that is not counted stands after them.
+    /// Appends bytes, followed by a NUL that is not counted.
     ///
     /// # Errors
     /// `NC_EINVAL` for a null pointer and a buffer that must not grow, `NC_ENOMEM`.

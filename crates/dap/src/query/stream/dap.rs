@@ -14,7 +14,7 @@ pub(super) struct DapStream {
     path: String,
     size: usize,
     count: u64,
-    /// Whether numbers are little-endian, as far as the chunks so far tell.
+    /// Whether numbers are little-endian, according to the chunks so far.
     is_little: bool,
     /// Whether a wrong checksum is an error.
     verifies: bool,

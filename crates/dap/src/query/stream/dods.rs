@@ -39,7 +39,7 @@ impl DodsStream {
         let Some((ty, count)) = dds.and_then(|dds| only_array(&dds, variable, wanted)) else {
             return AnswerStart::Other;
         };
-        // What is wrong is told when the answer is complete.
+        // Errors are reported when the answer is complete.
         if counts.as_chunks().0.iter().any(|sent| u64::from(u32::from_be_bytes(*sent)) != count) {
             return AnswerStart::Other;
         }
@@ -65,7 +65,7 @@ impl DodsStream {
         Ok(())
     }
 
-    /// Numbers can swallow the text of an error: then too few bytes, or more than the structure tells, have come.
+    /// Numbers can swallow the text of an error: then too few bytes, or more than the structure has, have come.
     pub(super) fn finish(self) -> Result<()> {
         let missing = self.elements.missing().saturating_add(self.padding);
         if missing == 0 && self.after == 0 {

@@ -2,7 +2,7 @@
 use crate::literal::integer;
 use crate::{Das, DasItem, WireName};
 
-/// The bytes of the longest string of the variable or member at a path, if its attributes tell.
+/// The bytes of the longest string of the variable or member at a path, if its attributes state them.
 pub(crate) fn declared_length(das: &Das, path: &[&WireName]) -> Option<u64> {
     let whole = path.iter().map(|name| name.wire.as_str()).collect::<Vec<_>>().join(".");
     let items = inside(&das.items, &whole);

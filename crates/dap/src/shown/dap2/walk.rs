@@ -10,7 +10,7 @@ use std::collections::HashSet;
 #[derive(Debug)]
 pub(super) struct FoundVariable<'a> {
     pub(super) name: String,
-    /// Where it stands in the DDS: each number counts members.
+    /// Its place in the DDS: each number counts members.
     pub(super) index: Vec<usize>,
     pub(super) node: &'a DdsVariable,
     pub(super) segments: Vec<WireSegment>,
@@ -186,7 +186,7 @@ impl Enclosing {
         inner
     }
 
-    /// Whether nothing repeats what stands here.
+    /// Whether members at this level are not repeated.
     fn is_plain(&self) -> bool {
         self.dims.is_empty() && self.rows.is_none()
     }
@@ -213,7 +213,7 @@ fn is_sound(array: &DdsVariable, maps: &[DdsVariable]) -> bool {
         && array.dims.iter().zip(maps).all(fits)
 }
 
-/// For each sequence whose rows are a dimension, the column that tells their number.
+/// For each sequence whose rows are a dimension, the column that determines their number.
 pub(crate) fn sequence_columns(dds: &Dds) -> Vec<SequenceColumn<'_>> {
     let mut columns = Vec::new();
     for (at, variable) in dds.variables.iter().enumerate() {

@@ -85,7 +85,7 @@ impl AttributeReader<'_> {
         }
     }
 
-    /// The attribute, if it is none that its variable's type rules out.
+    /// The attribute, unless its variable's type rules it out.
     fn typed(
         &mut self,
         attribute: Attribute,

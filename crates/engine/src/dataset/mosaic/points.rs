@@ -23,7 +23,7 @@ const COMPARED: usize = 8;
 pub(in crate::dataset) struct PointValues {
     /// The fill value, and behind it what was read.
     read: Values,
-    /// For each point where its value stands among those.
+    /// For each point the position of its value among those.
     places: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What reads would request, told beforehand.
+//! What reads would request, without requesting it.
 use super::ahead::FetchedAhead;
 use super::parts::QueryPart;
 use super::{BOX_BYTES, EXAMPLES, QueryRead};

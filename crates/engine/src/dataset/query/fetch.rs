@@ -48,7 +48,7 @@ impl QueryRead<'_> {
     }
 
     /// Fetches more than is read, where that saves requests: variables that are usually read together, and the whole of
-    /// one that is read box after box. What fails is asked for again by itself, which tells the error, and not together
+    /// one that is read box after box. After a failure each is requested by itself, which reports the error, and not together
     /// again.
     pub(super) async fn read_ahead(&self, requested: &QueryBox) {
         let (cache, opening) = (&self.reading.context.shared.boxes, self.reading.opening);
@@ -209,7 +209,7 @@ impl QueryRead<'_> {
         }
     }
 
-    /// The answer to a query, which is no object with a state: neither cached nor compared.
+    /// The answer to a query, which is not an object with a state: neither cached nor compared.
     async fn fetch(&self, query: &Query) -> Result<ObjectBytes> {
         let context = &self.reading.context;
         let store = context.snapshot.store();

@@ -205,13 +205,13 @@ impl QueryRead<'_> {
                 }
                 match self.fetch_together(&query, &requested).await {
                     Ok(values) => deliver(requested, Ok(values)),
-                    // The members of that request would tell the same.
+                    // The members of that request would report the same.
                     Err(error) if error.kind() == ErrorKind::Changed => deliver(requested, Err(error)),
                     Err(_) => cache.note_batch_refused(opening),
                 }
             })
         };
-        // What fails is asked for again by itself, which tells the error.
+        // After a failure each is requested by itself, which reports the error.
         _ = InFlight::at_most(UNDER_WAY).for_each(queries, fetch, |()| Ok(())).await;
     }
 

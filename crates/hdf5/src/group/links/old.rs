@@ -89,7 +89,7 @@ fn leaves(view: &dyn View, file: &Hdf5File, root: FileAddress) -> Step<LinkLeave
             uncounted.retain(|child| seen.insert(*child));
             return Ok(LinkLeaves { nodes: children, uncounted, found });
         };
-        // Only what lies behind symbol nodes may be lost links; behind inner nodes this would require a tree.
+        // Only entries below symbol nodes may be lost links; those below inner nodes would require a tree.
         uncounted.clear();
         let mut next = Vec::new();
         for read in join_each(children, |child| {

@@ -79,7 +79,7 @@ pub(crate) fn dimension_of(model: &Model, var: VarId) -> Option<DimId> {
 /// does, if readers cannot fill in a chunk that is not there:
 /// - text and other elements in the heap: HDF5 up to 2.0 cannot read it with a fill value in the heap of a file that is only read
 ///   (`H5D__fill_refill_vl` writes to it);
-/// - without fill value (`NC_NOFILL`): HDF5 leaves the reader's memory as it is. What lies behind the end has netCDF's default.
+/// - without fill value (`NC_NOFILL`): HDF5 leaves the reader's memory as it is. Elements after the end have netCDF's default.
 ///
 /// Another variable keeps the length of the dimension then: netCDF-C takes that of the longest one. Of those that may be shorter,
 /// it is one whose chunks reach the end (`reaches_end`).

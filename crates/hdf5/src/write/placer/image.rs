@@ -223,7 +223,7 @@ impl ImageSource<'_> {
         fill: Option<&Bytes>,
     ) -> Result<ElementLayout> {
         let shape = self.model.shape(id);
-        // Chunks may lie anywhere in an array of any size; what stands in one piece has a length.
+        // Chunks may be anywhere in an array of any size; contiguous storage has a length.
         let byte_len =
             shape.iter().try_fold(pending.form.datatype.byte_len, |len, axis| len.checked_mul(*axis));
         let byte_len = match (byte_len, pending.form.arranged) {

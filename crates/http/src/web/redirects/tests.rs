@@ -158,7 +158,7 @@ fn ten_redirections_are_followed_and_no_more() {
     assert_eq!(error.message(), "the redirect was refused: more than 10 redirects");
 }
 
-/// What is told of a response of OPeNDAP that a redirect answers by this page of another server.
+/// What is reported of a response of OPeNDAP that a redirect answers by this page of another server.
 fn reported_by_computed(page: ServerPage) -> (String, TestHttpServer) {
     let (data, other) = (TestHttpServer::start([]), TestHttpServer::start([("/y", page)]));
     data.add("/d/x.dds", redirect(&other.url("/y"), ""));

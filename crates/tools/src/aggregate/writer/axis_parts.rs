@@ -8,7 +8,7 @@ pub(super) struct AxisPart {
     pub(super) block: AxisBlock,
     /// Which elements of the block.
     pub(super) inside: AxisSelection,
-    /// Where their values lie along the same axis of what is written.
+    /// The positions of their values along the same axis of what is written.
     positions: Vec<usize>,
 }
 

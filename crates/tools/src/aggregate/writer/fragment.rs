@@ -41,7 +41,7 @@ pub(super) struct FragmentHome<'a> {
     pub(super) master: &'a Dataset,
     pub(super) kind: Kind,
     pub(super) dims: &'a [DimId],
-    /// Variables that are no values of the master.
+    /// Variables whose values are not in the master.
     pub(super) divided: BTreeSet<VarId>,
     /// Whether a dataset that is there is replaced.
     pub(super) replaces: bool,

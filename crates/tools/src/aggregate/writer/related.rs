@@ -84,7 +84,7 @@ impl<'a> RelatedVariables<'a> {
         let Some(state) = new.attributes_mut(root) else { return };
         for attribute in attributes.iter() {
             let text = attribute.as_text().filter(|_| attribute.name == "Conventions");
-            // A fragment is no aggregation.
+            // A fragment is not an aggregation.
             let plain = text.map(|text| {
                 let words = text.split_whitespace().filter(|word| !word.starts_with("CFA"));
                 Attribute::text("Conventions", &words.collect::<Vec<_>>().join(" "))

@@ -13,7 +13,7 @@ use std::process::Command;
 /// What differs on purpose: golden, which text or program, reason.
 const EXCEPTIONS: &str = include_str!("../../../tests/ncgen/programs.tsv");
 
-/// Agreements, and disagreements that no exception tells.
+/// Agreements, and disagreements that are not in the list of exceptions.
 #[derive(Default)]
 struct Tally {
     same: usize,

@@ -15,7 +15,7 @@ impl MosaicRead<'_> {
     pub(super) async fn read_by_lists(&self, points: &PointSelection) -> Result<Values> {
         let (model, ty) = (self.reading.model, self.reading.bound.ty);
         let mut read = convert::empty(model, ty)?;
-        // Where the value of each point stands among what was read.
+        // The position of each point's value among those that were read.
         let mut places = vec![0usize; points.count()];
         let mut rest = vec![(0..points.count()).collect::<Vec<usize>>()];
         while let Some(part) = rest.pop() {

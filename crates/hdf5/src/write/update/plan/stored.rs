@@ -84,7 +84,7 @@ impl UpdatePlanner<'_> {
         if old.is_some_and(|old| old.is_identical(new)) {
             return Ok(());
         }
-        // What lies elsewhere, as in files outside, keeps the value that it has.
+        // Values stored elsewhere, as in files outside, do not change.
         let Some(pending) = self.pending_writes.get(&id) else { return Ok(()) };
         let datatype = &pending.form.datatype;
         let value = encode_values(datatype, new, 0..1, &mut self.heap, &mut self.space)?;
