@@ -1,4 +1,6 @@
 //! Against a small server that misbehaves in known ways.
+mod proxied;
+
 use super::*;
 use crate::HttpOpener;
 use ncirrus_config::ConfigFormat;
