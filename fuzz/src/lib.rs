@@ -1,6 +1,7 @@
 //! Fuzz targets: every parser of bytes from outside, as plain functions that must return for any input.
 mod aggregation;
 mod budget;
+mod byte_ranges;
 mod cdl;
 mod cdl_parse;
 #[path = "../../crates/hdf5/src/checksum.rs"]
@@ -9,11 +10,14 @@ mod configuration;
 mod dap;
 mod hdf5;
 mod mend;
+#[path = "../../crates/http/src/byte_ranges.rs"]
+mod ranges;
 mod selections;
 mod units;
 mod whole;
 
 pub use aggregation::aggregation;
+pub use byte_ranges::byte_ranges;
 pub use cdl::cdl;
 pub use cdl_parse::cdl_parse;
 pub use configuration::configuration;

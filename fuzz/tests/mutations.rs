@@ -159,6 +159,18 @@ fn aggregation_survives() {
 }
 
 #[test]
+fn answers_of_several_parts_survive() {
+    let samples = [
+        "multipart/byteranges; boundary=b\n--b\r\nContent-Range: bytes 0-3/9\r\n\r\n0123\r\n--b\r\ncontent-range: bytes 1-1/*\r\n\r\n1\r\n--b--",
+        "multipart/byteranges; a=\"x;\" ; boundary=\"b c\"\n\r\n--b c \r\nContent-Type: a/b\r\nContent-Range: bytes 8-8/9\r\n\r\n8\r\n--b c--\r\n",
+        "bytes 0-3/9\n",
+        "bytes */9\n",
+    ];
+    let samples: Vec<Vec<u8>> = samples.iter().map(|text| text.as_bytes().to_vec()).collect();
+    mutate(&samples, 20_000, ncirrus_fuzz::byte_ranges);
+}
+
+#[test]
 fn configurations_survive() {
     let samples = [
         "memory = \"2G\"\n[hosts.a]\nurl = \"http://a:9\"\naccess_key = 'x'\nsecret_key = 'y'\n[substitutions]\nx = \"y\"\n",

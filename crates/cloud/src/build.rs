@@ -40,6 +40,10 @@ pub(crate) fn connect(
     let identity = BucketIdentity::resolve(bucket, fragment, context)?;
     identity.warnings.iter().for_each(|warning| context.identities.note(warning.clone()));
     let service = context.network.service((&bucket.address(), AT_ONCE))?;
+    let service = match &bucket.endpoint {
+        Some(endpoint) => service.at_server(endpoint, &context.network),
+        None => service,
+    };
     let built = match bucket.provider {
         CloudProvider::S3 => amazon(bucket, &identity, context, HttpClient::new(PooledService(service)))
             .map(|(store, asking)| ProviderClient { asking, ..ProviderClient::of(store) }),

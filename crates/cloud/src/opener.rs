@@ -5,7 +5,7 @@ use ncirrus_config::ConfigSettings;
 use ncirrus_http::{ConnectionPool, NetworkContext};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};
 use ncirrus_store::{
-    BucketUrl, CloudProvider, HostAccess, Store, StoreOpener, StoreOptions, StoreUpkeep, Url,
+    BucketUrl, CloudProvider, HostAccess, Store, StoreOpener, StoreOptions, StoreUpkeep, Url, has_host,
 };
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ impl StoreOpener for CloudOpener {
 
 /// Refuses servers that a dataset from elsewhere names: only the user chooses those.
 fn check_endpoint(url: &Url, options: &StoreOptions) -> Result<()> {
-    let is_own = |host: &str| options.allowed_hosts.contains(&host.to_ascii_lowercase());
+    let is_own = |host: &str| has_host(&options.allowed_hosts, host);
     let has_endpoint = url.fragment().entries().any(|(key, _)| key.to_ascii_lowercase().contains("endpoint"));
     let is_address =
         url.is_http() && url.host().parse::<std::net::IpAddr>().is_ok() || url.host() == "localhost";

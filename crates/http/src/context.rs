@@ -40,12 +40,14 @@ impl NetworkContext {
         self.connections.service((&self.options, &self.config), place, true)
     }
 
-    /// As [`service`](Self::service), but redirects are returned like other answers.
+    /// As [`service`](Self::service), but redirects are returned like other answers, and so are parts of objects that
+    /// are not the requested ones.
     ///
     /// # Errors
     /// As [`service`](Self::service).
     pub(crate) fn service_of_redirects(&self, place: (&str, usize)) -> Result<RequestService> {
-        self.connections.service((&self.options, &self.config), place, false)
+        let service = self.connections.service((&self.options, &self.config), place, false)?;
+        Ok(service.of_any_parts())
     }
 }
 

@@ -4,6 +4,9 @@
 //! may help, and counts them.
 #![deny(unsafe_code)]
 
+mod byte_ranges;
+#[cfg(test)]
+mod byte_ranges_tests;
 mod connections;
 mod context;
 mod jar;

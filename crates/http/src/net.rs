@@ -9,7 +9,7 @@ mod request_limiter;
 mod service;
 
 pub use answer::clock_difference_text;
-pub(crate) use answer::{content_range, in_bytes};
+pub(crate) use answer::{content_coding, content_range};
 pub use failure::{RequestFailure, RetryOutlook};
 pub use monitored_body::MonitoredBody;
 pub(crate) use operation::query_operation;

@@ -3,6 +3,7 @@ mod answer;
 mod computed;
 mod encoding;
 mod page;
+mod partial;
 mod redirects;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ use crate::connections::guard::HostGuard;
 use crate::connections::{ConnectionPool, guard_rules};
 use crate::jar::CookieJar;
 use crate::net::{self, RequestFailure, RequestService};
-use answer::{HttpAnswer, PartialBody, WholeObject};
+use answer::{HttpAnswer, WholeObject};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ncirrus_config::{ConfigSettings, HttpLogin, LoginKind, SecretText};
@@ -20,6 +21,7 @@ use ncirrus_layout::{Detail, Error, Limits, Listing, LockExt, ObjectBytes, Objec
 use ncirrus_store::{
     AnswerReceiver, LocalStore, ReadOnlyStore, StoreFacts, Url, key, percent_decoded, percent_encoded,
 };
+use partial::PartialBody;
 use redirects::{RedirectCache, RedirectRequest};
 use std::collections::HashMap;
 use std::fmt;
@@ -133,7 +135,7 @@ impl HttpStore {
         let answer =
             self.fetch(object, want).await.map_err(|failure| failure.error.at_object(object).by("http"))?;
         match answer {
-            HttpAnswer::Absent | HttpAnswer::Unsized => Ok(None),
+            HttpAnswer::Absent | HttpAnswer::Unsized | HttpAnswer::Short(_) => Ok(None),
             HttpAnswer::Part(blob) => Ok(Some(blob)),
             HttpAnswer::Whole(whole) => {
                 let blob = whole.blob(want);
@@ -176,15 +178,15 @@ impl HttpStore {
         }
     }
 
-    /// Requests bytes; after an interrupted answer, the rest is requested.
+    /// Requests bytes; after an answer that was interrupted or too short, the rest is requested.
     async fn fetch(&self, object: &ObjectId, want: &Want) -> std::result::Result<HttpAnswer, RequestFailure> {
         let address = self.address(object);
         let mut begun: Option<PartialBody> = None;
         let mut size = self.known_size(object);
-        let (mut is_whole, mut is_size_requested) = (false, false);
+        let (mut is_whole, mut is_size_requested, mut short) = (false, false, 0);
         loop {
             let (range, state) = match &begun {
-                Some(begun) => (Some(begun.rest()), begun.etag()),
+                Some(begun) => (Some(begun.rest()), begun.state()),
                 None => (range_of(want).filter(|_| !is_whole), None),
             };
             let response = self.reach(&address, &RedirectRequest { range, state }).await?;
@@ -200,6 +202,10 @@ impl HttpStore {
                     size = answer::size_of(&self.reach(&address, &requested).await?);
                     (is_whole, is_size_requested) = (size.is_none(), true);
                     self.note_size(object, size);
+                }
+                Ok(HttpAnswer::Short(so_far)) => {
+                    short += 1;
+                    begun = so_far.after_short(short)?;
                 }
                 Ok(answer) => return Ok(answer),
                 Err((failure, so_far)) => {

@@ -37,9 +37,35 @@ pub fn hosts_in(text: &str) -> BTreeSet<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
+/// Whether a list of hosts has a host: its name, or with `.example.org` all names below that domain. The list is in lower
+/// case.
+pub fn has_host(hosts: &BTreeSet<String>, host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let mut domains = host.match_indices('.').filter_map(|(at, _)| host.get(at..));
+    hosts.contains(&host) || domains.any(|domain| hosts.contains(domain))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_domain_is_all_names_below_it() {
+        let hosts = hosts_in("a.org, .B.org, 10.0.0.1");
+        for (host, is_there) in [
+            ("a.org", true),
+            ("A.ORG", true),
+            ("x.a.org", false),
+            ("x.b.org", true),
+            ("y.x.b.org", true),
+            ("b.org", false),
+            ("xb.org", false),
+            ("10.0.0.1", true),
+            ("", false),
+        ] {
+            assert_eq!(has_host(&hosts, host), is_there, "{host}");
+        }
+    }
 
     #[test]
     fn what_comes_over_the_network_is_not_trusted_with_private_hosts() {

@@ -50,7 +50,7 @@ pub use create::{
     StagedDataset, create, create_url, leftovers, removal, update,
 };
 pub use directory::{DirectoryStore, HandleBudget};
-pub use hosts::{HostAccess, hosts_in};
+pub use hosts::{HostAccess, has_host, hosts_in};
 pub use mapped::MappedFile;
 pub use memory::MemoryStore;
 pub use open::{looks_like_zip, open, open_url, open_zip};

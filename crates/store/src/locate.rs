@@ -61,7 +61,7 @@ fn open_memory(url: &Url, context: &StoreContext) -> Result<Opened> {
     let Some(store) = context.memory.find(url.host()) else {
         return Err(Error::not_found("no such store in memory").at_object(url));
     };
-    let root = store.root().child(url.path().trim_matches('/'));
+    let root = store.root().child(&url.memory_key());
     Ok(Opened::new(store.shared(), root, url))
 }
 

@@ -76,7 +76,7 @@ fn is_written_in_place(url: &Url, shape: DatasetShape) -> bool {
 fn place_of(url: &Url, context: &StoreContext) -> Result<Option<ComparablePlace>> {
     Ok(match url.scheme() {
         Scheme::File => real_path(&local_path(url)).map(ComparablePlace::Path),
-        Scheme::Memory => Some(served(format!("memory://{}", url.host()), url.path())),
+        Scheme::Memory => Some(served(format!("memory://{}", url.host()), &url.memory_key())),
         _ => match in_bucket(url, context)? {
             Some((server, key)) => Some(served(server, &key)),
             None => {

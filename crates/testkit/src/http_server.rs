@@ -34,9 +34,14 @@ pub enum ServerPage {
     Unsized(Vec<u8>),
     /// As `Ranged`, with ranges that are one byte too short.
     Short(Vec<u8>),
+    /// Sends what the function makes of these bytes and the requested range: status line and headers, and the body.
+    Made(Vec<u8>, MadeAnswer),
     /// The first page if the request has this header line, otherwise the second.
     If(String, Box<ServerPage>, Box<ServerPage>),
 }
+
+/// Status line and headers, and the body, from the bytes of an object and the requested range.
+pub type MadeAnswer = fn(&[u8], Option<&str>) -> (String, Vec<u8>);
 
 /// A running server; it ends with the process.
 pub struct TestHttpServer {
@@ -165,6 +170,7 @@ fn send(mut stream: TcpStream, page: &ServerPage, range: Option<&str>) {
             part(bytes, &format!("bytes={first}-{}", last.parse::<usize>().unwrap() - 1))
         }
         ServerPage::Whole(bytes) => whole(bytes),
+        ServerPage::Made(bytes, make) => make(bytes, range),
         ServerPage::Cut(bytes) => {
             (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone())
         }

@@ -1,7 +1,7 @@
 //! Keeps addresses that others named out of private networks. The host is looked up before each request, for a clear error, and
 //! again for each connection, so that a name cannot mean something else by then.
 use ncirrus_layout::{Error, ErrorKind, LockExt, Result};
-use ncirrus_store::{HostAccess, StoreOptions};
+use ncirrus_store::{HostAccess, StoreOptions, has_host};
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +29,16 @@ impl GuardRules {
         let proxies = proxies.chain(proxy.map(str::to_owned)).filter_map(|text| host_in(&text)).collect();
         let base = base.clone().or_else(|| endpoint.and_then(host_in)).map(|base| bare(&base));
         Some(Self { base, allowed: options.allowed_hosts.clone(), proxies })
+    }
+
+    /// Whether requests may be sent to a proxy. Some systems have settings that are not known here.
+    fn may_have_proxy(&self) -> bool {
+        !self.proxies.is_empty() || cfg!(any(windows, target_os = "macos"))
+    }
+
+    /// Whether the user named a host: it is allowed, or that of the dataset.
+    fn is_named(&self, host: &str) -> bool {
+        has_host(&self.allowed, host) || self.base.as_deref() == Some(host)
     }
 }
 
@@ -60,21 +70,37 @@ impl HostGuard {
         Self { rules: Arc::new(rules), good: Arc::default() }
     }
 
-    /// Checks the host of a request. A name that cannot be looked up here may be known to a proxy.
+    /// Checks the host of a request.
+    ///
+    /// A name that cannot be looked up here may be known to a proxy, in the proxy's network: it is refused unless it is
+    /// allowed, or that of the dataset itself. Without a proxy the connection fails, for a reason that may be temporary.
     ///
     /// # Errors
-    /// `Denied` if it is in a private network, and that is not allowed.
+    /// `Denied` if the host is in a private network, or only a proxy could look it up, and that is not allowed.
     pub(crate) async fn check(&self, url: &Url) -> Result<()> {
         let Some(host) = url.host_str().map(bare) else { return Ok(()) };
         if self.good.guard().get(&host).is_some_and(|since| since.elapsed() < KEPT) {
             return Ok(());
         }
         let found = looked_up(&host).await.unwrap_or_default();
-        if !found.is_empty() && self.permitted(&host, found).await.is_empty() {
+        if found.is_empty() {
+            let may_be_sent = !self.rules.may_have_proxy() || self.rules.is_named(&host);
+            return if may_be_sent { Ok(()) } else { Err(self.unknown(&host)) };
+        }
+        if self.permitted(&host, found).await.is_empty() {
             return Err(self.refused(&host));
         }
         self.good.guard().insert(host, Instant::now());
         Ok(())
+    }
+
+    fn unknown(&self, host: &str) -> Error {
+        let base = self.rules.base.as_deref().unwrap_or("an object store");
+        let message = format!(
+            "a dataset at {base} refers to {host}, which cannot be looked up here and may be a host of a private network that a proxy \
+             reaches: allow it by references.hosts if that is right"
+        );
+        Error::new(ErrorKind::Denied, message)
     }
 
     fn refused(&self, host: &str) -> Error {
@@ -87,8 +113,7 @@ impl HostGuard {
 
     /// The addresses of a host that may be connected to.
     async fn permitted(&self, host: &str, found: Vec<IpAddr>) -> Vec<IpAddr> {
-        let is_named = |names: &BTreeSet<String>| names.contains(host);
-        if is_named(&self.rules.allowed) || !found.iter().any(is_private) {
+        if has_host(&self.rules.allowed, host) || !found.iter().any(is_private) {
             return found;
         }
         if found.iter().any(|address| self.rules.allowed.contains(&address.to_string()))
@@ -178,6 +203,10 @@ mod tests {
         HostGuard::new(GuardRules { base: base.map(str::to_owned), allowed, proxies: BTreeSet::new() })
     }
 
+    fn behind_proxy(guard: &HostGuard) -> HostGuard {
+        HostGuard::new(GuardRules { proxies: BTreeSet::from(["proxy".to_owned()]), ..(*guard.rules).clone() })
+    }
+
     fn now<T>(work: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_multi_thread().build().unwrap().block_on(work)
     }
@@ -250,6 +279,29 @@ mod tests {
         assert!(check(&guard(Some("8.8.8.8"), &["other"]), "http://localhost/a").is_err());
         assert!(check(&guard(Some("8.8.8.8"), &[]), "http://1.1.1.1/a").is_ok());
         assert!(check(&guard(Some("nowhere.invalid"), &[]), "http://localhost/a").is_err());
+    }
+
+    #[test]
+    fn a_name_that_only_a_proxy_can_look_up_must_be_allowed() {
+        let check = |guard: &HostGuard, url: &str| now(behind_proxy(guard).check(&Url::parse(url).unwrap()));
+        let base = Some("data.invalid");
+        let error = check(&guard(base, &[]), "http://other.invalid/a").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied);
+        assert!(error.message().contains("cannot be looked up here"), "{}", error.message());
+        assert!(error.message().contains("references.hosts"), "{}", error.message());
+        assert!(check(&guard(base, &["other.invalid"]), "http://other.invalid/a").is_ok());
+        assert!(check(&guard(base, &[".invalid"]), "http://a.other.invalid/a").is_ok());
+        assert!(check(&guard(base, &["invalid", "r.invalid"]), "http://other.invalid/a").is_err());
+        assert!(check(&guard(base, &[]), "http://DATA.invalid./a").is_ok(), "the host of the dataset");
+        assert!(check(&guard(base, &[]), "http://127.0.0.1/a").is_err(), "an address needs no proxy");
+        assert!(check(&guard(base, &[]), "http://1.1.1.1/a").is_ok());
+        assert!(check(&guard(None, &[]), "http://other.invalid/a").is_err());
+        let plain = now(guard(base, &[]).check(&Url::parse("http://other.invalid/a").unwrap()));
+        assert_eq!(
+            plain.is_ok(),
+            cfg!(not(any(windows, target_os = "macos"))),
+            "without a proxy no request is sent"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What answers say besides their bodies: whether and when to retry, and whether they match the request.
 use super::failure::RequestFailure;
+use crate::byte_ranges::ContentRange;
 use ncirrus_layout::{Error, ErrorKind};
 use reqwest::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, DATE, HeaderMap, HeaderName, RANGE,
@@ -13,16 +14,28 @@ use std::time::{Duration, SystemTime};
 pub(super) struct PendingRequest {
     pub(super) method: Method,
     range: Option<String>,
+    pub(super) parts: PartialAnswers,
     is_signed: bool,
     /// Seconds by which the time of its signature is ahead of this machine's clock.
     ahead: i64,
 }
 
+/// Which partial answers a client can use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum PartialAnswers {
+    /// Those of the requested range: the client rejects others, so that a shorter one is requested again here.
+    #[default]
+    Requested,
+    /// All: the client requests what is missing, and leaves out what was not requested.
+    Any,
+}
+
 impl PendingRequest {
-    pub(super) fn new(request: &reqwest::Request) -> Self {
+    pub(super) fn new(request: &reqwest::Request, parts: PartialAnswers) -> Self {
         let headers = request.headers();
         Self {
             method: request.method().clone(),
+            parts,
             range: text(headers, &RANGE).map(str::to_owned),
             is_signed: headers.contains_key("x-amz-date") || has_shared_key(headers),
             ahead: signed_at(headers).map_or(0, |at| seconds_ahead(at, SystemTime::now())),
@@ -150,7 +163,8 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     Some(until.duration_since(now).unwrap_or_default())
 }
 
-/// The length of the body. A partial answer must be exactly the requested range.
+/// The length of the body. A partial answer has the length of its range, and contains the requested one if the client
+/// needs that.
 pub(super) fn body_len(
     status: StatusCode,
     headers: &HeaderMap,
@@ -163,22 +177,30 @@ pub(super) fn body_len(
     let declared = text(headers, &CONTENT_LENGTH).and_then(|len| len.trim().parse::<u64>().ok());
     let place = (status == StatusCode::PARTIAL_CONTENT).then(|| content_range(headers)).flatten();
     // Unrequested compression is reported above: a retry would not help.
-    let is_encoded = text(headers, &CONTENT_ENCODING)
-        .is_some_and(|encoding| !encoding.trim().eq_ignore_ascii_case("identity"));
-    let Some((first, last, size)) = place.filter(|_| !is_encoded) else { return Ok(declared) };
+    let place = place.filter(|_| content_coding(headers).is_none());
+    let Some(ContentRange { first, last, size }) = place else { return Ok(declared) };
     let len = last - first + 1;
     if let Some(declared) = declared.filter(|declared| *declared != len) {
         return Err(RequestFailure::passing(format!(
             "the answer declares {declared} bytes for a range of {len}"
         )));
     }
-    match requested.range.as_deref().and_then(requested_range) {
+    let range = requested.range.as_deref().filter(|_| requested.parts == PartialAnswers::Requested);
+    match range.and_then(requested_range) {
         Some((start, end)) if first == start && size.is_some_and(|size| last < end.min(size - 1)) => {
             let wanted = size.map_or(end, |size| end.min(size - 1)) - start + 1;
             Err(RequestFailure::passing(format!("answer has {len} of {wanted} bytes")))
         }
         _ => Ok(Some(len)),
     }
+}
+
+/// The first coding of a body that changes its bytes (RFC 9110, 8.4): names have no case, elements of lists may be empty.
+pub(crate) fn content_coding(headers: &HeaderMap) -> Option<String> {
+    let lines = headers.get_all(CONTENT_ENCODING).iter();
+    let names = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
+    let mut names = names.map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned());
+    names.find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
 }
 
 /// Whether a body of this size is allowed.
@@ -198,20 +220,14 @@ fn requested_range(range: &str) -> Option<(u64, u64)> {
     Some((first.parse().ok()?, last.parse().ok()?))
 }
 
-/// First and last byte of a partial answer, and the size of its object if the server states it.
-pub(crate) fn content_range(headers: &HeaderMap) -> Option<(u64, u64, Option<u64>)> {
-    let (place, size) = in_bytes(text(headers, &CONTENT_RANGE)?)?.split_once('/')?;
-    let (first, last) = place.split_once('-')?;
-    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    let size = size.trim();
-    let size = if size == "*" { None } else { Some(size.parse::<u64>().ok()?) };
-    (first <= last && last < size.unwrap_or(u64::MAX)).then_some((first, last, size))
-}
-
-/// What a `Content-Range` says in bytes. Names of units have no case (RFC 9110, 14.1).
-pub(crate) fn in_bytes(range: &str) -> Option<&str> {
-    let (unit, rest) = range.trim().split_once([' ', '\t'])?;
-    unit.eq_ignore_ascii_case("bytes").then(|| rest.trim())
+/// The range of a partial answer; `None` if there is none, or more than one.
+pub(crate) fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
+    let mut lines = headers.get_all(CONTENT_RANGE).iter();
+    let first = lines.next()?;
+    if lines.any(|other| other != first) {
+        return None;
+    }
+    ContentRange::parse(first.to_str().ok()?)
 }
 
 /// The code of an error in XML.

@@ -71,7 +71,7 @@ impl MonitoredBody {
     }
 
     /// Explains why an answer that arrived is unusable.
-    pub(super) fn refuse(mut self, failure: &RequestFailure) -> RequestFailure {
+    pub(crate) fn refuse(mut self, failure: &RequestFailure) -> RequestFailure {
         self.failed(failure)
     }
 

@@ -1,12 +1,15 @@
 //! Sends requests until they are answered.
 use super::answer;
-use super::answer::{PendingRequest, StatusMeaning};
+use super::answer::{PartialAnswers, PendingRequest, StatusMeaning};
 use super::bucket::TokenBucket;
 use super::failure::RequestFailure;
 use super::monitored_body::MonitoredBody;
 use super::operation::StoreOperation;
 use super::record::{NetworkTraffic, RequestRecord, TrafficCounters};
 use super::request_limiter::{RequestLimiter, RequestQueue};
+use crate::connections::guard::HostGuard;
+use crate::connections::guard_rules;
+use crate::context::NetworkContext;
 use ncirrus_layout::LockExt;
 use ncirrus_store::{RetryPolicy, StoreOptions};
 use reqwest::{Client, Request, StatusCode, Url};
@@ -29,6 +32,9 @@ pub struct RequestService {
     pub(super) retry_policy: RetryPolicy,
     pub(super) shared: Arc<SharedService>,
     queue: RequestQueue,
+    parts: PartialAnswers,
+    /// Checks the requests to a server that a dataset named, and to hosts below its name.
+    guard: Option<(HostGuard, String)>,
 }
 
 /// What all services of a session share.
@@ -89,7 +95,23 @@ impl RequestService {
             retry_policy: options.retry_policy,
             shared: Arc::clone(shared),
             queue: shared.limiter.queue(place, max),
+            parts: PartialAnswers::default(),
+            guard: None,
         }
+    }
+
+    /// The same, for a server that the address names: its host is checked before each request, unless all hosts may be
+    /// reached. Other servers, such as those that give credentials, are the user's own.
+    #[must_use]
+    pub fn at_server(self, server: &str, context: &NetworkContext) -> Self {
+        let rules = guard_rules(&context.options, &context.config);
+        let host = Url::parse(server).ok().and_then(|server| server.host_str().map(str::to_owned));
+        Self { guard: rules.map(HostGuard::new).zip(host), ..self }
+    }
+
+    /// The same, for a client that can use partial answers whatever their range.
+    pub(crate) fn of_any_parts(self) -> Self {
+        Self { parts: PartialAnswers::Any, ..self }
     }
 
     /// A request for an object.
@@ -105,6 +127,7 @@ impl RequestService {
         let mut operation = StoreOperation::current();
         loop {
             let request = make()?;
+            self.check_host(request.url()).await?;
             let operation = operation.get_or_insert_with(|| Arc::new(of_request(request.url())));
             let permit = self.queue.acquire().await;
             let record = RequestRecord::new(self, Arc::clone(operation), &request, permit);
@@ -112,6 +135,17 @@ impl RequestService {
                 Ok(answered) => return Ok(answered),
                 Err(failure) => operation.again(failure, self).await?,
             }
+        }
+    }
+
+    async fn check_host(&self, url: &Url) -> Result<(), RequestFailure> {
+        let Some((guard, server)) = &self.guard else { return Ok(()) };
+        let prefix = url.host_str().and_then(|host| host.strip_suffix(server.as_str()));
+        match prefix {
+            Some(prefix) if prefix.is_empty() || prefix.ends_with('.') => {
+                guard.check(url).await.map_err(RequestFailure::lasting)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -125,7 +159,7 @@ impl RequestService {
         request: Request,
         mut record: RequestRecord,
     ) -> Result<ResponseHead, RequestFailure> {
-        let requested = PendingRequest::new(&request);
+        let requested = PendingRequest::new(&request, self.parts);
         let host = request.url().authority().to_owned();
         let limit = self.limit(&request);
         let answer = match tokio::time::timeout(limit, self.client.execute(request)).await {

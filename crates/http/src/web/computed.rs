@@ -125,7 +125,7 @@ async fn pass_on(
     }
     match &decoder {
         BodyDecoder::Compressed(compressed) if !compressed.is_complete() => {
-            Err(RequestFailure::passing("the compressed answer was cut off"))
+            Err(body.refuse(&RequestFailure::passing("the compressed answer was cut off")))
         }
         _ => Ok(()),
     }

@@ -1,6 +1,7 @@
 //! From an address to its bytes: redirects, credentials, cookies.
 //!
 //! Each server gets only what is meant for it: its own login, its own cookies, never those of the previous one.
+use super::partial::ObjectState;
 use super::{AT_ONCE, HttpStore};
 use crate::connections::guard::HostGuard;
 use crate::connections::guard_rules;
@@ -8,7 +9,9 @@ use crate::net::{RequestFailure, RequestService, ResponseHead};
 use ncirrus_config::{HttpLogin, LoginKind, SecretText};
 use ncirrus_layout::{Error, ErrorKind, LockExt};
 use ncirrus_store::HostAccess;
-use reqwest::header::{ACCEPT_ENCODING, CACHE_CONTROL, COOKIE, HeaderMap, IF_MATCH, LOCATION, RANGE};
+use reqwest::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, COOKIE, HeaderMap, IF_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
+};
 use reqwest::{StatusCode, Url};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -17,13 +20,13 @@ use std::time::{Duration, Instant};
 /// Maximum number of redirects.
 const HOPS: usize = 10;
 /// How much of a redirect's body is read, so that its connection can be reused.
-const DRAINED: usize = 64 << 10;
+pub(super) const DRAINED: usize = 64 << 10;
 
 /// What is requested from every server on the way.
 pub(super) struct RedirectRequest<'a> {
     pub(super) range: Option<String>,
-    /// The tag that the object must have.
-    pub(super) state: Option<&'a str>,
+    /// The state that the object must have.
+    pub(super) state: Option<&'a ObjectState>,
 }
 
 /// Targets of redirects, by the original address.
@@ -121,9 +124,11 @@ impl HttpStore {
             if let Some(range) = &requested.range {
                 request = request.header(RANGE, range);
             }
-            if let Some(state) = requested.state {
-                request = request.header(IF_MATCH, state);
-            }
+            request = match requested.state {
+                Some(ObjectState::Tag(tag)) => request.header(IF_MATCH, tag),
+                Some(ObjectState::Time(time)) => request.header(IF_UNMODIFIED_SINCE, time),
+                None => request,
+            };
             request = match &login {
                 Some(LoginKind::Basic(user, password)) => {
                     request.basic_auth(user, password.as_ref().map(SecretText::exposed))
@@ -272,6 +277,7 @@ fn is_good(status: StatusCode) -> bool {
     matches!(
         status,
         StatusCode::OK
+            | StatusCode::NON_AUTHORITATIVE_INFORMATION
             | StatusCode::PARTIAL_CONTENT
             | StatusCode::RANGE_NOT_SATISFIABLE
             | StatusCode::PRECONDITION_FAILED

@@ -1,4 +1,6 @@
 //! Against a small server that misbehaves in known ways.
+mod proxied;
+
 use super::*;
 use crate::HttpOpener;
 use ncirrus_config::ConfigFormat;
@@ -7,15 +9,15 @@ use ncirrus_store::{PutCondition, RetryPolicy, StoreContext, StoreOpener, StoreO
 use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
 use std::time::Instant;
 
-fn run<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+pub(super) fn run<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-fn connect(address: &str) -> (HttpStore, ObjectId) {
+pub(super) fn connect(address: &str) -> (HttpStore, ObjectId) {
     connect_with(address, options())
 }
 
-fn options() -> StoreOptions {
+pub(super) fn options() -> StoreOptions {
     let retry_policy = RetryPolicy {
         first_wait: Duration::from_millis(5),
         window: Duration::from_millis(200),
@@ -25,16 +27,16 @@ fn options() -> StoreOptions {
     StoreOptions { retries: 3, timeout: Duration::from_millis(500), retry_policy, ..StoreOptions::default() }
 }
 
-fn connect_with(address: &str, options: StoreOptions) -> (HttpStore, ObjectId) {
+pub(super) fn connect_with(address: &str, options: StoreOptions) -> (HttpStore, ObjectId) {
     HttpStore::connect(&Url::parse(address).unwrap(), &options.into()).unwrap()
 }
 
-fn get(address: &str, want: &Want) -> Result<Option<ObjectBytes>> {
+pub(super) fn get(address: &str, want: &Want) -> Result<Option<ObjectBytes>> {
     let (store, object) = connect(address);
     run(store.get(&object, want))
 }
 
-fn digits() -> Vec<u8> {
+pub(super) fn digits() -> Vec<u8> {
     b"0123456789".to_vec()
 }
 
@@ -302,24 +304,6 @@ fn an_object_that_changes_while_it_is_read_is_reported() {
         let error = get(&server.url(path), &Want::Range(0..10)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
     }
-}
-
-#[test]
-fn answers_of_another_length_are_requested_again() {
-    let server = TestHttpServer::start([
-        (
-            "/short",
-            ServerPage::First(
-                1,
-                Box::new(ServerPage::Short(digits())),
-                Box::new(ServerPage::Ranged(digits())),
-            ),
-        ),
-        ("/always", ServerPage::Short(digits())),
-    ]);
-    assert_eq!(get(&server.url("/short"), &Want::Range(0..8)).unwrap().unwrap().bytes, digits()[..8]);
-    let error = get(&server.url("/always"), &Want::Range(0..8)).unwrap_err();
-    assert!(error.message().starts_with("answer has 7 of 8 bytes; given up after 4 attempts"), "{error}");
 }
 
 #[test]

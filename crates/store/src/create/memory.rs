@@ -13,7 +13,7 @@ struct MemoryFinish {
 
 pub(super) fn create(url: &Url, clobber: OverwritePolicy, context: &StoreContext) -> Result<StagedDataset> {
     let target = context.memory.create(url.host());
-    let root = target.root().child(url.path().trim_matches('/'));
+    let root = target.root().child(&url.memory_key());
     let staged = MemoryStore::new(&format!("memory://.{}{}", url.host(), crate::temporary::SUFFIX));
     let staged_root = staged.root().child(root.key());
     let store = staged.shared();

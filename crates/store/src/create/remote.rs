@@ -275,7 +275,7 @@ pub(super) fn writable(url: &Url, context: &StoreContext) -> Result<(Arc<dyn Sto
     let opened = match url.scheme() {
         crate::Scheme::Memory => {
             let store = context.memory.create(url.host());
-            let root = store.root().child(url.path().trim_matches('/'));
+            let root = store.root().child(&url.memory_key());
             return Ok((store.shared(), root));
         }
         _ => crate::locate::open_remote(url, context)?,

@@ -94,10 +94,11 @@ impl ReferenceTargets {
             return Err(Error::new(ErrorKind::Denied, message));
         }
         let sharable = !name.contains(['?', '#']);
-        let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
+        let (folder, _) = name.rsplit_once('/').unwrap_or(("", name));
+        let file = url.read_key(url.path().rsplit('/').next().unwrap_or_default());
         let mut folders = self.folders.guard();
         if let Some((store, root)) = folders.get(folder).filter(|_| sharable) {
-            return Ok((Arc::clone(store), root.child(file)));
+            return Ok((Arc::clone(store), root.child(&file)));
         }
         let mut context = self.context.clone();
         context.options.hosts = context.options.hosts.of_dataset_at(&self.base);
@@ -107,7 +108,7 @@ impl ReferenceTargets {
         }
         if let (true, Some(above)) = (sharable, key::parent(opened.root.key())) {
             let root = ObjectId::new(opened.store.id().clone(), above);
-            if root.child(file) == opened.root {
+            if root.child(&file) == opened.root {
                 folders.insert(folder.to_owned(), (Arc::clone(&opened.store), root));
             }
         }
@@ -116,7 +117,7 @@ impl ReferenceTargets {
 
     /// The address of a name: relative ones are relative to the reference file.
     fn resolve(&self, name: &str) -> Result<Url> {
-        let url = Url::parse(name)?;
+        let url = Url::of_plain_name(name)?;
         let begins_anew = name.starts_with(['/', '\\']) || name.starts_with("file:");
         let is_drive = cfg!(windows) && std::path::Path::new(name).is_absolute();
         let is_relative = url.scheme() == Scheme::File && !begins_anew && !is_drive;
@@ -132,6 +133,7 @@ fn beside(file: &Url, name: &str) -> Result<Url> {
     let path = file.path();
     let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
     let root = if path.starts_with('/') { "/" } else { "" };
+    let name = if file.is_http() { name.into() } else { file.written_key(name) };
     let mut segments: Vec<&str> = folder.split('/').filter(|segment| !segment.is_empty()).collect();
     for segment in name.split('/') {
         let above = segments.last().is_some_and(|last| *last != "..");

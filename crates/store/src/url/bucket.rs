@@ -1,5 +1,5 @@
 //! Datasets in object stores: the many forms of their URLs (docs/spec/nczarr.md 8.8).
-use super::{Scheme, Url, amazon, percent_decoded};
+use super::{Scheme, Url, amazon};
 use ncirrus_layout::{Error, Result};
 use std::borrow::Cow;
 
@@ -158,7 +158,7 @@ impl BucketUrl {
                 region,
                 name: url.host().to_owned(),
                 account: None,
-                key: key_of(url.path()),
+                key: key_of(&decoded(url)),
                 alias: None,
                 is_amazon: false,
             },
@@ -167,7 +167,7 @@ impl BucketUrl {
 
     /// `az://container/key`, or `abfs://container@account.dfs.core.windows.net/key`.
     fn in_account(url: &Url) -> Result<Self> {
-        let key = key_of(url.path());
+        let key = key_of(&decoded(url));
         let (name, account) = match url.credentials() {
             Some((container, _)) => {
                 let account = url.host().split('.').next().unwrap_or_default();
@@ -248,9 +248,9 @@ fn key_of(path: &str) -> String {
     path.strip_prefix('/').unwrap_or(path).trim_end_matches('/').to_owned()
 }
 
-/// The path of a URL: percent-encoded on the web; the schemes of stores have no escapes.
+/// The path of a URL without escapes: percent-encoded on the web; the schemes of stores have three escapes.
 fn decoded(url: &Url) -> Cow<'_, str> {
-    if url.is_http() { Cow::Owned(percent_decoded(url.path())) } else { Cow::Borrowed(url.path()) }
+    url.read_key(url.path())
 }
 
 /// Scheme, host and port; `http` is kept if given.

@@ -62,7 +62,7 @@ impl UrlFragment {
     }
 
     /// Whether the end of a bare path can only be a fragment.
-    pub(super) fn is_unmistakable(text: &str) -> bool {
+    pub(crate) fn is_unmistakable(text: &str) -> bool {
         text.split('&').all(|part| match part.split_once('=') {
             Some((key, _)) => KEYS.contains(&key),
             None => rewritten(part).is_some(),

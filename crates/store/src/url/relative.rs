@@ -1,6 +1,9 @@
 //! Addresses made from others.
+use super::percent::{key_decoded, key_encoded, percent_decoded, percent_encoded};
 use super::{Scheme, Url, UrlFragment, UrlModes};
 use crate::path_text;
+use ncirrus_layout::Result;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 impl Url {
@@ -8,6 +11,57 @@ impl Url {
     #[must_use]
     pub fn with_path(&self, path: impl Into<String>) -> Self {
         Self { path: path.into(), query: None, whole: None, ..self.clone() }
+    }
+
+    /// A key, or a part of one, as it is written in the path of an address of this kind: percent-encoded on the web; in
+    /// addresses of buckets only `#` is `%23` and `?` is `%3F`, and a `%` that would begin such an escape is `%25`.
+    ///
+    /// ```
+    /// use ncirrus_store::Url;
+    /// let bucket = Url::parse("s3://bucket/2024")?;
+    /// assert_eq!(bucket.written_key("run #1 50%.nc"), "run %231 50%.nc");
+    /// # Ok::<(), ncirrus_layout::Error>(())
+    /// ```
+    pub fn written_key<'a>(&self, key: &'a str) -> Cow<'a, str> {
+        match self.scheme {
+            Scheme::Http | Scheme::Https => percent_encoded(key).into(),
+            Scheme::S3 | Scheme::Gs | Scheme::Azure | Scheme::Memory if key.contains(['#', '?', '%']) => {
+                key_encoded(key).into()
+            }
+            _ => key.into(),
+        }
+    }
+
+    /// The key that is [written](Self::written_key) so.
+    pub fn read_key<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.scheme {
+            Scheme::Http | Scheme::Https => percent_decoded(text).into(),
+            Scheme::S3 | Scheme::Gs | Scheme::Azure | Scheme::Memory if text.contains('%') => {
+                key_decoded(text).into()
+            }
+            _ => text.into(),
+        }
+    }
+
+    /// The key in a store in memory.
+    pub fn memory_key(&self) -> Cow<'_, str> {
+        self.read_key(self.path.trim_matches('/'))
+    }
+
+    /// The address of an object as fsspec names it: in buckets nothing is escaped, and only `?versionId=` and a list of
+    /// known settings behind a `#` do not belong to the key.
+    pub(crate) fn of_plain_name(name: &str) -> Result<Self> {
+        let url = Self::parse(name)?;
+        let key_at = name.find("://").and_then(|at| Some(at + 3 + name.get(at + 3..)?.find('/')?));
+        let is_bucket = matches!(url.scheme, Scheme::S3 | Scheme::Gs | Scheme::Azure);
+        let Some((start, rest)) = key_at.filter(|_| is_bucket).map(|at| name.split_at(at)) else {
+            return Ok(url);
+        };
+        let is_fragment = |at: &usize| rest.get(at + 1..).is_some_and(UrlFragment::is_unmistakable);
+        let (rest, fragment) = rest.split_at(rest.rfind('#').filter(is_fragment).unwrap_or(rest.len()));
+        let is_version = |at: &usize| rest.get(at + 1..).is_some_and(|query| query.starts_with("versionId="));
+        let (key, query) = rest.split_at(rest.rfind('?').filter(is_version).unwrap_or(rest.len()));
+        Self::parse(&format!("{start}{}{query}{fragment}", url.written_key(key)))
     }
 
     /// The same address under any working directory: a relative path of this machine becomes an absolute one.

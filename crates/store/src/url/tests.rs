@@ -137,6 +137,8 @@ fn user_and_password_have_escapes() {
 #[case("s3://bkt.s3.eu-west-1.amazonaws.com/a%20b/c", "s3://bkt", Some("eu-west-1"), "a%20b/c")]
 #[case("s3://s3.dualstack.eu-west-1.amazonaws.com/bkt/a", "s3://bkt", Some("eu-west-1"), "a")]
 #[case("s3://bkt/a b+c%20d:e", "s3://bkt", None, "a b+c%20d:e")]
+#[case("s3://bkt/run%20%231%3f 50%25%%2523", "s3://bkt", None, "run%20#1? 50%%%23")]
+#[case("s3://localhost:9000/bkt/a%23b", "http://localhost:9000/bkt", None, "a#b")]
 #[case("s3://bkt/\u{e9}//x/", "s3://bkt", None, "\u{e9}//x")]
 #[case("s3://bkt//a", "s3://bkt", None, "/a")]
 #[case("s3://localhost:9000/bkt//a//", "http://localhost:9000/bkt", None, "/a")]
@@ -289,5 +291,44 @@ proptest! {
         let url = Url::parse(&path).unwrap();
         prop_assert_eq!(url.path(), path.as_str());
         prop_assert_eq!(url.scheme(), Scheme::File);
+    }
+}
+
+#[test]
+fn written_keys_are_read_again_from_every_kind_of_address() {
+    for address in [
+        "s3://b",
+        "s3://localhost:9000/b",
+        "gs://b",
+        "az://b",
+        "https://h.org/b#mode=s3",
+        "https://storage.googleapis.com/b",
+    ] {
+        let url = parsed(address);
+        let (place, fragment) = address.split_once('#').unwrap_or((address, ""));
+        for key in ["a#b", "a?b=c&d", "100%", "a%23b", "a b/\u{e9}%2523", "#", "a+b"] {
+            let text = format!("{place}/x/{}#{fragment}", url.written_key(key));
+            assert_eq!(parsed(&text).bucket().unwrap().unwrap().key, format!("x/{key}"), "{text}");
+        }
+    }
+    assert_eq!(parsed("memory://m/a%23b").memory_key(), "a#b");
+    assert_eq!(parsed("/a/b").written_key("a#b?c%23"), "a#b?c%23");
+}
+
+#[test]
+fn names_of_fsspec_have_no_escapes() {
+    for (name, key, version, profile) in [
+        ("s3://b/a#1 50%23?.nc", "a#1 50%23?.nc", None, None),
+        ("s3://b/a#1.nc?versionId=7#aws.profile=p", "a#1.nc", Some("7"), Some("p")),
+        ("s3://b/a.nc#mode=s3", "a.nc", None, None),
+        ("gs://b/x/a%25", "x/a%25", None, None),
+    ] {
+        let url = Url::of_plain_name(name).unwrap();
+        assert_eq!(url.bucket().unwrap().unwrap().key, key);
+        assert_eq!(url.version().as_deref(), version, "{name}");
+        assert_eq!(url.fragment().profile().map(|(_, name)| name), profile, "{name}");
+    }
+    for name in ["https://h.org/a%23b?c#dap4", "/a/b#c", "s3://b", "file:///a#b"] {
+        assert_eq!(Url::of_plain_name(name).unwrap(), parsed(name), "{name}");
     }
 }

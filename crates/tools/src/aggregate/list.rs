@@ -1,4 +1,5 @@
 //! Lists of datasets: names with wildcards, folders, files of names.
+use super::names::written;
 use ncirrus::{Error, Result, Session};
 use ncirrus_layout::{ErrorKind, ListEntry};
 use ncirrus_store::{Scheme, Url};
@@ -65,7 +66,7 @@ fn members_of_prefix(name: &str, session: &Session) -> Result<Option<Vec<String>
     }
     let mut members = Vec::new();
     for entry in found.into_iter().filter(|entry| !entry.name.starts_with('.')) {
-        let member = format!("{place}/{}", entry.name);
+        let member = format!("{place}/{}", url.written_key(&entry.name));
         // Folders of other objects, such as those of fragments, are left out.
         let is_dataset =
             |below: Vec<ListEntry>| below.iter().any(|entry| MARKS.contains(&entry.name.as_str()));
@@ -95,11 +96,13 @@ fn expand(pattern: &str, session: &Session, all: &mut Vec<String>) -> Result<()>
 fn expand_below(folder: &str, parts: &[&str], session: &Session, all: &mut Vec<String>) -> Result<()> {
     let Some((part, rest)) = parts.split_first() else { return Ok(()) };
     for entry in entries(folder, session)? {
+        // Patterns are written as addresses are.
+        let written = written(folder, &entry.name);
         let is_hidden = entry.name.starts_with('.') && !part.starts_with('.');
-        if is_hidden || !fits(part.as_bytes(), entry.name.as_bytes()) {
+        if is_hidden || !fits(part.as_bytes(), written.as_bytes()) {
             continue;
         }
-        let name = format!("{folder}{}", entry.name);
+        let name = format!("{folder}{written}");
         if !rest.is_empty() {
             expand_below(&format!("{name}/"), rest, session, all)?;
         } else if !entry.is_prefix || !is_plain_folder(&name) {

@@ -137,8 +137,11 @@ fn with_query(url: &Url) -> String {
 /// Path from the root of the store, with `/` between its parts and without `.` and `..`.
 fn full_path(url: &Url) -> Result<String> {
     let path = url.path().trim_end_matches('/');
-    if url.scheme() != Scheme::File {
-        return Ok(path.to_owned());
+    match url.scheme() {
+        Scheme::File => {}
+        // What is relative is percent-decoded only if it is not found as it is.
+        Scheme::Http | Scheme::Https => return Ok(path.to_owned()),
+        _ => return Ok(url.read_key(path).into_owned()),
     }
     let here = std::path::absolute(path);
     let path = here.map_err(|error| Error::invalid(format!("not a path: {error}")).at_object(url))?;
@@ -183,11 +186,22 @@ pub(super) fn resolve(master: &str, name: &str) -> Result<Url> {
         return Ok(Url::of_path(name));
     }
     let master = master.split(['#', '?']).next().unwrap_or_default();
-    let beside = join(folder_of(master), name);
-    match Url::parse(master)?.scheme() {
-        Scheme::File => Ok(Url::of_path(&beside)),
-        _ => Url::parse(&beside),
+    let (url, folder) = (Url::parse(master)?, folder_of(master));
+    match url.scheme() {
+        Scheme::File => Ok(Url::of_path(&join(folder, name))),
+        Scheme::Http | Scheme::Https => Url::parse(&join(folder, name)),
+        _ => Url::parse(&join(folder, &url.written_key(name))),
     }
+}
+
+/// A name as it is written in addresses below a folder.
+pub(super) fn written(folder: &str, name: &str) -> String {
+    Url::parse(folder).map_or_else(|_| name.to_owned(), |url| url.written_key(name).into_owned())
+}
+
+/// The name that is [`written`] so.
+pub(super) fn read(folder: &str, name: &str) -> String {
+    Url::parse(folder).map_or_else(|_| name.to_owned(), |url| url.read_key(name).into_owned())
 }
 
 /// Percent-decodes text: `%41` becomes `A`.
@@ -212,6 +226,20 @@ mod tests {
         assert_eq!(name("s3://b/x/m.nca", "s3://b/y/a.nc"), "../y/a.nc");
         assert_eq!(name("s3://b/m.nca", "s3://c/a.nc"), "s3://c/a.nc");
         assert_eq!(name("s3://b/m.nca", "/d/a b.nc"), "file:///d/a%20b.nc");
+    }
+
+    #[test]
+    fn relative_names_in_buckets_have_no_escapes_and_addresses_have_them() {
+        assert_eq!(name("s3://b/x/m.nca", "s3://b/x/a%23 50%25.nc"), "a# 50%.nc");
+        assert_eq!(Naming::Absolute.name("s3://b/m.nca", "s3://b/a%23.nc").unwrap(), "s3://b/a%23.nc");
+        for key in ["a#b.nc", "a?b 50%.nc", "a%23b.nc", "x/a%2523.nc"] {
+            let master = "s3://b/x/m.nca#aws.profile=p";
+            let address = format!("s3://b/x/{}", written("s3://b/x", key));
+            assert_eq!(name(master, &address), key);
+            assert_eq!(resolve(master, key).unwrap().to_string(), address);
+            assert_eq!(read("s3://b/x", &written("s3://b/x", key)), key);
+        }
+        assert_eq!(written("/d", "a#b"), "a#b");
     }
 
     #[test]

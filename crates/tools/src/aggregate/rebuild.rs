@@ -3,7 +3,7 @@ use super::Aggregation;
 use super::each::each;
 use super::list::list;
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
-use super::names::{folder_of, join};
+use super::names::{folder_of, join, read};
 use super::split::FragmentNames;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Selection, Session};
@@ -63,7 +63,7 @@ fn find(target: &str, folder: &str, session: &Session) -> Result<BTreeMap<String
         let digits = parts.iter().rev().take_while(|part| part.parse::<usize>().is_ok()).count();
         let (path, place) = parts.split_at(parts.len() - digits);
         let place = place.iter().filter_map(|part| part.parse().ok()).collect();
-        found.entry(path.join(".")).or_default().insert(place, url);
+        found.entry(read(folder, &path.join("."))).or_default().insert(place, url);
     }
     if found.is_empty() {
         Err(Error::not_found(format!("no fragment's name starts with {start:?}")).at_object(folder))

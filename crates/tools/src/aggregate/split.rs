@@ -8,7 +8,7 @@ mod state;
 
 use super::each::{WorkSteps, each};
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
-use super::names::{folder_of, join};
+use super::names::{folder_of, join, written};
 use super::shape::{named, readable};
 pub use axes::AxisKind;
 use blocks::VariableBlocks;
@@ -300,14 +300,14 @@ impl FragmentNames {
 
     /// `P/base.group.variable.i.j.k.nc`.
     pub(super) fn of_fragment(&self, path: &str, place: &[usize]) -> String {
-        let path = path.trim_start_matches('/').replace('/', ".");
+        let path = written(&self.folder, &path.trim_start_matches('/').replace('/', "."));
         let place: String = place.iter().map(|at| format!(".{at}")).collect();
         join(&self.folder, &format!("{}.{path}{place}.nc", self.base))
     }
 
     /// The name of a fill fragment of that shape.
     pub(super) fn of_fill(&self, path: &str, shape: &[u64]) -> String {
-        let path = path.trim_start_matches('/').replace('/', ".");
+        let path = written(&self.folder, &path.trim_start_matches('/').replace('/', "."));
         let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
         join(&self.folder, &format!("{}.{path}.fill-{}.nc", self.base, shape.join("x")))
     }

@@ -5,7 +5,7 @@ use futures_util::stream::{StreamExt, iter};
 use ncirrus::internals::SessionInternals;
 use ncirrus::{Error, Result, Session};
 use ncirrus_layout::{ErrorKind, Limits, ListEntry, Listing, ObjectId};
-use ncirrus_store::{Store, StoreExt};
+use ncirrus_store::{Store, StoreExt, Url};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl ListOptions {
 /// A place and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundDataset {
-    /// Path relative to the listed prefix; empty for the dataset at the address itself.
+    /// Path relative to the listed prefix, as it is written in its address; empty for the dataset at the address itself.
     pub path: String,
     /// What it is.
     pub kind: PlaceKind,
@@ -66,6 +66,8 @@ struct PlaceWalk {
     store: Arc<dyn Store>,
     options: ListOptions,
     limits: Limits,
+    /// The address, if those of what is found begin with it.
+    url: Option<Url>,
     /// The address itself.
     first: Option<FoundDataset>,
     levels: Vec<(PrefixLevel, VecDeque<Result<SeenPlace>>)>,
@@ -90,6 +92,7 @@ pub fn list(url: &str, options: &ListOptions, session: &Session) -> Result<Place
         store: opened.store,
         options,
         limits,
+        url: opened.container.is_none().then(|| Url::parse(url)).transpose()?,
         first: None,
         levels: Vec::new(),
         known: HashSet::new(),
@@ -161,7 +164,8 @@ impl PlaceWalk {
             let some: Vec<ListEntry> =
                 level.entries.by_ref().filter(may_be_listed).take(BATCHES * at_once).collect();
             if !some.is_empty() {
-                let seen = some.into_iter().map(|entry| look(&self.store, level, entry, &self.limits));
+                let url = self.url.as_ref();
+                let seen = some.into_iter().map(|entry| look(&self.store, (url, level), entry, &self.limits));
                 *ready = iter(seen).buffered(at_once).collect().await;
             } else if !level.turn(self.store.as_ref()).await? {
                 self.levels.pop();
@@ -194,12 +198,13 @@ const BATCHES: usize = 4;
 /// Inspects one place of a level.
 async fn look(
     store: &Arc<dyn Store>,
-    level: &PrefixLevel,
+    (url, level): (Option<&Url>, &PrefixLevel),
     entry: ListEntry,
     limits: &Limits,
 ) -> Result<SeenPlace> {
     let place = level.prefix.child(&entry.name);
-    let path = format!("{}{}", level.path, entry.name);
+    let name = url.map_or_else(|| entry.name.as_str().into(), |url| url.written_key(&entry.name));
+    let path = format!("{}{name}", level.path);
     if entry.is_prefix {
         let listing = store.list(&place, None).await?;
         let kind = of_prefix(&listing.entries);

@@ -9,6 +9,11 @@ use std::path::{Component, Path, PathBuf};
 /// `Invalid` for invalid addresses, `Unsupported` for datasets that are not plain files.
 pub(super) fn name(url: &str, target: &str, relative: bool) -> Result<String> {
     let (source, place) = (Url::parse(url)?, Url::parse(target)?);
+    if matches!(source.scheme(), Scheme::S3 | Scheme::Gs | Scheme::Azure) {
+        let path = source.read_key(source.path().trim_end_matches('/'));
+        let query = source.query().map(|query| format!("?{query}")).unwrap_or_default();
+        return Ok(format!("{}{query}", source.with_path(path)));
+    }
     if source.scheme() != Scheme::File {
         let plain = url.split('#').next().unwrap_or(url);
         return Ok(plain.trim_end_matches('/').to_owned());
@@ -55,6 +60,10 @@ mod tests {
         assert_eq!(of("/data/refs/x.nc", true), "x.nc");
         assert_eq!(of("s3://bucket/x.zarr/", true), "s3://bucket/x.zarr");
         assert_eq!(of("http://host/x.nc#mode=s3", false), "http://host/x.nc");
+        assert_eq!(
+            of("s3://bucket/a%23 50%25.nc?versionId=1#aws.profile=p", false),
+            "s3://bucket/a# 50%.nc?versionId=1"
+        );
         assert!(name("/data/x.nc", "s3://bucket/all.json", true).is_err());
     }
 }

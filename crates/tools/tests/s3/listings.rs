@@ -69,6 +69,72 @@ fn the_prefix_of_a_bucket_is_an_input_of_aggregations() {
     }
 }
 
+/// Keys with what ends the path of an address, and how they are written in addresses.
+const ODD_KEYS: [(&str, &str); 4] = [
+    ("50%23.nc", "50%2523.nc"),
+    ("a b 100%.nc", "a b 100%.nc"),
+    ("run #1?.nc", "run %231%3F.nc"),
+    ("tree#?%", "tree%23%3F%"),
+];
+
+fn create_odd(place: &Place, session: &Session) -> Vec<String> {
+    let addresses: Vec<String> =
+        ODD_KEYS.iter().map(|(_, written)| place.url(&format!("shelf/{written}"))).collect();
+    for address in &addresses {
+        let kind = if address.ends_with(".nc") { ncirrus::Kind::Nc3 } else { ncirrus::Kind::NcZarr };
+        create(address, 1, kind, session);
+    }
+    addresses
+}
+
+#[test]
+fn what_is_listed_is_opened_by_the_address_that_is_listed() {
+    let place = Place::here();
+    let session = place.session();
+    let addresses = create_odd(&place, &session);
+    let all = keys(&place.url("shelf"), &session);
+    for key in ["50%23.nc", "a b 100%.nc", "run #1?.nc", "tree#?%/v/0"] {
+        assert!(all.iter().any(|(known, _)| known == key), "{key} in {all:?}");
+    }
+    for (url, options, above) in
+        [("shelf", ListOptions::new(), "shelf/"), ("", ListOptions::new().recursive(true), "")]
+    {
+        let found = places::list(&place.url(url), &options, &session).unwrap();
+        let found: Vec<String> =
+            found.map(|found| place.url(&format!("{above}{}", found.unwrap().path))).collect();
+        assert_eq!(found, addresses);
+    }
+    let listed = |name: &str| ncirrus_tools::aggregate::list(&[place.url(name)], &session).unwrap();
+    assert_eq!(listed("shelf"), addresses);
+    assert_eq!(listed("shelf/run*%231*.nc"), [place.url("shelf/run %231%3F.nc")]);
+    for address in addresses {
+        let dataset = Dataset::open_with(&address, &ncirrus::OpenOptions::default(), &session).unwrap();
+        assert_eq!(dataset.root().variable("v").unwrap().read::<i8>().unwrap(), [1], "{address}");
+    }
+}
+
+#[test]
+fn fragments_with_such_keys_are_found() {
+    use ncirrus_tools::aggregate::{AggregateOptions, MasterOptions, Naming, aggregate, list};
+    let place = Place::here();
+    let session = place.session();
+    create_odd(&place, &session);
+    let files = list(&[place.url("shelf/*.nc")], &session).unwrap();
+    assert_eq!(files.len(), 3);
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().join("m.nca").to_str().unwrap().to_owned();
+    let options = AggregateOptions::new().axes(["x".to_owned()]);
+    for target in [here, place.url("masters/m#.nca").replace('#', "%23")] {
+        for naming in [Naming::Relative, Naming::Absolute] {
+            let made = MasterOptions::new().naming(naming).overwrite(true);
+            aggregate(&target, &files, &options, &made, &session).unwrap();
+            let dataset = Dataset::open_with(&target, &ncirrus::OpenOptions::default(), &session).unwrap();
+            let read = dataset.root().variable("v").unwrap().read::<i8>().unwrap();
+            assert_eq!(read, [1, 1, 1], "{target} {made:?}");
+        }
+    }
+}
+
 #[test]
 fn groups_with_keys_that_are_too_long_are_rejected_by_name_before_anything_is_put() {
     let server = Server::start();

@@ -63,7 +63,7 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
         "s3" | "gs" | "gs3" | "az" | "abfs" | "abfss" | "memory" => {
             let url = Url::parse(name)?;
             let path = url.path().to_owned();
-            each([decoded(&path), path], |path| Ok(url.with_path(path)))
+            each([decoded(&path), path], |path| Ok(url.with_path(url.written_key(path))))
         }
         // Stores that were added to the session may support it.
         _ if rest.starts_with("//") => Ok(vec![Url::parse(name)?]),
@@ -89,7 +89,7 @@ fn relative(name: &str, base: Option<&Url>) -> Result<Vec<Url>> {
             Ok(base.beside(path))
         }),
         _ => each(names, |name| {
-            let path = inside(folder, name).ok_or_else(|| outside(name))?;
+            let path = inside(folder, &base.written_key(name)).ok_or_else(|| outside(name))?;
             Ok(base.beside(path))
         }),
     }

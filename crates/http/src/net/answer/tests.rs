@@ -48,6 +48,7 @@ fn parts_have_the_bytes_that_were_requested() {
     let requested = PendingRequest {
         method: Method::GET,
         range: Some("bytes=2-5".to_owned()),
+        parts: PartialAnswers::Requested,
         is_signed: false,
         ahead: 0,
     };
@@ -69,6 +70,13 @@ fn parts_have_the_bytes_that_were_requested() {
     let zipped =
         headers(&[(CONTENT_RANGE, "bytes 2-5/10"), (CONTENT_LENGTH, "3"), (CONTENT_ENCODING, "gzip")]);
     assert_eq!(body_len(StatusCode::PARTIAL_CONTENT, &zipped, &requested).unwrap(), Some(3));
+    let any = PendingRequest { parts: PartialAnswers::Any, ..requested.clone() };
+    let short = headers(&[(CONTENT_RANGE, "bytes 2-4/10"), (CONTENT_LENGTH, "3")]);
+    assert_eq!(
+        body_len(StatusCode::PARTIAL_CONTENT, &short, &any).unwrap(),
+        Some(3),
+        "the rest is requested"
+    );
     let head = PendingRequest { method: Method::HEAD, ..requested };
     let headers = headers(&[(CONTENT_LENGTH, "10")]);
     assert_eq!(body_len(StatusCode::OK, &headers, &head).unwrap(), Some(0));
@@ -76,7 +84,13 @@ fn parts_have_the_bytes_that_were_requested() {
 
 #[test]
 fn what_a_status_does_not_say_its_body_does() {
-    let requested = PendingRequest { method: Method::PUT, range: None, is_signed: true, ahead: 0 };
+    let requested = PendingRequest {
+        method: Method::PUT,
+        range: None,
+        parts: PartialAnswers::Any,
+        is_signed: true,
+        ahead: 0,
+    };
     let xml = |code: &str| format!("<Error><Code>{code}</Code></Error>").into_bytes();
     let check = |status, headers: &HeaderMap, code: &str| check_code(status, headers, &xml(code), &requested);
     let none = HeaderMap::new();
@@ -89,4 +103,35 @@ fn what_a_status_does_not_say_its_body_does() {
     let skewed = check(StatusCode::FORBIDDEN, &old, "RequestTimeTooSkewed").unwrap_err();
     assert_eq!(skewed.error.kind(), ErrorKind::Denied);
     assert!(skewed.to_string().ends_with(" s ahead of the server's"), "{skewed}");
+}
+
+#[test]
+fn codings_are_lists_in_several_lines() {
+    let coding = |lines: &[&'static str]| {
+        let mut all = HeaderMap::new();
+        for line in lines {
+            all.append(CONTENT_ENCODING, HeaderValue::from_static(line));
+        }
+        content_coding(&all)
+    };
+    for plain in [&[][..], &[""], &[" Identity , ,identity"], &["identity", ","]] {
+        assert_eq!(coding(plain), None, "{plain:?}");
+    }
+    assert_eq!(coding(&["identity", "identity, GZIP, br"]).as_deref(), Some("GZIP"));
+}
+
+#[test]
+fn one_answer_has_one_range() {
+    let range = |lines: &[&'static str]| {
+        let mut all = HeaderMap::new();
+        for line in lines {
+            all.append(CONTENT_RANGE, HeaderValue::from_static(line));
+        }
+        content_range(&all)
+    };
+    let first = ContentRange { first: 2, last: 5, size: Some(10) };
+    assert_eq!(range(&["bytes 2-5/10"]), Some(first));
+    assert_eq!(range(&["bytes 2-5/10", "bytes 2-5/10"]), Some(first));
+    assert_eq!(range(&["bytes 2-5/10", "bytes 2-4/10"]), None);
+    assert_eq!(range(&[]), None);
 }

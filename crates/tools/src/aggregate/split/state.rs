@@ -103,7 +103,7 @@ fn place(folder: &str, session: &Session) -> Result<(Arc<dyn Store>, ObjectId)> 
         }
         Scheme::Memory => {
             let store = session.store_context().memory.create(url.host());
-            let root = store.root().child(url.path().trim_matches('/'));
+            let root = store.root().child(&url.memory_key());
             (store.shared(), root)
         }
         _ => {

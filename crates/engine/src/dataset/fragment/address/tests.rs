@@ -34,6 +34,8 @@ fn relative_names_are_taken_literally_and_then_decoded() {
     is("a b#1.nc", "https://host/m.nca", &["https://host/a%20b%231.nc"]);
     is("a%20b.nc", "https://host/m.nca", &["https://host/a%2520b.nc", "https://host/a%20b.nc"]);
     is("100%.nc", "/data/m.nca", &["/data/100%.nc"]);
+    is("a?b#1.nc", "s3://bucket/run/m.nca", &["s3://bucket/run/a%3Fb%231.nc"]);
+    is("a%23b.nc", "gs://bucket/m.nca", &["gs://bucket/a%2523b.nc", "gs://bucket/a%23b.nc"]);
 }
 
 #[test]
@@ -43,6 +45,7 @@ fn absolute_names_are_decoded_first() {
     is("file://localhost/data/a.nc", "m.nca", &["/data/a.nc"]);
     is("/data/a.nc", "m.nca", &["/data/a.nc"]);
     is("s3://bucket/a%20b", "m.nca", &["s3://bucket/a b", "s3://bucket/a%20b"]);
+    is("s3://bucket/a%23b", "m.nca", &["s3://bucket/a%23b", "s3://bucket/a%2523b"]);
     is("https://host/a.nc", "s3://bucket/m.nca", &["https://host/a.nc"]);
 }
 
