@@ -15,4 +15,5 @@ mod kills;
 mod lengths;
 mod nc4_appends;
 mod nc4_kills;
+mod refused_definitions;
 mod small_writes;
