@@ -8,6 +8,7 @@ mod nc4 {
     pub(crate) mod counting;
 }
 
+mod cancelled_writes;
 mod examples;
 mod growing;
 mod hdf5_updates;
