@@ -262,7 +262,6 @@ impl DatasetWriter {
     async fn pass_on(&self, pending: &PendingDefinitions, access: ChunkAccess<'_>) -> Result<()> {
         // Chunks may have other shapes from here on: cached ones are put with those that they had.
         self.flush_all(access).await?;
-        self.conflicts.ask_for_conditions()?;
         let puts = match self.try_define(pending).await {
             Ok(puts) => puts,
             Err(error) => {
@@ -274,7 +273,8 @@ impl DatasetWriter {
         self.definitions().accept(pending);
         self.conflicts.note_checked_groups(&pending.model);
         self.stage.retain(|var| pending.model.variable(var).is_some());
-        self.put(puts).await
+        let asked = self.conflicts.ask_for_conditions();
+        self.put(puts).await.and(asked)
     }
 
     /// Passes definitions to the format, as the last of what may refuse them: it cannot take them back.
