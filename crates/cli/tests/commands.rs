@@ -217,6 +217,39 @@ fn filters_lists_built_in_ones_and_plugins_and_what_is_ignored() {
 }
 
 #[test]
+#[cfg(all(unix, feature = "plugins"))]
+fn the_environment_turns_off_plugins_that_the_configuration_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../codec/tests/plugins/both.c");
+    let library = folder.path().join("libboth.so");
+    let Some(()) = ncirrus_testkit::library::shared_library(&source, &library) else { return };
+    let file = folder.path().join(".config/ncirrus/config.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, format!("plugin_path = [{:?}]\n", folder.path())).unwrap();
+    let listed = |variables: &[(&str, &str)]| {
+        let mut command = crate::program::command();
+        command.arg("filters").env("HOME", folder.path()).env_remove("XDG_CONFIG_HOME");
+        command.env_remove("HDF5_PLUGIN_PATH").env_remove("HDF5_PLUGIN_PRELOAD");
+        String::from_utf8(command.envs(variables.iter().copied()).output().unwrap().stdout).unwrap()
+    };
+    assert!(listed(&[]).contains("libboth.so"));
+    assert!(!listed(&[("HDF5_PLUGIN_PRELOAD", "::")]).contains("libboth.so"));
+}
+
+#[test]
+fn options_of_yes_and_no_accept_the_words_of_addresses() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, word) in ["yes", "On", "1", "true", "no", "OFF", "0", "False"].into_iter().enumerate() {
+        let to = at(folder.path(), &format!("{number}.zarr"));
+        ncirrus(&["copy", "--dialect", "2018", "--json-attributes", word, &example(), &to]);
+    }
+    let mut command = crate::program::command();
+    let odd =
+        command.args(["copy", "--json-attributes", "odd", &example(), "/nowhere.zarr"]).output().unwrap();
+    assert_eq!(odd.status.code(), Some(2), "{odd:?}");
+}
+
+#[test]
 fn a_directory_of_datasets_is_listed_with_their_kinds() {
     let folder = tempfile::tempdir().unwrap();
     ncirrus(&["copy", &example(), &at(folder.path(), "a.zarr")]);

@@ -23,6 +23,8 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug, Clone)]
 pub struct PluginOptions {
     directories: Option<Vec<PathBuf>>,
+    /// Instead of those of the environment, if that does not turn plugins off.
+    configured: Option<Vec<PathBuf>>,
     declared: Vec<DeclaredCodec>,
     preferred: bool,
     complete: bool,
@@ -33,6 +35,7 @@ impl Default for PluginOptions {
     fn default() -> Self {
         Self {
             directories: None,
+            configured: None,
             declared: Vec::new(),
             preferred: false,
             complete: false,
@@ -48,13 +51,21 @@ impl PluginOptions {
     /// The directories that are searched where none are chosen: those of the environment, the user's configuration, or the
     /// usual ones.
     pub fn usual_directories() -> Vec<PathBuf> {
-        locations::directories(&locations::ProcessEnvironment)
+        locations::directories(&locations::ProcessEnvironment, None)
     }
 
     /// Plugins of these directories instead of those in the environment; none without directories.
     #[must_use]
     pub fn directories(self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self { directories: Some(directories.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// As [`directories`](Self::directories), for directories that a configuration file names: there are no plugins all the
+    /// same if the environment turns them off (`HDF5_PLUGIN_PRELOAD=::`).
+    #[must_use]
+    pub fn configured_directories(self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        let configured = Some(directories.into_iter().map(Into::into).collect());
+        Self { directories: None, configured, ..self }
     }
 
     /// Names in Zarr for filters whose plugins have none: JSON as in the files `*.ncfilter.json` beside plugins.

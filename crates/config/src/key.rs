@@ -1,5 +1,6 @@
 //! The keys of the configuration.
 use super::{ProcessEnvironment, parse_duration, parse_size};
+use ncirrus_layout::yes_or_no;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -173,13 +174,11 @@ const USUAL_KEEPALIVE: &str = "90s";
 
 /// Yes or no, in the words that configurations use.
 pub(super) fn flag(text: &str) -> Result<bool, String> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" | "1" | "requester" => Ok(true),
-        "false" | "no" | "off" | "0" => Ok(false),
-        number => match number.parse::<i64>() {
-            Ok(number) => Ok(number > 0),
-            Err(_) => Err(format!("{text:?} is neither true nor false")),
-        },
+    match (yes_or_no(text), text.parse::<i64>()) {
+        (Some(flag), _) => Ok(flag),
+        (None, Ok(number)) => Ok(number > 0),
+        (None, Err(_)) if text.eq_ignore_ascii_case("requester") => Ok(true),
+        (None, Err(_)) => Err(format!("{text:?} is neither true nor false")),
     }
 }
 

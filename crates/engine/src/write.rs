@@ -269,22 +269,22 @@ impl DatasetWriter {
                 return Err(error);
             }
         };
+        // The format has them: from here to the puts nothing may fail, and nothing may be waited for.
         self.definitions().accept(pending);
         self.conflicts.note_checked_groups(&pending.model);
-        self.conflicts.ask_for_conditions()?;
-        self.put(puts).await
+        self.stage.retain(|var| pending.model.variable(var).is_some());
+        let asked = self.conflicts.ask_for_conditions();
+        self.put(puts).await.and(asked)
     }
 
+    /// Passes definitions to the format, as the last of what may refuse them: it cannot take them back.
     async fn try_define(&self, pending: &PendingDefinitions) -> Result<Vec<StorePut>> {
         let (changes, vars) = (pending.changes.as_ref(), pending.variables());
         self.conflicts.check_longest_keys(&pending.model, &vars, changes)?;
         let model = self.to_pass(pending);
         let model = translated(model, &vars, &self.placer.abilities, self.session.registry())?;
-        let mut puts = self.placer.drive(|view, placer| placer.define(view, &model, changes)).await?;
-        let (model, is_changed) = self.completed(model, &vars)?;
-        if is_changed {
-            puts.extend(self.placer.drive(|view, placer| placer.define(view, &model, changes)).await?);
-        }
+        let model = self.completed(model, &vars, |placer, model, var| placer.encoding_in(model, var))?;
+        let puts = self.placer.drive(|view, placer| placer.define(view, &model, changes)).await?;
         if !Arc::ptr_eq(&model, &pending.model) {
             self.definitions().passed = Some(model);
         }
@@ -366,9 +366,12 @@ impl DatasetWriter {
         if puts.is_empty() {
             return Ok(());
         }
-        self.acquire_lease().await?;
-        self.placer.forget(&puts);
-        self.uploads.to_the_end(self.conflicts.run_phase(PutPhase { puts, form: PhaseForm::Separate })).await
+        let changes = async {
+            self.acquire_lease().await?;
+            self.placer.forget(&puts);
+            self.conflicts.run_phase(PutPhase { puts, form: PhaseForm::Separate }).await
+        };
+        self.uploads.to_the_end(changes).await
     }
 
     fn check_usable(&self) -> Result<()> {

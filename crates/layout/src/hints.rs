@@ -25,6 +25,17 @@ impl AddressHints {
     }
 }
 
+/// Yes or no, in the words of addresses, options and configurations: `yes`, `true`, `on` and `1`, `no`, `false`, `off` and
+/// `0`, in capitals too. `None` for anything else.
+pub fn yes_or_no(text: &str) -> Option<bool> {
+    let is_one_of = |words: [&str; 4]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    match (is_one_of(["yes", "true", "on", "1"]), is_one_of(["no", "false", "off", "0"])) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
+}
+
 impl fmt::Debug for AddressHints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys: Vec<&str> = self.entries.iter().map(|(key, _)| key.as_str()).collect();

@@ -39,7 +39,7 @@ pub use fragment::{
     FragmentUnits, FragmentVariable,
 };
 pub use grid::{CellList, ChunkGrid, EdgeChunks};
-pub use hints::AddressHints;
+pub use hints::{AddressHints, yes_or_no};
 pub use index::{ChunkIndex, ChunkRef, Location};
 pub use limits::Limits;
 pub use lock::LockExt;

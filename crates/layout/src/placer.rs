@@ -1,5 +1,7 @@
 //! Where written bytes go, and in which order they become visible.
-use crate::{CellList, ChunkGrid, ChunkRef, EdgeChunks, ObjectId, Resolver, Result, Step, StoredType, View};
+use crate::{
+    CellList, ChunkGrid, ChunkRef, EdgeChunks, Error, ObjectId, Resolver, Result, Step, StoredType, View,
+};
 use bytes::Bytes;
 use ncirrus_model::{Changes, CodecSpace, CodecSpec, Model, Values, VarId};
 use std::any::Any;
@@ -33,6 +35,7 @@ pub trait Placer: Debug + Send {
     /// are in the placer's own codec space. Puts at this point are not yet visible. Encodings may change: chunks that
     /// are staged with the earlier ones are placed before. `changes` is all that differs from the model that was accepted
     /// last, so that the work can be in proportion to it; `None` if that is not known. After an error they are not known.
+    /// Definitions take effect all at once, when this returns its puts: after a need or an error the placer is as before.
     ///
     /// # Errors
     /// A need; `Unsupported` or `Invalid` naming the first member that the format cannot represent.
@@ -43,6 +46,15 @@ pub trait Placer: Debug + Send {
     /// # Errors
     /// If the variable is not defined.
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>>;
+
+    /// How elements of a variable of `model` will be chunked, stored and encoded if that model is defined: what its filters
+    /// have to be completed with before. Nothing is defined by this. Only for formats with codecs.
+    ///
+    /// # Errors
+    /// Why the format cannot store the variable.
+    fn encoding_in(&self, _model: &Model, _var: VarId) -> Result<Arc<Encoding>> {
+        Err(Error::internal("filters of a format that has none"))
+    }
 
     /// Whether chunks of a variable that were never written must be stored as fill at commit. By default if chunks
     /// are not [`sparse`](Abilities::sparse).

@@ -54,19 +54,20 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// `att`, `lc`, `uc`, `2018` or `plain`, as commands and addresses (`#mode=nczarr&dialect=uc`) name them.
+    /// All dialects, with their names in commands and addresses (`#mode=nczarr&dialect=uc`).
+    pub const NAMES: [(&str, Self); 5] =
+        [("att", Self::Att), ("lc", Self::Lc), ("uc", Self::Uc), ("2018", Self::D18), ("plain", Self::Plain)];
+
+    /// The dialect of a name: `att`, `lc`, `uc`, `2018` or `plain`.
     ///
     /// # Errors
     /// `Invalid` for anything else.
     pub fn parse(text: &str) -> Result<Self> {
-        match text {
-            "att" => Ok(Self::Att),
-            "lc" => Ok(Self::Lc),
-            "uc" => Ok(Self::Uc),
-            "2018" => Ok(Self::D18),
-            "plain" => Ok(Self::Plain),
-            _ => Err(Error::invalid(format!("dialect {text:?} is none of att, lc, uc, 2018, plain"))),
-        }
+        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|(_, dialect)| *dialect).ok_or_else(|| {
+            let names = Self::NAMES.map(|(name, _)| name).join(", ");
+            Error::invalid(format!("dialect {text:?} is none of {names}"))
+        })
     }
 }
 

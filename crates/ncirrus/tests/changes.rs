@@ -8,11 +8,14 @@ mod nc4 {
     pub(crate) mod counting;
 }
 
+mod cancelled_writes;
 mod examples;
 mod growing;
 mod hdf5_updates;
 mod kills;
 mod lengths;
+mod names_of_scales;
 mod nc4_appends;
 mod nc4_kills;
+mod refused_definitions;
 mod small_writes;

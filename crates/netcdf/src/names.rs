@@ -1,6 +1,8 @@
 //! Attribute names that belong to netCDF-4 or to Zarr (docs/spec/hdf5-netcdf4.md H.2, H.3, H.7; docs/spec/nczarr.md
 //! 3.4, 3.5, 3.14). Each is in one table, with its owner; what a format does with a name follows from that.
 
+use ncirrus_model::Attribute;
+
 /// Provenance of a dataset, an attribute of the root group.
 pub const PROPERTIES: &str = "_NCProperties";
 /// Whether netCDF-4 wrote an HDF5 file.
@@ -130,6 +132,22 @@ impl AttributeSpace {
         OWNED.iter().map(|(name, _)| *name).filter(move |name| self.is_reserved(name))
     }
 }
+
+/// Whether an HDF5 object has an attribute of this name only if it is a dimension scale. On other objects these are ordinary
+/// attributes of their authors (images, tables), though netCDF-C hides them there, too.
+pub fn is_of_scales(name: &str) -> bool {
+    matches!(name, "CLASS" | "NAME")
+}
+
+/// Whether an HDF5 object that `is_scale` or not can have an attribute of its own that [`is_of_scales`]: it must not make a scale of
+/// the object.
+pub fn may_be_own(attribute: &Attribute, is_scale: bool) -> bool {
+    let makes_scale = || attribute.as_text().is_some_and(|text| text.starts_with(SCALE_CLASS));
+    is_of_scales(&attribute.name) && !is_scale && !(attribute.name == "CLASS" && makes_scale())
+}
+
+/// The `CLASS` of dimension scales.
+pub const SCALE_CLASS: &str = "DIMENSION_SCALE";
 
 /// Lengths of strings in datasets of Zarr: ordinary attributes in spite of their prefix (docs/spec/nczarr.md 3.12).
 pub const STRING_LENGTHS: [&str; 2] = [MAX_STRING_LEN, DEFAULT_MAX_STRING_LEN];

@@ -106,13 +106,6 @@ pub(crate) fn open_options(given: &Bound<'_, PyDict>) -> PyResult<OpenOptions> {
 
 pub(crate) fn create_options(given: &Bound<'_, PyDict>) -> PyResult<CreateOptions> {
     let words = Keywords::new(given, "create")?;
-    let dialects = [
-        ("att", Dialect::Att),
-        ("lc", Dialect::Lc),
-        ("uc", Dialect::Uc),
-        ("2018", Dialect::D18),
-        ("plain", Dialect::Plain),
-    ];
     let structures = [("v18", FileStructures::V18), ("v110", FileStructures::V110)];
     let chunks = [("balanced", DefaultChunks::Balanced), ("netcdf-c", DefaultChunks::NetcdfC)];
     let strings = match words.take::<String>("strings")? {
@@ -124,7 +117,7 @@ pub(crate) fn create_options(given: &Bound<'_, PyDict>) -> PyResult<CreateOption
     let options = CreateOptions::new()
         .kind(words.word("kind", &KINDS)?)
         .overwrite(words.take("overwrite")?.unwrap_or(false))
-        .dialect(words.word("dialect", &dialects)?)
+        .dialect(words.word("dialect", &Dialect::NAMES)?)
         .array_dimensions(words.take("array_dimensions")?.unwrap_or(true))
         .consolidated(words.take("consolidated")?.unwrap_or(true))
         .separator(words.take::<char>("separator")?)

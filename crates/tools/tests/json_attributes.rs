@@ -1,6 +1,6 @@
 //! Attributes that are JSON in Zarr: copies keep them, and text that is a JSON dictionary becomes one in NCZarr.
 use crate::support::{json, open, session, temp};
-use ncirrus::{CreateOptions, Dataset, Dialect, Kind, Session};
+use ncirrus::{Attribute, CreateOptions, Dataset, Dialect, Kind, Session};
 use ncirrus_tools::{CopyOptions, copy};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -131,4 +131,28 @@ fn the_address_chooses_dialect_and_form_of_text() {
     let odd = format!("file://{}#mode=nczarr,file&dialect=no", temp.join("c").display());
     let error = copy(&open(&source, &session).unwrap(), &odd, &options, &session).unwrap_err();
     assert!(error.message().contains("dialect \"no\""), "{error}");
+}
+
+#[test]
+fn white_space_between_members_is_kept() {
+    let (session, (_folder, temp)) = (session(), temp());
+    let text = "{\n\t\"a\": [1,\r\n 2],\n  \"b\" : \"c  d\"\n}";
+    for (kind, dialect, is_nczarr) in TARGETS {
+        let path = temp.join("multi.zarr");
+        let address = path.to_str().unwrap();
+        let create = CreateOptions::new().kind(kind).dialect(dialect).overwrite(true);
+        let dataset = Dataset::create_with(address, &create, &session).unwrap();
+        dataset.root().set_attribute(Attribute::text("a", text)).unwrap();
+        dataset.close().unwrap();
+        let shown = |name: &str| {
+            let attributes = open(&path, &session).unwrap().root().attributes().unwrap();
+            attributes.find(name).unwrap().as_text().unwrap()
+        };
+        assert_eq!(shown("a"), text, "{kind:?} {dialect:?}");
+        assert_eq!(stored(&path)[0]["a"].is_object(), is_nczarr, "{kind:?} {dialect:?}");
+        let dataset = Dataset::update_with(address, &Default::default(), &session).unwrap();
+        dataset.root().set_attribute(Attribute::text("other", "x")).unwrap();
+        dataset.close().unwrap();
+        assert_eq!((shown("a"), shown("other")), (text.to_owned(), "x".to_owned()), "{kind:?} {dialect:?}");
+    }
 }

@@ -54,14 +54,7 @@ pub(crate) fn put_as(
         let from = memory.map_or(ty, user_calls::number_of);
         return table.put_att(ncid, varid, *name, ty, len, data, from);
     }
-    edit(ncid, |edit| {
-        if edit.is_classic() {
-            edit.check_writable()?;
-        }
-        let node = node_of(edit, varid)?;
-        let new = NewAttribute { varid, name, ty, len, memory, data };
-        if edit.is_classic() { new.put_classic(edit, node) } else { new.put(edit, node) }
-    })
+    NewAttribute { varid, name, ty, len, memory, data, is_json: false }.put_in(ncid)
 }
 
 /// An attribute as a call passes it.
@@ -72,9 +65,20 @@ struct NewAttribute<'a> {
     len: usize,
     memory: Option<Atomic>,
     data: Bytes,
+    is_json: bool,
 }
 
 impl NewAttribute<'_> {
+    fn put_in(&self, ncid: c_int) -> Outcome<()> {
+        edit(ncid, |edit| {
+            if edit.is_classic() {
+                edit.check_writable()?;
+            }
+            let node = node_of(edit, self.varid)?;
+            if edit.is_classic() { self.put_classic(edit, node) } else { self.put(edit, node) }
+        })
+    }
+
     fn put_classic(&self, edit: &mut FileEdit<'_>, node: NodeId) -> Outcome<()> {
         if self.name.is_null() {
             return Err(Code(NC_EBADNAME));
@@ -159,9 +163,7 @@ impl NewAttribute<'_> {
     fn check_fill(&self, edit: &FileEdit<'_>, node: NodeId) -> Outcome<()> {
         let NodeId::Variable(var) = node else { return Ok(()) };
         let own = edit.model().variable(var).map(|variable| edit.members().number_of_type(variable.ty));
-        let wrong_type = own != Some(self.ty);
-        let wrong_len = self.len != 1;
-        match (wrong_type, wrong_len) {
+        match (own != Some(self.ty), self.len != 1) {
             (_, true) => Err(Code(NC_EINVAL)),
             _ if edit.state.stored.contains(&var) && !edit.state.unused.contains(&var) => {
                 Err(Code(NC_ELATEFILL))
@@ -185,7 +187,7 @@ impl NewAttribute<'_> {
 
     fn store(&self, edit: &mut FileEdit<'_>, node: NodeId, name: String, ty: TypeRef) -> Outcome<()> {
         let (values, ended) = self.values(edit, ty)?;
-        store(edit, node, Attribute { name, ty, values, is_json: false })?;
+        store(edit, node, Attribute { name, ty, values, is_json: self.is_json })?;
         ended
     }
 }
@@ -337,7 +339,8 @@ pub(crate) fn copy(from: c_int, from_var: c_int, name: CText, to: c_int, to_var:
         TypeRef::User(_) => crate::rules::equality::same_type(&at, attribute.ty, to)?,
     };
     let image = layouts::image(&at.members, attribute.ty, &attribute.values)?;
-    let put = put_as(to, to_var, &name, ty, attribute.values.len(), None, Bytes::of(&image));
+    let (len, data, is_json) = (attribute.values.len(), Bytes::of(&image), attribute.is_json);
+    let put = NewAttribute { varid: to_var, name: &name, ty, len, memory: None, data, is_json }.put_in(to);
     layouts::reclaim(&at.members, attribute.ty, &image)?;
     match put {
         // Values of one type cannot be out of its range.

@@ -1,4 +1,4 @@
-/* Text that is JSON is written to FILE, and strings that contain NUL are read from STRINGS. */
+/* Text that is JSON is written to FILE, strings that contain NUL are read from STRINGS, and JSON of it is copied to COPY. */
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,9 +37,19 @@ static void strings(const char *path) {
     DO(nc_close(ncid));
 }
 
+static void copied(const char *from, const char *to) {
+    int ncid, other;
+    DO(nc_open(from, NC_NOWRITE, &ncid));
+    DO(nc_create(to, NC_NETCDF4, &other));
+    DO(nc_copy_att(ncid, NC_GLOBAL, "mixed", other, NC_GLOBAL));
+    DO(nc_close(other));
+    DO(nc_close(ncid));
+}
+
 int main(int count, char **arguments) {
-    if (count < 3) return 2;
+    if (count < 4) return 2;
     json(arguments[1]);
     strings(arguments[2]);
+    copied(arguments[2], arguments[3]);
     return 0;
 }

@@ -12,7 +12,7 @@ fn dictionaries_are_json_and_strings_with_nul_are_errors() {
         (".zgroup", r#"{"zarr_format": 2}"#),
         (
             ".zattrs",
-            r#"{"_nczarr_superblock": {"version": "2.0.0"}, "_nczarr_group": {"dimensions": {"x": 2}, "arrays": ["s"], "groups": []}}"#,
+            r#"{"mixed": ["a", 1], "_nczarr_superblock": {"version": "2.0.0"}, "_nczarr_group": {"dimensions": {"x": 2}, "arrays": ["s"], "groups": []}}"#,
         ),
         (
             "s/.zarray",
@@ -28,16 +28,22 @@ fn dictionaries_are_json_and_strings_with_nul_are_errors() {
         std::fs::write(store.join(name), body).unwrap();
     }
     let address = |name: &str| format!("file://{}/{name}#mode=nczarr,file", folder.path().display());
-    let arguments = [address("d.zarr"), address("s.zarr")];
-    let said =
-        printed(Library::Own, folder.path(), &program, &[arguments[0].as_str(), arguments[1].as_str()]);
+    let arguments = [address("d.zarr"), address("s.zarr"), address("c.zarr")];
+    let said = printed(Library::Own, folder.path(), &program, &arguments.each_ref().map(String::as_str));
     let failed: Vec<&str> = said.lines().filter(|line| line.contains("= -")).collect();
     let expected =
         ["nc_get_var_string(ncid, s, found) = -60", "nc_get_att_string(ncid, s, \"list\", found) = -60"];
     assert_eq!(failed, expected, "{said}");
-    for line in ["json is {\"a\": [1,2]}, a char: 1", "s[1] is pq", "text is 97 0 98"] {
+    // White space in JSON is kept.
+    assert!(said.contains("json is {\"a\": [1,\n2]}, a char: 1\n"), "{said}");
+    for line in ["s[1] is pq", "text is 97 0 98"] {
         assert!(said.lines().any(|found| found == line), "{line}: {said}");
     }
     let stored = std::fs::read_to_string(folder.path().join("d.zarr/.zattrs")).unwrap();
-    assert!(stored.contains(r#""json": {"a": [1,2]}"#) && stored.contains(r#""word": "word""#), "{stored}");
+    let copy = std::fs::read_to_string(folder.path().join("c.zarr/.zattrs")).unwrap();
+    assert!(copy.contains(r#""mixed": ["a",1]"#), "{copy}");
+    assert!(
+        stored.contains("\"json\": {\"a\": [1,\n2]}") && stored.contains(r#""word": "word""#),
+        "{stored}"
+    );
 }

@@ -1,4 +1,5 @@
 //! `ncirrus copy`: any readable dataset to any writable kind and place.
+use super::dialect::DialectName;
 use super::pipe::Outlet;
 use crate::CommandStatus;
 use crate::exit;
@@ -189,22 +190,6 @@ enum DefaultChunksName {
     Balanced,
     /// As netCDF-C does.
     NetcdfC,
-}
-
-/// Dialects by their short names.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum DialectName {
-    /// netcdf-c 4.9.3 and newer (the default).
-    Att,
-    /// netcdf-c 4.9.1 and 4.9.2.
-    Lc,
-    /// netcdf-c 4.8.1 and 4.9.0.
-    Uc,
-    /// The draft of December 2018.
-    #[value(name = "2018")]
-    D18,
-    /// Without any NCZarr information.
-    Plain,
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
@@ -403,18 +388,6 @@ impl From<DefaultChunksName> for DefaultChunks {
         match name {
             DefaultChunksName::Balanced => Self::Balanced,
             DefaultChunksName::NetcdfC => Self::NetcdfC,
-        }
-    }
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::Att => Self::Att,
-            DialectName::Lc => Self::Lc,
-            DialectName::Uc => Self::Uc,
-            DialectName::D18 => Self::D18,
-            DialectName::Plain => Self::Plain,
         }
     }
 }

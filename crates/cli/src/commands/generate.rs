@@ -1,5 +1,6 @@
 //! `ncirrus generate`: a dataset from CDL text.
-use super::copy::{DialectName, KindName};
+use super::copy::KindName;
+use super::dialect::DialectName;
 use super::pipe::is_pipe;
 use crate::CommandStatus;
 use clap::Args as ClapArgs;

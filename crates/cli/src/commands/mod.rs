@@ -6,6 +6,7 @@ pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod copy;
+pub(crate) mod dialect;
 pub(crate) mod dump;
 pub(crate) mod explain;
 pub(crate) mod filters;
@@ -38,13 +39,9 @@ pub(crate) fn finish(written: io::Result<()>) -> Result<CommandStatus> {
     }
 }
 
-/// The value of an option that has a default of its own.
+/// The value of an option that has a default of its own, in the words of addresses.
 pub(crate) fn yes_or_no(text: &str) -> std::result::Result<bool, &'static str> {
-    match text {
-        "yes" | "true" => Ok(true),
-        "no" | "false" => Ok(false),
-        _ => Err("yes or no"),
-    }
+    ncirrus::layout::yes_or_no(text).ok_or("yes or no")
 }
 
 /// Opens the dataset of a command.

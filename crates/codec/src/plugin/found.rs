@@ -126,8 +126,10 @@ impl FoundPlugins {
     /// Loads every plugin of the directories.
     pub(super) fn new(options: &PluginOptions) -> Self {
         let mut finder = PluginFinder::default();
+        let configured = options.configured.as_deref();
         let directories = options.directories.clone();
-        let directories = directories.unwrap_or_else(|| locations::directories(&ProcessEnvironment));
+        let directories =
+            directories.unwrap_or_else(|| locations::directories(&ProcessEnvironment, configured));
         for declared in &options.declared {
             finder.configured.push(NamePair::Declared(declared.clone(), None));
         }

@@ -24,12 +24,15 @@ impl PluginEnvironment for ProcessEnvironment {
     }
 }
 
-/// The directories in search order: those of `HDF5_PLUGIN_PATH`, otherwise those of the user's configuration, otherwise
-/// the default ones.
-pub(super) fn directories(surroundings: &dyn PluginEnvironment) -> Vec<PathBuf> {
+/// The directories in search order: the `chosen` ones, otherwise those of `HDF5_PLUGIN_PATH`, otherwise those of the user's
+/// configuration, otherwise the default ones.
+pub(super) fn directories(surroundings: &dyn PluginEnvironment, chosen: Option<&[PathBuf]>) -> Vec<PathBuf> {
     if surroundings.variable("HDF5_PLUGIN_PRELOAD").is_some_and(|value| value == "::") {
         // With this value HDF5 loads no plugins.
         return Vec::new();
+    }
+    if let Some(chosen) = chosen {
+        return chosen.to_vec();
     }
     let path = surroundings.variable("HDF5_PLUGIN_PATH");
     match path.or_else(|| configured(surroundings).map(OsString::from)) {
@@ -126,7 +129,7 @@ mod tests {
             variables: variables.iter().copied().collect(),
             files: files.iter().copied().collect(),
         };
-        directories(&given).iter().map(|path| path.to_string_lossy().into_owned()).collect()
+        directories(&given, None).iter().map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
     #[test]
@@ -168,5 +171,16 @@ mod tests {
     #[test]
     fn hdf5_can_be_set_to_load_nothing() {
         assert_eq!(found(&[("HDF5_PLUGIN_PRELOAD", "::"), ("HDF5_PLUGIN_PATH", "/a")], &[]), [""; 0]);
+    }
+
+    #[test]
+    fn directories_that_are_chosen_count_unless_hdf5_is_to_load_nothing() {
+        let chosen = [PathBuf::from("/chosen")];
+        let given = |variables: &[(&'static str, &'static str)]| {
+            let variables = variables.iter().copied().collect();
+            directories(&GivenEnvironment { variables, ..GivenEnvironment::default() }, Some(&chosen))
+        };
+        assert_eq!(given(&[("HDF5_PLUGIN_PATH", "/a")]), chosen);
+        assert!(given(&[("HDF5_PLUGIN_PRELOAD", "::")]).is_empty());
     }
 }

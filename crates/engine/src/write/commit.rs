@@ -48,7 +48,7 @@ impl Committer {
         }
         let vars = writer.model().variables();
         let model = translated(writer.model(), &vars, &writer.placer.abilities, writer.session.registry())?;
-        let (model, _) = writer.completed(model, &vars)?;
+        let model = writer.completed(model, &vars, |placer, _, var| placer.encoding(var))?;
         if let Some(lost) = model.dangling() {
             return Err(Error::internal(format!("the definitions to be written lack {lost}")));
         }
@@ -93,13 +93,12 @@ impl Committer {
         if writer.placer.abilities.sparse {
             return Ok(());
         }
-        for (key, array) in writer.encoder.take_cut() {
-            match writer.model().variable(key.var) {
-                Some(_) if writer.model().shape(key.var) != array => {
-                    self.stage_as_is((writer, access), key).await?;
-                }
-                Some(_) => writer.encoder.keep_cut(key, array),
-                None => {}
+        let model = writer.model();
+        writer.encoder.retain_cut(|key| model.variable(key.var).is_some());
+        // They stay noted until they are stored.
+        for (key, array) in writer.encoder.cut() {
+            if model.shape(key.var) != array {
+                self.stage_as_is((writer, access), key).await?;
             }
         }
         Ok(())
@@ -194,7 +193,7 @@ impl Committer {
         let puts = Mutex::new(Vec::new());
         let jobs: Vec<&[u64]> = absent.iter().collect();
         let cost = jobs.first().map_or(1, |cell| target.cell_cost(cell));
-        writer.session.shared.for_each(jobs, writer.worker_count(cost), |cell, worker| {
+        let filled = writer.session.shared.for_each(jobs, writer.worker_count(cost), |cell, worker| {
             let blank = target.blank(&target.cell_shape(cell)?)?;
             let key = ChunkKey { var: target.var, cell: cell.to_vec() };
             let placed = writer
@@ -212,8 +211,10 @@ impl Committer {
                     Ok(())
                 }
             }
-        })?;
-        writer.put(puts.into_inner().unwrap_or_else(PoisonError::into_inner)).await
+        });
+        // The format counts on the chunks that were placed before a failure.
+        let put = writer.put(puts.into_inner().unwrap_or_else(PoisonError::into_inner)).await;
+        filled.and(put)
     }
 }
 

@@ -6,7 +6,7 @@ use super::target::WriteTarget;
 use crate::convert;
 use crate::decode::{codec_error, element_of};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement, NumberKind, NumberType, names};
-use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, FilledElements, Result};
+use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, FilledElements, Placer, Result};
 use ncirrus_model::{
     Atomic, Changes, CodecSpace, CodecSpec, DimId, DimensionLen, Endianness, Fill, Model, Selection, Storage,
     TypeRef, VarId, Variable,
@@ -424,14 +424,18 @@ pub(super) fn translated(
 }
 
 impl DatasetWriter {
-    /// The model with the filter parameters that depend on the chunks, for some variables, once the format has chosen those;
-    /// and whether there are any. Variables that existed before keep their recorded parameters.
+    /// The model with the filter parameters that depend on the chunks, for some variables; `encoding_of` has those chunks.
+    /// Variables that existed before keep their recorded parameters.
     ///
     /// # Errors
     /// `Unsupported` naming the variable and the filter that cannot process its chunks, `Malformed` if its parameters
     /// are invalid.
-    pub(super) fn completed(&self, mut model: Arc<Model>, vars: &[VarId]) -> Result<(Arc<Model>, bool)> {
-        let mut is_changed = false;
+    pub(super) fn completed(
+        &self,
+        mut model: Arc<Model>,
+        vars: &[VarId],
+        encoding_of: impl Fn(&dyn Placer, &Model, VarId) -> Result<Arc<Encoding>>,
+    ) -> Result<Arc<Model>> {
         for &var in vars {
             let Some(variable) = model.variable(var).filter(|variable| !variable.filters.is_empty()) else {
                 continue;
@@ -439,17 +443,17 @@ impl DatasetWriter {
             if self.definitions().existing.contains(&var) {
                 continue;
             }
-            let encoding = self.placer.guard().encoding(var)?;
-            let filters = complete(&model, variable, &encoding, self.session.registry());
-            let filters = filters.map_err(|error| error.at_path(model.variable_path(var)))?;
+            let encoding = encoding_of(self.placer.guard().as_ref(), &model, var);
+            let filters = encoding
+                .and_then(|encoding| complete(&model, variable, &encoding, self.session.registry()))
+                .map_err(|error| error.at_path(model.variable_path(var)))?;
             if filters != variable.filters
                 && let Some(variable) = Arc::make_mut(&mut model).variable_mut(var)
             {
                 variable.filters = filters;
-                is_changed = true;
             }
         }
-        Ok((model, is_changed))
+        Ok(model)
     }
 
     /// Checks that a filter can be applied to the elements of a variable, and stored in the format.

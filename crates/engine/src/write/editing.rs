@@ -92,9 +92,7 @@ impl DatasetWriter {
     async fn take_effect(&self, draft: &mut Draft) -> Result<()> {
         let _alone = self.committer.commit_lock.alone().await;
         self.check_usable()?;
-        self.redefinable()?.adopt(draft)?;
-        self.stage.retain(|var| draft.variable(var).is_some());
-        Ok(())
+        self.redefinable()?.adopt(draft)
     }
 
     /// Checks the definitions as they are: the format gets them now, and not before the next data.

@@ -259,14 +259,14 @@ impl ChunkEncoder {
         mask == 0 || (self.placer.abilities.codecs == Some(CodecSpace::Hdf5) && known.unwrap_or(0) == 0)
     }
 
-    /// Takes the chunks that were clipped; they are no longer noted.
-    pub(super) fn take_cut(&self) -> HashMap<ChunkKey, Vec<u64>> {
-        std::mem::take(&mut self.cut.guard())
+    /// The chunks that are clipped, and the shapes of the array to which they are.
+    pub(super) fn cut(&self) -> HashMap<ChunkKey, Vec<u64>> {
+        self.cut.guard().clone()
     }
 
-    /// Notes a chunk that is still clipped.
-    pub(super) fn keep_cut(&self, key: ChunkKey, array: Vec<u64>) {
-        self.cut.guard().insert(key, array);
+    /// Forgets clipped chunks, apart from those to be kept.
+    pub(super) fn retain_cut(&self, keep: impl Fn(&ChunkKey) -> bool) {
+        self.cut.guard().retain(|key, _| keep(key));
     }
 }
 

@@ -391,9 +391,12 @@ impl DatasetWriter {
         self.flush(cells, queue).await
     }
 
-    /// Puts all cached chunks, and waits for everything in flight.
+    /// Puts all cached chunks, and waits for everything in flight. Chunks of variables that were removed stay, until the format
+    /// has accepted that.
     pub(super) async fn flush_all(&self, access: ChunkAccess<'_>) -> Result<()> {
-        self.flush_cells(access, self.stage.keys()).await?;
+        let model = self.model();
+        let keys = self.stage.keys().into_iter().filter(|key| model.variable(key.var).is_some());
+        self.flush_cells(access, keys.collect()).await?;
         self.drained().await
     }
 

@@ -210,8 +210,8 @@ impl<'a> PutQueue<'a> {
             return done;
         }
         cells.iter().for_each(|(puts, _)| writer.placer.forget(puts));
-        let begun = writer.put_shared(cells, self).await;
-        writer.uploads.keep_failure(begun)?;
+        // The format counts on these chunks, and they are not cached any more.
+        writer.uploads.to_the_end(writer.put_shared(cells, self)).await?;
         self.begin().await
     }
 

@@ -197,29 +197,41 @@ impl FileUpdate {
         Ok(())
     }
 
-    /// Applies a changed model; nothing is changed if it does not fit.
-    fn adopt(&mut self, model: &Model) -> Result<()> {
+    /// The variables of a changed model.
+    fn adopted(&self, model: &Model) -> Result<HashMap<VarId, PendingWrites>> {
         if self.choices.classic_model {
             check_classic(model)?;
         }
-        let mut pending_writes = HashMap::new();
-        for id in model.variables() {
-            let path = model.variable_path(id);
-            match self.pending_writes.get(&id) {
-                Some(pending) if self.existing_storage.contains_key(&id) || pending.waits() => {
-                    _ = pending_writes.insert(id, PendingWrites { path, ..pending.clone() });
-                }
-                _ if self.refused.contains_key(&id) => {}
-                _ => {
-                    let form = StorageForm::new(model, id, &self.choices)?;
-                    let (held, shape) = (HeldElements::nothing(form.arranged), model.shape(id));
-                    pending_writes
-                        .insert(id, PendingWrites { form, held, path, shape, late: BTreeMap::new() });
-                }
+        let writes = |id| Some(self.writes(model, id).transpose()?.map(|writes| (id, writes)));
+        model.variables().into_iter().filter_map(writes).collect()
+    }
+
+    /// How a variable of a changed model is written; `None` if it cannot be. With data it keeps its form.
+    fn writes(&self, model: &Model, id: VarId) -> Result<Option<PendingWrites>> {
+        let path = model.variable_path(id);
+        match self.pending_writes.get(&id) {
+            Some(pending) if self.existing_storage.contains_key(&id) || pending.waits() => {
+                Ok(Some(PendingWrites { path, ..pending.clone() }))
+            }
+            _ if self.refused.contains_key(&id) => Ok(None),
+            _ => {
+                let form = StorageForm::new(model, id, &self.choices)?;
+                let (held, shape) = (HeldElements::nothing(form.arranged), model.shape(id));
+                Ok(Some(PendingWrites { form, held, path, shape, late: BTreeMap::new() }))
             }
         }
-        self.pending_writes = pending_writes;
-        Ok(())
+    }
+
+    /// Applies a changed model, if it can be planned; nothing is changed otherwise.
+    fn define_planned(&mut self, view: &dyn View, model: &Model) -> Step<()> {
+        let adopted = self.adopted(model)?;
+        let before = std::mem::replace(&mut self.pending_writes, adopted);
+        // What cannot be changed is reported before anything is put.
+        let planned = self.plan(view, model).and_then(|_| self.note_planned(view, model));
+        if planned.is_err() {
+            self.pending_writes = before;
+        }
+        planned
     }
 
     fn plan(&self, view: &dyn View, model: &Model) -> Step<UpdatePlan> {
@@ -426,15 +438,17 @@ impl Placer for FileUpdate {
         if changes.is_some_and(|changes| self.adopt_additions(model, changes)) {
             return Ok(Vec::new());
         }
-        self.adopt(model).map_err(|error| error.by("hdf5"))?;
-        // What cannot be changed is reported before anything is put.
-        self.plan(view, model).map_err(|stall| stall.map_error(|error| error.by("hdf5")))?;
-        self.note_planned(view, model).map_err(|stall| stall.map_error(|error| error.by("hdf5")))?;
+        self.define_planned(view, model).map_err(|stall| stall.map_error(|error| error.by("hdf5")))?;
         Ok(Vec::new())
     }
 
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
         Ok(Arc::clone(&self.pending(var)?.form.encoding))
+    }
+
+    fn encoding_in(&self, model: &Model, var: VarId) -> Result<Arc<Encoding>> {
+        let writes = self.writes(model, var).map_err(|error| error.by("hdf5"))?;
+        writes.map(|writes| writes.form.encoding).map_or_else(|| self.encoding(var), Ok)
     }
 
     fn needs_fill(&self, var: VarId) -> bool {
@@ -508,7 +522,7 @@ impl Placer for FileUpdate {
     }
 
     fn plan_commit(&mut self, view: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
-        self.adopt(model).map_err(|error| error.by("hdf5"))?;
+        self.pending_writes = self.adopted(model).map_err(|error| error.by("hdf5"))?;
         let named = |stall: Stall| stall.map_error(|error| error.by("hdf5"));
         let plan = self.plan(view, model).map_err(named)?;
         let phases = self.phases(view, &plan).map_err(named)?;

@@ -2,6 +2,7 @@
 use super::{CreateOptions, Dialect, Kind};
 use crate::{Error, Result, Session};
 use ncirrus_config::{ConfigKey, ConfigSettings};
+use ncirrus_layout::yes_or_no;
 use ncirrus_store::Url;
 
 impl CreateOptions {
@@ -72,11 +73,9 @@ fn configured_value<T>(
 
 /// Yes or no.
 fn flag(text: &str) -> Result<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "" | "yes" | "true" | "on" | "1" => Ok(true),
-        "no" | "false" | "off" | "0" => Ok(false),
-        _ => Err(Error::invalid(format!("{text:?} is neither yes nor no"))),
-    }
+    // A key without a value is one that is set.
+    let found = if text.is_empty() { Some(true) } else { yes_or_no(text) };
+    found.ok_or_else(|| Error::invalid(format!("{text:?} is neither yes nor no")))
 }
 
 /// The key in netCDF's configuration files for the separator between the numbers in chunk keys (docs/spec/nczarr.md

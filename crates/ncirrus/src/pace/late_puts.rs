@@ -16,6 +16,7 @@ use crate::{Dataset, DatasetKind, Error, Model, Result, Selection, Session, Stor
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use ncirrus_layout::LockExt;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -205,12 +206,12 @@ impl<K> LatePuts<K> {
     }
 }
 
-impl<K: PartialEq> LatePuts<K> {
+impl<K: Eq + Hash + Clone> LatePuts<K> {
     /// After a write: what continues it is collected, unless something of its variable is.
     pub fn begin_run(&self, place: RunPlace<K>) {
-        let mut runs = self.runs();
+        let (mut runs, grows) = (self.runs(), place.grows());
         runs.begin(place);
-        self.runs_grow.store(runs.grows(), Ordering::Release);
+        self.runs_grow.fetch_or(grows, Ordering::AcqRel);
         self.has_runs.store(true, Ordering::Release);
     }
 }

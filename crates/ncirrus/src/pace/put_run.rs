@@ -1,6 +1,8 @@
 //! Runs of values, each of one variable, which are collected before they are written.
 use super::small_casts::{can_cast, cast};
 use crate::{Atomic, AxisSelection, Dataset, Model, Result, Selection, TypeRef, VarId};
+use std::collections::HashMap;
+use std::hash::Hash;
 
 /// Writes of at most as many values are small.
 const SMALL: usize = 64;
@@ -11,8 +13,10 @@ const LONGEST: usize = 64 << 10;
 const MAX_VALUES: usize = 4096;
 /// Bytes of the largest number.
 const LARGEST_NUMBER: usize = 8;
-/// Variables that have a run at a time.
-const MAX_RUNS: usize = 256;
+/// Variables that have a run at a time: one of a record of each fills them.
+const MAX_RUNS: usize = MAX_VALUES;
+/// Bytes of memory that runs keep after they are written.
+const MAX_KEPT: usize = 2 * LONGEST;
 
 /// Values that are collected, and where they belong: a program that puts records of several variables in turn has one run of
 /// each. A face finds the variable by a key of its own.
@@ -20,6 +24,10 @@ const MAX_RUNS: usize = 256;
 pub struct PutRuns<K> {
     /// One of each variable at most.
     runs: Vec<PutRun<K>>,
+    /// Where the run of a variable is.
+    index: HashMap<K, usize>,
+    /// Where the search for a run that makes room begins: behind the one that did last.
+    oldest: usize,
     /// Which of them was continued last.
     last: usize,
     /// Bytes and values of all.
@@ -104,7 +112,7 @@ impl<K> RunPlace<K> {
 
 impl<K> Default for PutRuns<K> {
     fn default() -> Self {
-        Self { runs: Vec::new(), last: 0, len: 0, count: 0 }
+        Self { runs: Vec::new(), index: HashMap::new(), oldest: 0, last: 0, len: 0, count: 0 }
     }
 }
 
@@ -146,24 +154,43 @@ impl<K> PutRuns<K> {
         for run in &mut self.runs {
             done = done.and(run.write(dataset));
         }
+        self.bound_memory();
         done
+    }
+
+    /// Gives back the memory of what was written, if it is much: each of the runs may have been long.
+    fn bound_memory(&mut self) {
+        if self.runs.iter().map(|run| run.bytes.capacity()).sum::<usize>() > MAX_KEPT {
+            self.runs.iter_mut().for_each(|run| run.bytes = Vec::new());
+        }
     }
 }
 
-impl<K: PartialEq> PutRuns<K> {
+impl<K: Eq + Hash + Clone> PutRuns<K> {
     /// After a write: what continues it is collected, unless something of its variable is.
     pub(super) fn begin(&mut self, place: RunPlace<K>) {
-        if let Some(run) = self.runs.iter_mut().find(|run| run.place.key == place.key) {
+        let key = place.key.clone();
+        if let Some(run) = self.index.get(&key).and_then(|at| self.runs.get_mut(*at)) {
             if run.bytes.is_empty() {
                 run.place = place;
             }
             return;
         }
-        if self.runs.len() >= MAX_RUNS {
-            let Some(oldest) = self.runs.iter().position(|run| run.bytes.is_empty()) else { return };
-            self.runs.remove(oldest);
+        let (run, count) = (PutRun { place, bytes: Vec::new() }, self.runs.len());
+        if count < MAX_RUNS {
+            self.runs.push(run);
+            self.index.insert(key, count);
+            return;
         }
-        self.runs.push(PutRun { place, bytes: Vec::new() });
+        let mut from_oldest = (self.oldest..count).chain(0..self.oldest);
+        let is_empty = |at: &usize| self.runs.get(*at).is_some_and(|run| run.bytes.is_empty());
+        let Some(at) = from_oldest.find(is_empty) else { return };
+        if let Some(place) = self.runs.get_mut(at) {
+            let former = std::mem::replace(place, run);
+            self.index.remove(&former.place.key);
+            self.index.insert(key, at);
+        }
+        self.oldest = at + 1;
     }
 
     /// The run of a variable. The one after the last, or the last one, is found first: most programs put records of their variables
@@ -173,7 +200,7 @@ impl<K: PartialEq> PutRuns<K> {
         let is_of = |at: &usize| self.runs.get(*at).is_some_and(|run| run.place.key == *key);
         let next = if self.last + 1 < self.runs.len() { self.last + 1 } else { 0 };
         let near = [self.last, next].into_iter().find(is_of);
-        let at = near.or_else(|| (0..self.runs.len()).find(is_of))?;
+        let at = near.or_else(|| self.index.get(key).copied())?;
         self.last = at;
         Some(OpenRun { runs: self, at })
     }
@@ -300,7 +327,7 @@ fn largest_box(first: usize, count: usize, shape: &[usize]) -> (Selection, usize
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, MAX_RUNS, MAX_VALUES, PutRuns, RunPlace, largest_box};
+    use super::{LONGEST, MAX_KEPT, MAX_RUNS, MAX_VALUES, PutRuns, RunPlace, largest_box};
     use crate::{Atomic, AxisSelection};
 
     /// The place of records of a variable behind the first one.
@@ -366,6 +393,39 @@ mod tests {
         runs.begin(records(MAX_RUNS));
         assert!(put(&mut runs, MAX_RUNS, 1) && !put(&mut runs, 1, 1), "the second one made room");
         assert!(put(&mut runs, 0, 2) && put(&mut runs, 2, 1));
+    }
+
+    #[test]
+    fn records_of_many_variables_in_turn_are_collected() {
+        let (mut runs, mut collected) = (PutRuns::default(), 0);
+        for record in 0..100 {
+            for key in 0..300 {
+                if put(&mut runs, key, record) {
+                    collected += 1;
+                } else {
+                    runs.begin(RunPlace { first: record + 1, next: record + 1, ..records(key) });
+                }
+                if runs.is_full() {
+                    // As when they are written.
+                    (runs.len, runs.count) = (0, 0);
+                    runs.runs.iter_mut().for_each(|run| run.bytes.clear());
+                }
+            }
+        }
+        assert_eq!(collected, 99 * 300);
+    }
+
+    #[test]
+    fn runs_that_were_long_one_after_the_other_keep_little_memory() {
+        let mut runs = PutRuns::default();
+        for key in 0..8 {
+            runs.begin(records(key));
+            (1..=LONGEST / 8).for_each(|record| assert!(put(&mut runs, key, record)));
+            runs.runs.iter_mut().for_each(|run| run.bytes.clear());
+            runs.bound_memory();
+            let kept: usize = runs.runs.iter().map(|run| run.bytes.capacity()).sum();
+            assert!(kept <= MAX_KEPT, "{kept} bytes after {key}");
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl SessionBuilder {
     fn with_plugins_of(mut self, settings: &ConfigSettings) -> Self {
         let is_in_file = matches!(settings.origin(ConfigKey::PluginPath), Some(ValueOrigin::File(path, _)) if path.extension().is_some_and(|end| end == "toml"));
         if let Some(path) = settings.text(ConfigKey::PluginPath).filter(|_| is_in_file) {
-            self.plugins = self.plugins.directories(std::env::split_paths(path));
+            self.plugins = self.plugins.configured_directories(std::env::split_paths(path));
         }
         self
     }

@@ -5,8 +5,8 @@ use super::{RandomSource, chunk_indexes, settle_complete};
 use crate::{MemoryView, ObjectView};
 use bytes::Bytes;
 use ncirrus_layout::{
-    Catalog, CellList, Driver, EdgeChunks, ErrorKind, ObjectId, OpenOptions, PhaseForm, Placer, PlacerWork,
-    PutPhase, Step, StorePut, View, Writing,
+    Catalog, CellList, Driver, EdgeChunks, Encoding, ErrorKind, ObjectId, OpenOptions, PhaseForm, Placer,
+    PlacerWork, PutPhase, Step, StorePut, View, Writing,
 };
 use ncirrus_model::{DimId, Model, VarId};
 use std::collections::BTreeMap;
@@ -18,6 +18,7 @@ use std::sync::Arc;
 /// supports that. Their chunk indexes are checked with [`chunk_index`](super::chunk_index).
 ///
 /// - Chunks that are placed can be found immediately, with their bytes, and puts of one chunk do not affect another.
+/// - How a variable will be stored is known before it is defined.
 /// - Only the commit makes definitions visible: before it, readers see the former tree, and until its last phase each
 ///   variable as it was or as it will be.
 /// - After the commit every chunk reads back as it was placed last, and sparse ones that were never placed are absent.
@@ -90,8 +91,25 @@ impl PlacerTrial<'_> {
 
     fn define(&mut self) {
         let view = self.view();
+        let foreseen = self.foreseen();
         let puts = settle_complete(self.placer.define(&view, &self.model, None));
         self.apply("define", puts.unwrap_or_else(|error| fail("define", &error)));
+        for (var, foreseen) in foreseen {
+            let defined = self.placer.encoding(var).unwrap_or_else(|error| fail("encoding", &error));
+            assert_eq!(foreseen, defined, "{var:?} is stored in another way than was foreseen");
+        }
+    }
+
+    /// How the variables will be stored, in formats with codecs.
+    fn foreseen(&self) -> Vec<(VarId, Arc<Encoding>)> {
+        if self.placer.abilities().codecs.is_none() {
+            return Vec::new();
+        }
+        let encoding = |var| {
+            let encoding = self.placer.encoding_in(&self.model, var);
+            (var, encoding.unwrap_or_else(|error| fail("encoding_in", &error)))
+        };
+        self.model.variables().into_iter().map(encoding).collect()
     }
 
     fn apply(&mut self, what: &str, puts: Vec<StorePut>) {

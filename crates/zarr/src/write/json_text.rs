@@ -25,10 +25,8 @@ pub(super) fn stored(text: &[u8], was_json: bool, json_text: bool) -> Option<Val
     if !is_shown_so || !json.is_exact() {
         return None;
     }
-    // Documents have one line: line breaks are left out, as netCDF-C does.
-    let is_one_line =
-        is_strict && text == text.trim_ascii() && !text.bytes().any(|byte| byte.is_ascii_control());
-    Some(if is_one_line { verbatim(text) } else { json.to_kept() })
+    // Readers show the source of the JSON: all of the text but the white space around it, line breaks included.
+    Some(if is_strict { verbatim(text.trim_ascii()) } else { json.to_kept() })
 }
 
 #[cfg(test)]
@@ -40,7 +38,8 @@ mod tests {
     fn dictionaries_are_json_and_other_text_stays_text() {
         let cases = [
             (r#"{"a":1, "b" : [1.50,"\u00e9"]}"#, Some(r#"{"a":1, "b" : [1.50,"\u00e9"]}"#)),
-            ("{\n\"a\":1.50,\n\"b\": [ ] }\n", Some(r#"{"a": 1.50, "b": []}"#)),
+            ("{\n\"a\":1.50,\n\t\"b\": [ ] }", Some("{\n\"a\":1.50,\n\t\"b\": [ ] }")),
+            (" {\"a\":1.50 }\n", Some("{\"a\":1.50 }")),
             ("{}", Some("{}")),
             // Not strict, or no dictionary.
             ("{'a': 1}", None),

@@ -435,6 +435,14 @@ impl Placer for ZarrPlacer {
         Ok(Arc::clone(&self.plan(var)?.encoding))
     }
 
+    fn encoding_in(&self, model: &Model, var: VarId) -> Result<Arc<Encoding>> {
+        let is_kept = |state: &Arc<VariableState>| state.extent.is_some() || state.has_data;
+        if self.closed.contains_key(&var) || self.defined.states.get(&var).is_some_and(is_kept) {
+            return self.encoding(var);
+        }
+        Ok(plan::plan(&self.writer, model, var, String::new())?.encoding)
+    }
+
     fn locate(&self, _view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let plan = self.plan(var)?;
         let state = self.defined.states.get(&var);

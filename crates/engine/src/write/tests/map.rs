@@ -120,6 +120,10 @@ impl Placer for MapPlacer {
         Ok(Arc::new(encoding_of(&self.model, var)))
     }
 
+    fn encoding_in(&self, model: &Model, var: VarId) -> Result<Arc<Encoding>> {
+        Ok(Arc::new(encoding_of(model, var)))
+    }
+
     fn locate(&self, _: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let locate = |cell: &[u64]| ChunkRef::new(Location::Object(chunk(&self.root, var, cell)));
         Ok(cells.iter().map(locate).collect())

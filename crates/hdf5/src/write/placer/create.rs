@@ -282,6 +282,11 @@ impl Placer for FileCreation {
         Ok(Arc::clone(&self.pending(var)?.form.encoding))
     }
 
+    fn encoding_in(&self, model: &Model, var: VarId) -> Result<Arc<Encoding>> {
+        let writes = self.writes(model, var).map_err(|error| error.by("hdf5"))?;
+        Ok(writes.form.encoding)
+    }
+
     fn needs_fill(&self, var: VarId) -> bool {
         matches!(self.held.get(&var), Some(HeldElements::Run { .. }))
     }

@@ -48,6 +48,10 @@ impl Placer for NewFile {
         self.now().encoding(var)
     }
 
+    fn encoding_in(&self, model: &Model, var: VarId) -> Result<Arc<Encoding>> {
+        self.now().encoding_in(model, var)
+    }
+
     fn needs_fill(&self, var: VarId) -> bool {
         self.now().needs_fill(var)
     }

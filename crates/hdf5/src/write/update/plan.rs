@@ -19,6 +19,7 @@ use crate::write::space::SpaceAllocator;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{AttributeState, DimId, Model, NodeId, TypeId, VarId};
+use ncirrus_netcdf_view::names::is_of_scales;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 pub(super) use unscaled::UnscaledAxes;
@@ -171,10 +172,10 @@ impl UpdatePlanner<'_> {
             match difference {
                 AttributeChange::Remove(_) => {}
                 AttributeChange::Add(attribute) => {
-                    puts.push((None, &attribute.name, self.encoded(attribute)?));
+                    puts.push((None, &attribute.name, self.encoded(node, attribute)?));
                 }
                 AttributeChange::Replace(place, attribute) => {
-                    puts.push((Some(*place), &attribute.name, self.encoded(attribute)?));
+                    puts.push((Some(*place), &attribute.name, self.encoded(node, attribute)?));
                 }
             }
         }
@@ -185,6 +186,11 @@ impl UpdatePlanner<'_> {
             AttributeChange::Replace(..) | AttributeChange::Add(_) => None,
         }))?;
         for (place, name, body) in puts {
+            // Those of scales are not shown, and must not be replaced.
+            if place.is_none_or(|place| place != name) && is_of_scales(name) && named.has(name) {
+                let message = format!("attribute {name:?}: the object is a dimension scale and has it");
+                return Err(Error::unsupported(message).into());
+            }
             if place.is_some_and(|place| place != name) {
                 // One in a form that cannot be shown gives its name up, as to a new one.
                 named.remove([name.as_str()])?;
@@ -194,8 +200,8 @@ impl UpdatePlanner<'_> {
         Ok(())
     }
 
-    fn encoded(&mut self, attribute: &ncirrus_model::Attribute) -> Result<Bytes> {
-        check_name(attribute)?;
+    fn encoded(&mut self, node: NodeId, attribute: &ncirrus_model::Attribute) -> Result<Bytes> {
+        check_name(self.new, node, attribute)?;
         self.describer().encoded(attribute)
     }
 
