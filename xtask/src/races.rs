@@ -2,8 +2,8 @@
 //! command, the Python package, xarray and the C library, and prints a table (`crates/python/tests/race_table.py`).
 //!
 //! `target/races/table.tsv` has a row for each cell that was run. Cells that were right are not run again at the same commit.
-use crate::long::commit;
 use crate::capi::{self, linked_folder};
+use crate::long::commit;
 use crate::run::{self, Outcome, program, project, target};
 use crate::{peers, python};
 use std::path::{Path, PathBuf};
