@@ -147,7 +147,7 @@ class Command:
 
     def _start(self, change: str, place: Place, source: str) -> subprocess.Popen[str]:
         if change == "append":
-            line = ["append", place.url, source]
+            line = ["append", "--along", "time", place.url, source]
         else:
             overwrite = ["--overwrite"] if change == "replacement" else []
             line = ["copy", source, place.url, "--kind", place.kind, *overwrite]
