@@ -144,7 +144,7 @@ fn shown(name: &str, minutes: &str, end: &str) -> String {
 }
 
 /// The commit that is checked out.
-fn commit() -> Result<String, String> {
+pub(crate) fn commit() -> Result<String, String> {
     let output = Command::new("git")
         .args(["rev-parse", "HEAD"])
         .current_dir(project())

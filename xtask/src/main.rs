@@ -29,6 +29,7 @@ mod pictures;
 mod programs;
 mod prose;
 mod python;
+mod races;
 mod run;
 mod sanitize;
 mod site;
@@ -96,6 +97,11 @@ const TASKS: &[Task] = &[
         name: "long",
         about: "run all recipes outside of `test`, where it stopped if it was interrupted: [--again] [PART..]",
         run: long::run,
+    },
+    Task {
+        name: "races",
+        about: "writers that change one dataset at the same time, and a table: [RACES OF EACH KIND] [--again] [CELL..]",
+        run: races::run,
     },
     Task { name: "wheel", about: "make the sdist and the wheel, and try them", run: python::wheel },
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },

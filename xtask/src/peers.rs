@@ -48,7 +48,7 @@ pub(crate) fn install() -> Outcome {
     })?;
     // Its metadata are made with Debian's library.
     netcdf4_sdist(&pin("netCDF4")?)?;
-    Ok(())
+    s3netcdf4_sdist()
 }
 
 fn python_environments() -> Outcome {
@@ -104,24 +104,61 @@ fn netcdf4_home(version: &str) -> PathBuf {
 /// Fetches the sdist of a version of netCDF4-python, if it is not there: the folder with its tests.
 pub(crate) fn netcdf4_sdist(version: &str) -> Result<PathBuf, String> {
     let source = netcdf4_home(version);
-    let tests = source.join("test");
-    if tests.exists() {
-        return Ok(tests);
+    // Older ones are spelt with capitals.
+    sdist(&source, "netCDF4", version, &["netcdf4", "netCDF4"], (&[], &[]))?;
+    Ok(source.join("test"))
+}
+
+/// Fetches the sdist of S3netCDF4, if it is not there: its tests run on ours.
+fn s3netcdf4_sdist() -> Outcome {
+    let home = target().join("peers");
+    let backend = home.join("backend");
+    let package = backend.join("setuptools");
+    create(&package)?;
+    for (name, text) in [("__init__.py", ""), ("build_meta.py", include_str!("peers/backend.py"))] {
+        let path = package.join(name);
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    let environment = [("PYTHONPATH", &*backend.to_string_lossy())];
+    let source = home.join(format!("s3netcdf4-{S3NETCDF4}"));
+    sdist(
+        &source,
+        "S3netCDF4",
+        S3NETCDF4,
+        &["S3netCDF4", "s3netcdf4"],
+        (&["--no-build-isolation"], &environment),
+    )
+}
+
+/// The last version of S3netCDF4.
+const S3NETCDF4: &str = "2.1rc1";
+
+/// Fetches and unpacks the sdist of a package, whose archive has one of these names, if its folder `test` is not there.
+fn sdist(
+    source: &Path,
+    package: &str,
+    version: &str,
+    names: &[&str],
+    (options, environment): (&[&str], &[(&str, &str)]),
+) -> Outcome {
+    if source.join("test").exists() {
+        return Ok(());
     }
     let home = target().join("peers").join("sdist");
-    let create =
-        |path: &Path| std::fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()));
     create(&home)?;
-    create(&source)?;
-    let (folder, requirement) = (home.to_string_lossy(), format!("netCDF4=={version}"));
+    create(source)?;
+    let (folder, requirement) = (home.to_string_lossy(), format!("{package}=={version}"));
     let pip = ["-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps"];
-    let rest = ["--no-binary", "netCDF4", "--dest", &folder, &requirement];
-    command(&python().to_string_lossy(), &[&pip[..], &rest].concat(), &[])?;
-    // Older ones are spelt with capitals.
-    let names = ["netcdf4", "netCDF4"].map(|name| home.join(format!("{name}-{version}.tar.gz")));
-    let archive = names.iter().find(|name| name.exists()).ok_or("pip left no archive of netCDF4")?;
-    command_in(&source, "tar", &["xzf", &archive.to_string_lossy(), "--strip-components=1"])?;
-    Ok(tests)
+    let rest = ["--no-binary", package, "--dest", &folder, &requirement];
+    command(&python().to_string_lossy(), &[&pip[..], options, &rest].concat(), environment)?;
+    let names = names.iter().map(|name| home.join(format!("{name}-{version}.tar.gz")));
+    let archive =
+        names.into_iter().find(|name| name.exists()).ok_or(format!("pip left no archive of {package}"))?;
+    command_in(source, "tar", &["xzf", &archive.to_string_lossy(), "--strip-components=1"])
+}
+
+fn create(folder: &Path) -> Outcome {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
 /// The pinned version of a Python package.

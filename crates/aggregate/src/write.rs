@@ -63,6 +63,9 @@ pub struct FragmentCell {
 }
 
 impl Convention {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Cf113, Self::Cfa06, Self::Cfa05, Self::Cfa04];
+
     /// The name by which it is selected.
     pub fn name(self) -> &'static str {
         match self {

@@ -120,3 +120,43 @@ def test_other_programs_read_what_is_written(
     done = subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert np.array_equal(json.loads(done.stdout.splitlines()[-1]), whole)
+
+
+def test_a_file_manager_lists_and_reads_objects_as_programs_ask_it(at: str) -> None:
+    from S3netCDF4._Exceptions import IOException  # type: ignore[import-not-found]
+    from S3netCDF4.Managers._FileManager import FileManager  # type: ignore[import-not-found]
+
+    manager = FileManager()
+    for name in ("in/a.nc", "in/b.nc", "in/c.txt", "other/d.nc"):
+        made = manager._open(f"{at}/{name}", mode="w")
+        made.close(name.encode())
+    prefix = at.rpartition("/")[2]
+    found = manager._open(f"{at}/in")
+    assert found.remote_system and not found.async_system and found.file_handle._bucket == "bucket"
+    assert found.glob() == [f"{prefix}/in/{name}" for name in ("a.nc", "b.nc", "c.txt")]
+    assert manager._open(f"{at}/in/*.nc").glob() == [f"{prefix}/in/a.nc", f"{prefix}/in/b.nc"]
+    opened = manager.request_file(f"{at}/other/d.nc")
+    assert manager.request_file(f"{at}/other/d.nc") is opened and list(manager.files) == [f"{at}/other/d.nc"]
+    assert opened.read_from(6, 3) == b"d.n" and opened.read() == b"d.nc"
+    with pytest.raises(FileNotFoundError):
+        manager._open(f"{at}/absent")
+    with pytest.raises(IOException, match="s3://absent is not present"):
+        manager._open("s3://absent/bucket/a")
+
+
+def test_a_file_manager_opens_local_files(tmp_path: Path) -> None:
+    from ncirrus.s3netcdf4 import APIException
+    from ncirrus.s3netcdf4.Managers._FileManager import FileManager
+
+    manager = FileManager()
+    with open(tmp_path / "a", "wb") as file:
+        file.write(b"CDF\x01")
+    found = manager._open(str(tmp_path / "a"))
+    assert not found.remote_system and found.read_from(0, 3) == b"CDF" and found.mode == "r"
+    found.close()
+    folder = manager._open(str(tmp_path))
+    assert folder.file_handle is None
+    with pytest.raises(APIException):
+        folder.glob()
+    with pytest.raises(FileNotFoundError):
+        manager._open(str(tmp_path / "absent"))

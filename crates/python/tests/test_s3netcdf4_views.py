@@ -236,6 +236,30 @@ def _is_absent(path: str) -> bool:
     return False
 
 
+def test_sub_arrays_record_what_a_lost_master_is_recreated_by(tmp_path: Path) -> None:
+    path = tmp_path / "m.nca"
+    with s3Dataset(path, "w", cfa_version="0.4") as dataset:
+        dataset.createDimension("time", None)
+        dataset.createVariable("run", "i4", ())[...] = 7
+        variable = dataset.createVariable("v", "f4", ("time",), subarray_shape=(2,))
+        variable[:4] = [1, 2, 3, 4]
+        partition = variable._cfa_var.getPartition((1,))
+        subarrays = pickle.loads(pickle.dumps(variable.subarrays()))
+        subarrays.write(partition, [5, 6])
+        variable.partitions_written([partition])
+    with s3Dataset(partition.file) as part:
+        assert json.loads(part.ncirrus_aggregation) == {"convention": "cfa-0.4", "unlimited": ["/time"]}
+        assert part["run"][...] == 7 and part["v"][:].tolist() == [5, 6]
+    path.unlink()
+    ncirrus.rebuild(tmp_path / "m", path)
+    with s3Dataset(path) as again:
+        assert again.Conventions == "CFA-0.4" and again.dimensions["time"].isunlimited()
+        assert again["run"][...] == 7 and again["v"][:].tolist() == [1, 2, 5, 6]
+    ncirrus.rebuild(tmp_path / "m", path, convention="cfa-0.5", overwrite=True)
+    with s3Dataset(path) as again:
+        assert again.Conventions == "CFA-0.5"
+
+
 def test_partitions_of_others_are_refused(tmp_path: Path) -> None:
     with made(tmp_path / "m.nca") as dataset:
         with pytest.raises(CFAPartitionError, match="v"):

@@ -31,7 +31,7 @@ pub(crate) use blueprint::{CopiedVariable, forget_faults, make_attributes_classi
 use ncirrus::internals::{DatasetInternals, StringLengths, resolve};
 use ncirrus::{CodecSpec, CreateOptions, Dataset, LeftOut, Result, Session, VariableSelect};
 use ncirrus_engine::{DatasetWriter, SkippedPart};
-use ncirrus_model::{Model, Storage, VarId};
+use ncirrus_model::{Attribute, Model, NodeId, Storage, VarId};
 use ncirrus_store::check_apart;
 use settle::settle;
 use std::collections::BTreeMap;
@@ -196,17 +196,17 @@ pub fn copy(
         overwrite::check_around(target, session)?;
         stays = overwrite::others_in(target, session);
     }
-    let mut report = copy_without(source, target, options, &[], session)?;
+    let mut report = copy_fragment(source, target, options, (&[], None), session)?;
     report.stays = stays;
     Ok(report)
 }
 
-/// As [`copy`], without the variables of these paths, even if others name them.
-pub(crate) fn copy_without(
+/// As [`copy`], without the variables of these paths, even if others name them, and with a further global attribute.
+pub(crate) fn copy_fragment(
     source: &Dataset,
     target: &str,
     options: &CopyOptions<'_>,
-    left_out: &[String],
+    (left_out, attribute): (&[String], Option<&Attribute>),
     session: &Session,
 ) -> Result<CopyReport> {
     let create = options
@@ -222,6 +222,10 @@ pub(crate) fn copy_without(
     )?;
     let CopyBlueprint { mut model, pairs, mut left_out } =
         CopyBlueprint::draw(source, options, left_out, &create)?;
+    let root = NodeId::Group(model.root());
+    if let (Some(attribute), Some(attributes)) = (attribute, model.attributes_mut(root)) {
+        attributes.known_mut().put(attribute.clone());
+    }
     left_out.extend(fill_values::fit(&mut model, &create));
     let mut losses = Vec::new();
     reserved::fit(&mut model, &create, options.rename_reserved, &mut losses)?;

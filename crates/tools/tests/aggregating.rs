@@ -8,6 +8,7 @@ mod killed;
 mod layouts;
 mod moved;
 mod others;
+mod rebuilt;
 mod referred;
 mod split;
 mod written;

@@ -4,7 +4,7 @@ use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Detail, Error, ErrorKind, Result, Session, Variable};
 use ncirrus_tools::aggregate::{
-    AggregateOptions, Aggregation, PreparedAggregation, list, master_options, rebuild,
+    AggregateOptions, Aggregation, PreparedAggregation, list, master_options, rebuild, recorded_options,
 };
 use std::io::Write as _;
 
@@ -50,7 +50,8 @@ pub(crate) struct Args {
     /// present files are not opened. Its kind and convention are kept. With --sort the files may belong anywhere.
     #[arg(long)]
     add: bool,
-    /// Recreate a lost master from the fragments that `split` or S3netCDF4 wrote to this directory.
+    /// Recreate a lost master from the fragments that `split` or S3netCDF4 wrote to this directory. Its convention, scalars and unlimited
+    /// dimensions are those that the fragments record, unless --convention names another one.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "from_list", "axis", "new_axis", "add", "dry_run"])]
     rebuild: Option<String>,
     #[command(flatten)]
@@ -65,7 +66,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     if let Some(folder) = &args.rebuild {
-        return print(&rebuild(&args.target, folder, &args.master.options()?, session)?);
+        let like = recorded_options(&args.target, folder, session)?;
+        return print(&rebuild(&args.target, folder, &args.master.changing(like)?, session)?);
     }
     let mut files = list(&names(args)?, session)?;
     let count = files.len();

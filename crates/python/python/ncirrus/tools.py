@@ -275,7 +275,10 @@ def rebuild(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> AggregationReport:
-    """Makes a lost master anew out of the fragments that `split` or S3netCDF4 wrote to a folder."""
+    """Makes a lost master anew out of the fragments that `split` or S3netCDF4 wrote to a folder.
+
+    Its convention, scalars and unlimited dimensions are those that the fragments record, unless `convention` names another one.
+    """
     options = {"convention": convention, "kind": kind, "naming": naming, "compat": compat, "overwrite": overwrite}
     native = _session(session, storage_options)._native()
     return reports.aggregation_report(_ncirrus.rebuild(_address(folder), _address(target), options, native))

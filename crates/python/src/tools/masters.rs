@@ -209,9 +209,12 @@ pub(super) fn rebuild<'py>(
     session: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (session, words) = (Session::of(session)?, Keywords::new(options, "rebuild")?);
-    let master = MasterWords::take(&words)?.changing(MasterOptions::default());
+    let given = MasterWords::take(&words)?;
     words.done()?;
-    let report = wait(py, || ncirrus_tools::aggregate::rebuild(target, folder, &master, &session))?;
+    let report = wait(py, || {
+        let like = ncirrus_tools::aggregate::recorded_options(target, folder, &session)?;
+        ncirrus_tools::aggregate::rebuild(target, folder, &given.changing(like), &session)
+    })?;
     json::to_python(py, &json_of(&report))
 }
 

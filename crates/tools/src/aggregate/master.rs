@@ -189,6 +189,7 @@ impl MasterPlan {
     /// fragments.
     fn describe(&mut self, mut form: MasterForm, kind: Kind) -> Result<Vec<(VarId, Arc<Values>)>> {
         self.record_substitutions(&mut form)?;
+        super::origin::forget(&mut self.model);
         let is_classic = kind.is_classic() || kind == Kind::Nc4Classic;
         let aggregated = std::mem::take(&mut self.aggregated);
         let spanned: Vec<(VarId, Vec<DimId>, FragmentArray)> =

@@ -4,6 +4,7 @@ use super::each::each;
 use super::list::list;
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::{folder_of, join, read};
+use super::origin::RecordedAggregation;
 use super::split::FragmentNames;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Selection, Session};
@@ -14,7 +15,7 @@ use ncirrus_netcdf_view::formats;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Recreates a lost master from the fragments in a folder: their names contain their positions in the array, and they
-/// have their parts of the coordinates. Absent fragments are treated as missing, if the others determine their sizes.
+/// have their parts of the coordinates. Scalars and unlimited dimensions are those that the fragments record. Absent fragments are treated as missing, if the others determine their sizes.
 ///
 /// # Errors
 /// `NotFound` if there is no fragment of the master; `Invalid` if fragments do not match each other, or are missing
@@ -37,6 +38,7 @@ pub fn rebuild(
             .variable(path, cells)
             .map_err(|error| error.at_path(format!("/{}", path.replace('.', "/"))))?;
     }
+    RecordedAggregation::of(&builder.master.model).free(&mut builder.master.model)?;
     let aggregated: BTreeSet<VarId> = builder.master.aggregated.iter().map(|(var, _)| *var).collect();
     let model = &builder.master.model;
     for var in model.variables() {
@@ -45,6 +47,20 @@ pub fn rebuild(
     }
     builder.master.write(target, options, session)?;
     Ok(report)
+}
+
+/// The options of the lost master, as far as a fragment records them: its convention.
+///
+/// # Errors
+/// `NotFound` if there is no fragment of the master; errors of opening one.
+pub fn recorded_options(target: &str, folder: &str, session: &Session) -> Result<MasterOptions> {
+    let found = find(target, folder, session)?;
+    let Some(url) = found.values().flat_map(BTreeMap::values).next() else {
+        return Ok(MasterOptions::default());
+    };
+    let fragment = Dataset::open_with(url, &OpenOptions::default(), session)?;
+    let recorded = RecordedAggregation::of(fragment.model()?.as_ref());
+    Ok(MasterOptions::new().convention(recorded.convention.unwrap_or_default()))
 }
 
 /// Fragments by their position in the array.

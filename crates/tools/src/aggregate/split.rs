@@ -9,6 +9,7 @@ mod state;
 use super::each::{WorkSteps, each};
 use super::master::{MasterOptions, MasterPlan, StoredValues, unpack};
 use super::names::{folder_of, join, written};
+use super::origin::RecordedAggregation;
 use super::shape::{named, readable};
 pub use axes::AxisKind;
 use blocks::VariableBlocks;
@@ -190,6 +191,7 @@ impl<'a> SplitPlan<'a> {
                 source,
                 create: CreateOptions::new().kind(fragment_kind(target, options, master)),
                 leave_out: vars.iter().map(|var| model.variable_path(*var)).collect(),
+                record: RecordedAggregation::attribute(&model, master.convention),
             },
             pieces: Vec::new(),
             split: Vec::new(),

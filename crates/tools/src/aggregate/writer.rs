@@ -268,6 +268,7 @@ impl AggregationWriter {
         FragmentHome {
             master: &self.master,
             kind: self.fragment_kind(),
+            convention: self.options.master.convention,
             dims: &growing.dims,
             divided: self.divided.guard().clone(),
             replaces: self.options.replace_fragments,

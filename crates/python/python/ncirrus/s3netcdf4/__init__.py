@@ -38,5 +38,19 @@ def install() -> None:
     in sub-arrays."""
     exceptions._installed.append(True)
     sys.modules["S3netCDF4"] = sys.modules[__name__]
-    for name in ("_s3netCDF4", "_Exceptions", "CFA", "CFA._CFAClasses", "CFA._CFAExceptions", "utils", "utils.agg", "utils.split"):
+    for name in _MODULES:
         sys.modules[f"S3netCDF4.{name}"] = import_module(f"{__name__}.{name}")
+
+
+_MODULES = (
+    "_s3netCDF4",
+    "_Exceptions",
+    "CFA",
+    "CFA._CFAClasses",
+    "CFA._CFAExceptions",
+    "Managers",
+    "Managers._FileManager",
+    "utils",
+    "utils.agg",
+    "utils.split",
+)

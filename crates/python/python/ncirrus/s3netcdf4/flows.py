@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ class SubArrays:
     # Of each dimension with coordinates: type, attributes and values.
     coordinates: Mapping[str, tuple[Any, Mapping[str, Any], Any]]
     words: Mapping[str, Any] = field(default_factory=dict)
+    # Of each scalar of the master that stores it: type, attributes and value.
+    scalars: Mapping[str, tuple[Any, Mapping[str, Any], Any]] = field(default_factory=dict)
 
     def write(self, partition: Partition, data: Any) -> Partition:
         """Writes the sub-array of a partition: an array of its shape, or what can be broadcast to it.
@@ -57,6 +60,11 @@ class SubArrays:
             variable = made.createVariable(self.path, self.datatype, self.dimensions, **words)
             _set(variable, self.attributes)
             variable[...] = data
+            for name, (kind, attributes, value) in self.scalars.items():
+                scalar = made.createVariable(name, kind, (), fill_value=attributes.get("_FillValue"))
+                _set(scalar, attributes)
+                scalar.set_auto_maskandscale(False)
+                scalar[...] = value
         return partition
 
 
@@ -78,10 +86,38 @@ def subarrays_of(variable: Any) -> SubArrays:
         variable.dtype,
         tuple(variable.dimensions),
         variable._dictionary(),
-        {name: value for name, value in root._dictionary().items() if name != "Conventions"},
+        {name: value for name, value in root._dictionary().items() if name != "Conventions"} | {_RECORD: _recorded(root)},
         coordinates,
         dict(variable._place.words.get(variable._owner().path, {})),
+        _scalars_of(root),
     )
+
+
+# The attribute of a fragment by which a lost master is recreated as it was.
+_RECORD = "ncirrus_aggregation"
+
+
+def _recorded(root: Any) -> str:
+    convention = root._place.convention()
+    named = {} if convention is None else {"convention": convention if convention.startswith("cf") else f"cfa-{convention}"}
+    return json.dumps({**named, "unlimited": _unlimited(root)}, ensure_ascii=False)
+
+
+def _unlimited(group: Any) -> list[str]:
+    """Paths of the unlimited dimensions of a group and those below."""
+    own = [f"{group.path.rstrip('/')}/{name}" for name, each in group.dimensions.items() if each.isunlimited()]
+    return own + [path for below in group.groups.values() for path in _unlimited(below)]
+
+
+def _scalars_of(root: Any) -> dict[str, tuple[Any, Mapping[str, Any], Any]]:
+    """The numbers without dimensions that the master stores."""
+    found = {}
+    for name, variable in root.variables.items():
+        if variable.dimensions == () and variable._isprimitive and not variable._owner().is_aggregated:
+            plain = variable._plain()
+            plain.set_auto_maskandscale(False)
+            found[name] = (variable.dtype, variable._dictionary(), np.asarray(plain[...]))
+    return found
 
 
 def _set(target: Any, attributes: Mapping[str, Any]) -> None:

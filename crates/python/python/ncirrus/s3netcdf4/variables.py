@@ -180,12 +180,12 @@ class s3Variable(Variable):
         return found
 
     def _check_name(self, name: str) -> None:
-        # S3netCDF4 has the fill value of sub-arrays as an attribute, which is set before any of them is written.
-        if name != "_FillValue" or not isinstance(self._found, Field):
+        # S3netCDF4 sets a fill value like any other attribute, before anything is written; so does `setncattr`.
+        if name != "_FillValue":
             super()._check_name(name)
 
     def _writable(self, name: str, value: Any, as_strings: bool) -> Any:
-        if name == "_FillValue" and isinstance(self._found, Field) and self._isprimitive:
+        if name == "_FillValue" and self._isprimitive:
             value = np.asarray(value).astype(self.dtype)[()]
         return super()._writable(name, value, as_strings)
 

@@ -1,10 +1,11 @@
 //! Fragments: boxes of a variable as datasets of their own.
-use crate::copy::{CopyOptions, copy_without};
+use super::super::origin;
+use crate::copy::{CopyOptions, copy_fragment};
 use ncirrus::{CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Session, VariableSelect};
 use ncirrus_aggregate::write::FragmentCell;
 use ncirrus_layout::ErrorKind;
 use ncirrus_layout::grid::{block_starts, row_major_index};
-use ncirrus_model::{DatasetKind, Region};
+use ncirrus_model::{Attribute, DatasetKind, Model, Region};
 use ncirrus_netcdf_view::formats;
 
 /// A box of a variable, and its fragment's address.
@@ -20,6 +21,8 @@ pub(super) struct FragmentWriter<'a> {
     pub(super) create: CreateOptions,
     /// Paths of all variables that are split: a fragment has only its own.
     pub(super) leave_out: Vec<String>,
+    /// What each fragment records of the aggregation.
+    pub(super) record: Attribute,
 }
 
 impl FragmentWriter<'_> {
@@ -31,14 +34,25 @@ impl FragmentWriter<'_> {
         let options = CopyOptions {
             // Only the remains of a killed run under this name may be replaced.
             create: self.create.clone().overwrite(is_resumed),
-            select: vec![VariableSelect::of_region(&piece.variable, &piece.region)],
+            select: self.selected(piece)?,
             fix_unlimited: true,
             drop_filters: self.create.kind != Some(Kind::Nc4),
             ..CopyOptions::default()
         };
         let others: Vec<String> =
             self.leave_out.iter().filter(|path| **path != piece.variable).cloned().collect();
-        copy_without(self.source, &piece.url, &options, &others, session).map(|_| false)
+        let extra = (&*others, Some(&self.record));
+        copy_fragment(self.source, &piece.url, &options, extra, session).map(|_| false)
+    }
+
+    /// The box of the variable, and the scalars, which a master that is recreated has again.
+    fn selected(&self, piece: &SplitPiece) -> Result<Vec<VariableSelect>> {
+        let model: &Model = &*self.source.model()?;
+        let is_classic = self.create.kind.is_some_and(Kind::is_classic);
+        let scalars = origin::scalars(model, is_classic).into_iter().map(|var| model.variable_path(var));
+        let point = Region { start: Vec::new(), count: Vec::new() };
+        let scalars = scalars.map(|path| VariableSelect::of_region(&path, &point));
+        Ok([VariableSelect::of_region(&piece.variable, &piece.region)].into_iter().chain(scalars).collect())
     }
 
     /// Whether the fragment exists. Fragments appear atomically, so checking the definition of its variable is

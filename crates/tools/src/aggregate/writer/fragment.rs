@@ -1,4 +1,5 @@
 //! Fragments that are created and changed part by part.
+use super::super::origin::RecordedAggregation;
 use super::super::shape::known;
 use super::related::RelatedVariables;
 use super::{FragmentStorage, WrittenFragment};
@@ -8,6 +9,7 @@ use ncirrus::{
     Attributes, CodecSpec, CreateOptions, Dataset, Endianness, Error, Fill, Kind, OpenOptions, Result,
     Selection, Session, Storage, TypeRef, Values,
 };
+use ncirrus_aggregate::write::Convention;
 use ncirrus_model::{
     Atomic, AttributeState, DatasetKind, DimId, Model, NodeId, VarId, Variable, default_fill,
 };
@@ -40,6 +42,7 @@ pub(super) struct WrittenPart {
 pub(super) struct FragmentHome<'a> {
     pub(super) master: &'a Dataset,
     pub(super) kind: Kind,
+    pub(super) convention: Convention,
     pub(super) dims: &'a [DimId],
     /// Variables whose values are not in the master.
     pub(super) divided: BTreeSet<VarId>,
@@ -132,7 +135,8 @@ pub(super) fn create(
             let mut related = RelatedVariables::new(&model, home.dims, (starts, lens, grows));
             let dims = related.add_dimensions(new)?;
             let var = definition.add_to(new, &dims, home.kind, lens)?;
-            related.add_variables(new, definition.var, &home.divided)?;
+            let record = RecordedAggregation::attribute(&model, home.convention);
+            related.add_variables(new, definition.var, &home.divided, (&record, home.kind.is_classic()))?;
             Ok((var, related))
         })?;
         related.copy(home.master, fragment)?;

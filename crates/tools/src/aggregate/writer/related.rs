@@ -1,5 +1,6 @@
 //! What a fragment repeats of its master, so that it describes itself: global attributes, coordinates, and the
 //! variables that these and its own variable name, each in the fragment's part.
+use super::super::origin;
 use super::super::shape::{known, named};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Result, Selection};
@@ -70,15 +71,18 @@ impl<'a> RelatedVariables<'a> {
         new: &mut Model,
         var: VarId,
         divided: &BTreeSet<VarId>,
+        (record, is_classic): (&Attribute, bool),
     ) -> Result<()> {
-        self.add_attributes(new);
-        for from in self.belonging(var).into_iter().filter(|from| !divided.contains(from)) {
+        self.add_attributes(new, record);
+        let scalars = origin::scalars(self.model, is_classic);
+        let others = self.belonging(var).into_iter().chain(scalars);
+        for from in others.filter(|from| !divided.contains(from)) {
             self.add_variable(new, from)?;
         }
         Ok(())
     }
 
-    fn add_attributes(&self, new: &mut Model) {
+    fn add_attributes(&self, new: &mut Model, record: &Attribute) {
         let attributes = known(self.model, NodeId::Group(self.model.root()));
         let root = NodeId::Group(new.root());
         let Some(state) = new.attributes_mut(root) else { return };
@@ -91,6 +95,7 @@ impl<'a> RelatedVariables<'a> {
             });
             state.known_mut().put(plain.unwrap_or_else(|| attribute.clone()));
         }
+        state.known_mut().put(record.clone());
     }
 
     /// The coordinates of the fragment's dimensions, then what these and the variable name.

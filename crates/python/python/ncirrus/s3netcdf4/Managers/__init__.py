@@ -1,0 +1,1 @@
+"""The names of S3netCDF4's package of managers."""
