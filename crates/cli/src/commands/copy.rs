@@ -126,9 +126,9 @@ pub(crate) struct Args {
     /// checksums.
     #[arg(long, hide_short_help = true)]
     verify: bool,
-    /// Oldest HDF5 that can read a netCDF-4 copy: v18 or v110.
+    /// Oldest HDF5 for a netCDF-4 copy: v18 or v110.
     ///
-    /// v110 has faster chunk indexes.
+    /// It is the oldest version that can read the copy. Copies for v110 have faster chunk indexes.
     #[arg(long, value_enum, value_name = "VERSION", default_value = "v18", hide_short_help = true)]
     libver: LibraryVersion,
     /// Chunk shapes by default: balanced or netcdf-c.

@@ -26,10 +26,10 @@ pub(crate) struct Args {
     source: String,
     /// Path or URL of the master.
     target: String,
-    /// Maximum size of a fragment, such as 100M or 1G [default: 50M].
+    /// Maximum size of a fragment, such as 100M or 1G [default: 50 MiB].
     ///
-    /// The size is that before compression; 50M is 50 MiB, 52428800 bytes, and 50MB is 50000000 bytes. With --like-s3netcdf4 it
-    /// is a number of elements.
+    /// The size is that before compression. The default is 52428800 bytes. K, M and G are powers of 1024; KB, MB and GB are powers of
+    /// 1000. With --like-s3netcdf4 it is a number of elements.
     #[arg(long, value_name = "SIZE", value_parser = super::parse_size)]
     max_size: Option<usize>,
     /// Lengths of fragments along dimensions.
