@@ -1,16 +1,16 @@
-//! MFA codes for roles, which the user reads off a device and types.
+//! MFA codes for roles, which the user reads from a device and types.
 use ncirrus::store::MfaCodes;
 use ncirrus::{Error, ErrorKind, Result};
 use std::io::{BufRead, IsTerminal, Write};
 
-/// Asks on the terminal.
+/// Codes that are read from the terminal.
 pub(crate) fn codes() -> MfaCodes {
     MfaCodes::by(ask)
 }
 
 fn ask(device: &str) -> Result<String> {
     if !std::io::stdin().is_terminal() {
-        return Err(Error::invalid("standard input is no terminal on which to ask for it"));
+        return Err(Error::invalid("it cannot be entered: standard input is not a terminal"));
     }
     let failed = |error: std::io::Error| Error::new(ErrorKind::Io { retryable: false }, error.to_string());
     let mut err = std::io::stderr().lock();

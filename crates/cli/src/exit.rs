@@ -1,11 +1,20 @@
-//! Exit codes: one per kind of error, so that scripts can tell them apart.
+//! Exit codes: one per kind of error, so that scripts can distinguish them.
 use ncirrus::{ErrorKind, LeftOut};
 use std::process::ExitCode;
 
-/// Their description in `--help`.
-pub(crate) const HELP: &str = "Exit codes: 0 success; 1 success, but something was left out or could not be read, as reported on standard error; \
-2 wrong usage; 3 not found; 4 access denied; 5 damaged data; 6 not supported; 7 the target exists or changed; 8 input or \
-output failed; 9 limit exceeded; 10 internal error.";
+/// Their description in `ncirrus help`.
+pub(crate) const HELP: &str = "Exit codes:
+  0   success
+  1   success, but something was left out or could not be read, as reported on standard error
+  2   wrong usage
+  3   not found
+  4   access denied
+  5   damaged data
+  6   not supported
+  7   the target exists or changed
+  8   input or output failed
+  9   limit exceeded
+  10  internal error";
 
 /// How a command ended; `ncirrus help` lists the codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ pub(crate) fn report(error: &Error) -> CommandStatus {
     exit::code(error.kind())
 }
 
-/// As [`report`], with a hint of the command's own.
+/// As [`report`], with this hint.
 pub(crate) fn report_with(error: &Error, hint: &str) -> CommandStatus {
     print(format_args!("{error}; hint: {hint}"));
     exit::code(error.kind())
@@ -43,7 +43,7 @@ fn hint_for(detail: &Detail) -> Option<&'static str> {
         Detail::ReadOnlyProtocol => {
             "write to a path, s3://, gs:// or az://; #mode=s3 marks a server with an S3 interface"
         }
-        Detail::BeyondClassic => "choose a richer kind: -k nc5, -k nc4 or -k nczarr",
+        Detail::BeyondClassic => "choose a kind that supports it: -k nc5, -k nc4 or -k nczarr",
         Detail::UnknownCodec(_) => {
             "`ncirrus filters -v` lists the available filters; HDF5_PLUGIN_PATH sets the plugin directories"
         }
@@ -69,10 +69,10 @@ fn general_hint(error: &Error) -> Option<&'static str> {
             "check the permissions; `ncirrus whoami URL` shows which credentials are used for object stores and servers"
         }
         ErrorKind::Malformed if error.detail() == Some(&Detail::Found(Found::EmptyDirectory)) => return None,
-        ErrorKind::Malformed => "the file may be truncated, or not be of the format that its name suggests",
-        ErrorKind::Limit => {
-            "--memory raises the budget; a size like this often means that the file is damaged"
+        ErrorKind::Malformed => {
+            "the file may be truncated, or its format may differ from what its name suggests"
         }
+        ErrorKind::Limit => "--memory raises the limit; such a size is often a sign of a damaged file",
         ErrorKind::Changed => "another program is writing to it; retry when it has finished",
         ErrorKind::Internal => "this is a bug in ncirrus: please report it with the command that caused it",
         ErrorKind::Invalid => "`ncirrus help COMMAND` shows the syntax with examples",

@@ -6,6 +6,7 @@
 mod code;
 mod commands;
 mod exit;
+mod help;
 mod hint;
 mod message;
 mod session;
@@ -15,6 +16,7 @@ mod trace;
 pub use exit::CommandStatus;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use help::HelpLength;
 use ncirrus::{Result, Session};
 use session::SessionOptions;
 use std::ffi::OsString;
@@ -22,12 +24,20 @@ use tools::{CalledAs, NetcdfTool};
 
 /// netCDF for the cloud: show, copy and explain netCDF data of any kind, wherever it is stored.
 ///
-/// A dataset is named by a path or URL: a netCDF-3 or netCDF-4/HDF5 file, a directory or zip with NCZarr or Zarr,
-/// file://, http(s)://, s3://, gs://, az://; - is standard input or, for a target, standard output. The format is detected
-/// from the content. A fragment such as `#mode=nczarr,file` is accepted; for a target it selects the format to write.
-/// netCDF-4/HDF5 files are read and written.
+/// A dataset is named by a path or URL: file://, http(s)://, s3://, gs:// or az://. It is a netCDF-3 or netCDF-4/HDF5
+/// file, or a directory or zip file with NCZarr or Zarr. The format is detected from the content. `-` is standard input
+/// or, for a target, standard output. A fragment such as `#mode=nczarr,file` is accepted; for a target it selects the
+/// format to write.
 #[derive(Parser)]
-#[command(name = "ncirrus", version, after_help = exit::HELP, max_term_width = 110)]
+#[command(
+    name = "ncirrus",
+    version,
+    max_term_width = help::MAX_WIDTH,
+    before_long_help = "Examples:
+  ncirrus info s3://bucket/sst.zarr         dimensions, variables, chunks, sizes
+  ncirrus copy sst.nc s3://bucket/sst.zarr  a netCDF file as NCZarr on an object store",
+    after_long_help = exit::HELP
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -70,11 +80,11 @@ impl Cli {
     }
 }
 
-/// Whose name would be used with an address, and why: name, value and reason of each line that `ncirrus whoami` prints.
-/// No secret is among them; nothing is sent.
+/// The credentials that would be used for an address, and why: name, value and reason of each line that `ncirrus whoami`
+/// prints. Secrets are not included, and no request is sent.
 ///
 /// # Errors
-/// As opening the address: profiles that are not there, settings that contradict each other.
+/// As opening the address: profiles that do not exist, settings that contradict each other.
 pub fn identity(
     url: &ncirrus::store::Url,
     session: &Session,
@@ -123,7 +133,7 @@ pub fn run_command_line(arguments: impl IntoIterator<Item = OsString>) -> Comman
     if let Some((tool, session, rest)) = tool_call(&arguments) {
         return tool.run(rest, &session);
     }
-    let read = command_table().try_get_matches_from(arguments);
+    let read = command_table(HelpLength::of(&arguments)).try_get_matches_from(arguments);
     match read.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(command) => command.run().unwrap_or_else(|error| hint::report(&error)),
         Err(error) => {
@@ -145,15 +155,20 @@ fn tool_call(arguments: &[OsString]) -> Option<(&'static NetcdfTool, SessionOpti
     Some((tool, session, given.get_many::<OsString>("").into_iter().flatten().cloned().collect()))
 }
 
-/// The table of all commands and tools with their options.
-pub(crate) fn command_table() -> clap::Command {
-    Cli::command().subcommands(tools::TOOLS.iter().map(NetcdfTool::command))
+/// The table of all commands and tools with their options, and with help of that length.
+pub(crate) fn command_table(length: HelpLength) -> clap::Command {
+    let commands = help::of_commands(Cli::command(), length);
+    help::of_program(commands.subcommands(tools::TOOLS.iter().map(NetcdfTool::command)), length)
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::help::HelpLength;
+
     #[test]
     fn no_two_options_have_one_name() {
-        super::command_table().debug_assert();
+        for length in [HelpLength::Brief, HelpLength::Listing, HelpLength::Manual] {
+            super::command_table(length).debug_assert();
+        }
     }
 }

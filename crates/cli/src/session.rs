@@ -9,7 +9,7 @@ use ncirrus::{Result, Session};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Options of a session; what they leave open the configuration and the environment say.
+/// Options of a session. The configuration and the environment provide values that they do not set.
 #[derive(Args, Default)]
 pub(crate) struct SessionOptions {
     /// Number of threads for decoding and encoding, at most four per core or 128 [default: all cores].
@@ -18,35 +18,44 @@ pub(crate) struct SessionOptions {
     /// Memory budget for reading and copying, such as 500M or 2G [default: 512M].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     memory: Option<usize>,
-    /// Cache headers and chunk indexes of remote datasets in this directory, so that reopening one takes a single request [default: NCIRRUS_INDEX_CACHE, else none].
+    /// Cache headers and chunk indexes of remote datasets in this directory [default: NCIRRUS_INDEX_CACHE, else none].
+    ///
+    /// A dataset in the cache is opened again with a single request.
     #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
     index_cache: Option<PathBuf>,
     /// Maximum size of the index cache, such as 500M or 2G [default: 1G].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     index_cache_size: Option<usize>,
-    /// Cache everything read from remote datasets, data included, in this directory; unchanged objects are not fetched again [default: cache.folder of the configuration, else none].
+    /// Cache everything read from remote datasets, also data, in this directory [default: cache.folder of the configuration, else none].
+    ///
+    /// Objects that have not changed are not downloaded again.
     #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
     cache: Option<PathBuf>,
     /// Maximum size of the cache, such as 500M or 20G [default: 1G].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     cache_size: Option<usize>,
-    /// Assume that Zarr chunks never change once written: use cached ones without revalidating them.
+    /// Use cached Zarr chunks without checking whether they have changed.
     #[arg(long, global = true, help_heading = "Session")]
     cache_immutable: bool,
     /// Read this configuration file instead of ~/.config/ncirrus/config.toml (`ncirrus config path`).
     #[arg(long, global = true, value_name = "FILE", help_heading = "Session")]
     config: Option<PathBuf>,
-    /// What to do about missing fragments of aggregations: fill (with missing values, and a warning), error, or report (fill,
-    /// and list all of them) [default: as the aggregation's convention says].
+    /// Missing fragments of aggregations: fill, error or report [default: by the convention of the aggregation].
     #[arg(long, global = true, value_enum, value_name = "WHAT", help_heading = "Aggregations")]
     absent: Option<commands::reading::AbsentChoice>,
-    /// Host of a private network that a dataset from a public one may refer to, beside those of references.hosts; repeatable.
+    /// Allow datasets from public networks to refer to this host of a private network; repeatable.
+    ///
+    /// Such hosts can also be listed in references.hosts of the configuration.
     #[arg(long, global = true, value_name = "HOST", help_heading = "Session")]
     allow_host: Vec<String>,
-    /// Do not wait until data is on stable storage when copying (faster, but a power failure may lose the output).
+    /// Do not wait until written data is on stable storage.
+    ///
+    /// Writing is faster, but a power failure may lose the output.
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
-    /// Log every network request, with a summary at the end, to standard error or to FILE. NCTRACING=1 does the same; 2 also logs what is read.
+    /// Log every network request, with a summary at the end, to standard error or to FILE.
+    ///
+    /// NCTRACING=1 in the environment does the same; NCTRACING=2 also logs reads.
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", help_heading = "Session")]
     trace: Option<PathBuf>,
 }

@@ -94,7 +94,7 @@ fn fragments_of_no_size_and_along_no_dimension_are_refused() {
     let folder = folder.path();
     for (arguments, reported) in [
         (&["--max-size", "0"][..], "the maximum size is 0"),
-        (&["--shape", "tim=2"], "there is no dimension \"tim\""),
+        (&["--shape", "tim=2"], "dimension \"tim\" does not exist"),
         (&["--shape", "time=0"], "is not of the form DIM=LEN"),
         (&["--shape", "time=1,time=2"], "two lengths along \"time\""),
     ] {

@@ -7,6 +7,7 @@ mod commands;
 mod errors;
 mod fragments;
 mod generating;
+mod help;
 mod identity;
 mod left_out;
 mod nccopying;

@@ -147,14 +147,6 @@ fn explain_lists_the_chunks_of_a_point_series() {
 }
 
 #[test]
-fn help_has_examples_and_exit_codes() {
-    assert!(ncirrus(&["--help"]).contains("Exit codes"));
-    for command in ["copy", "info", "explain", "dump"] {
-        assert!(ncirrus(&[command, "--help"]).contains("Examples"), "{command}");
-    }
-}
-
-#[test]
 fn a_killed_copy_leaves_nothing_that_stops_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let to = at(folder.path(), "a.zarr");

@@ -124,7 +124,7 @@ fn a_code_is_requested_on_a_terminal_alone() {
     let output = run(home.path(), &[], &["info", "s3://bucket/key#aws.profile=code"]);
     assert!(!output.status.success());
     let error = text(&output.stderr);
-    let why = "role arn requires a code from device (mfa_serial): standard input is no terminal on which to ask for it";
+    let why = "role arn requires a code from device (mfa_serial): it cannot be entered: standard input is not a terminal";
     assert_eq!(error.matches(why).count(), 1, "{error}");
 }
 

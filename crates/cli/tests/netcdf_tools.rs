@@ -234,7 +234,8 @@ fn ncgen_prints_the_programs_of_debians() {
     let java = run(&own, "-lj t.cdl");
     assert_eq!((java.status.code(), java.stdout.len()), (Some(1), 0));
     assert!(
-        messages(&java).contains("the Java interface it was for no longer exists; -lc, or ncirrus generate")
+        messages(&java)
+            .contains("the Java interface of netCDF no longer exists: use -lc, or ncirrus generate")
     );
 }
 

@@ -39,7 +39,7 @@ def test_appended_records_are_read_by_others(tmp_path, kind):
 def test_what_does_not_fit_is_refused_or_told(tmp_path):
     target = made(tmp_path / "a.nc", "NETCDF4", [0, 6], 0)
     source = made(tmp_path / "b.nc", "NETCDF4", [6, 12], 3)
-    with pytest.raises(ncirrus.ConflictError, match="does not go on"):
+    with pytest.raises(ncirrus.ConflictError, match="does not continue"):
         ncirrus.append(target, [source])
     assert len(ncirrus.append(target, [source], dry_run=True).findings) == 1
     assert ncirrus.append(target, [source], skip_existing=True).skipped == 1

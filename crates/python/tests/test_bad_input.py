@@ -218,7 +218,7 @@ def test_arrays_that_cannot_be_filled(small: str) -> None:
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ([{}, {}, {}], r"\{\} is no number"),
+        ([{}, {}, {}], r"\{\} is not a number"),
         (["a", "b", "c"], "do not fit the type int16"),
         ([1, 2, 40_000], "40000 does not fit the type int16"),
         ([1, 2, 2**70], "does not fit the type int16"),

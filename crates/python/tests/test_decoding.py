@@ -200,5 +200,5 @@ def test_enums_stay_enums(tmp_path: Path) -> None:
 
 
 def test_words_for_times_are_checked(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="times='dates' is none of"):
+    with pytest.raises(ValueError, match="times='dates' is not"):
         _packed(tmp_path).cf.read(times="dates")

@@ -124,7 +124,7 @@ def test_the_bytes_of_a_chunk_go_out_of_band(tmp_path: Path) -> None:
             encoder.encode((0, 3), numbers((5, 8)))
         with pytest.raises(ValueError, match=r"no such chunk.*/v, chunk \[0, 4\]"):
             encoder.encode((0, 4), numbers((5, 8)))
-        with pytest.raises(ValueError, match="a chunk of /v is none of /t"):
+        with pytest.raises(ValueError, match="a chunk of /v is not a chunk of /t"):
             ds["t"].write_encoded(chunk)
         ds.abort()
 

@@ -227,7 +227,7 @@ def test_a_store_that_fails_is_an_error_with_its_words(wrong: Any, kind: str, wo
 
 def test_a_factory_that_gives_no_store_is_an_error() -> None:
     session = ncirrus.Session(stores={"odd": lambda url: 3})
-    with pytest.raises(ncirrus.Error, match="which is no store: 3"):
+    with pytest.raises(ncirrus.Error, match="which is not a store: 3"):
         ncirrus.open("odd://host/a.nc", session=session)
     with pytest.raises(ncirrus.Error, match="built in"):
         ncirrus.Session(stores={"s3": lambda url: 3})

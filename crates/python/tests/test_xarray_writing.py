@@ -103,7 +103,7 @@ def test_levels_in_another_order_are_refused(stored: Path) -> None:
 
 
 def test_times_that_do_not_go_on_are_refused(stored: Path) -> None:
-    refused(stored, sample(2, "2000-01-03"), "'time'", "does not go on")
+    refused(stored, sample(2, "2000-01-03"), "'time'", "does not continue")
 
 
 def test_another_shape_is_refused(stored: Path) -> None:

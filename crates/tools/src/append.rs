@@ -38,7 +38,7 @@ pub fn append(
         return Err(Error::invalid("there are no datasets to append"));
     }
     if ours.variables().iter().any(Variable::is_aggregated) {
-        let message = "an aggregation: files are added to it by aggregate --add";
+        let message = "it is an aggregation: add files to it with `ncirrus aggregate --add`";
         return Err(Error::unsupported(message).at_object(target));
     }
     let mut report = AppendReport::default();
@@ -82,7 +82,7 @@ fn grown_dimension(ours: &Dataset, options: &AppendOptions<'_>, report: &mut App
     let name = match &options.along {
         Some(name) => name.clone(),
         None => likely_axis(&model).map_err(|_| {
-            let message = "cannot tell along which dimension to append: several, or none, are unlimited";
+            let message = "the dimension along which to append is not clear: several, or none, are unlimited";
             Error::invalid(format!("{message}; name it with --along")).at_object(ours.url())
         })?,
     };

@@ -83,7 +83,7 @@ impl<'a> DatasetCheck<'a> {
             self.check_storage(variable, &mut objects)?;
         }
         if self.spans.is_full() {
-            let message = "the chunks lie in too many places for all of them to be compared for overlaps";
+            let message = "the chunks are stored in too many places to check all of them for overlaps";
             self.findings.note(FindingCode::LimitReached, Severity::Warning, "/", message);
         }
         definitions::check_unlimited(self.dataset, &self.model, &variables, &mut self.findings)?;

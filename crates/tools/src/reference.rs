@@ -133,10 +133,10 @@ pub fn write_references(
     session: &Session,
 ) -> Result<ReferenceReport> {
     if sources.is_empty() {
-        return Err(Error::invalid("no files to refer to"));
+        return Err(Error::invalid("there are no files to refer to"));
     }
     if sources.len() > 1 && options.axis.is_none() {
-        return Err(Error::invalid("several files need an axis to be joined along"));
+        return Err(Error::invalid("several files require an axis along which they are joined"));
     }
     let any = options.overwrite_any;
     // Before the sources are opened: what must not be overwritten is known without reading them.

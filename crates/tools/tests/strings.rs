@@ -86,7 +86,7 @@ fn strings_of_copies_are_as_long_as_the_longest_and_come_back_equal() {
         assert_eq!(data_type(&store, name), expected, "{name}");
     }
     let [note] = report.notes.as_slice() else { panic!("{:?}", report.notes) };
-    assert!(note.starts_with("/both: some strings are null and some empty"), "{note}");
+    assert!(note.starts_with("/both: some strings are null and some are empty"), "{note}");
     let back = temp.join("back.nc");
     copied(&store, &back, |create| create.kind = Some(Kind::Nc4), &session).unwrap();
     for place in [&store, &back] {

@@ -1,4 +1,4 @@
-//! `ncirrus aggregate`: one dataset out of many files.
+//! `ncirrus aggregate`: makes one dataset of many files.
 use super::master::{MasterArgs, progress_bar};
 use crate::CommandStatus;
 use clap::Args as ClapArgs;
@@ -8,51 +8,64 @@ use ncirrus_tools::aggregate::{
 };
 use std::io::Write as _;
 
-/// Make one dataset out of many files without copying their data.
+/// Make one dataset of many files without copying their data.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus aggregate sst.nca 'sst_*.nc'                    concatenate along the unlimited dimension
-  ncirrus aggregate --axis time --sort sst.nca data/      all files of a directory, ordered by time
+#[command(
+    before_long_help = "Examples:
+  ncirrus aggregate sst.nca 'sst_*.nc'                       join along the unlimited dimension
+  ncirrus aggregate --axis time --sort sst.nca data/         files of a directory, ordered by time
+  ncirrus aggregate --new-axis member m.nca run?.nc          each file is a step of a new dimension
   ncirrus aggregate --axis lat --axis lon m.nca 'tile_*.nc'  tiles of a grid
-  ncirrus aggregate --new-axis member m.nca run?.nc       each file is one step of a new dimension
-  ncirrus aggregate --dry-run m.nca 's3://bucket/run1/*.nc' show the result, gaps and files that do not fit
-  ncirrus aggregate --add sst.nca sst_2027.nc             add one file
-  ncirrus aggregate --add --sort sst.nca 'sst_*.nc'       add the files that are not in it yet, anywhere along the axis
-  ncirrus aggregate --rebuild sst sst.nca                 recreate a lost master from the fragments in directory sst
+  ncirrus aggregate --dry-run m.nca 's3://bucket/run1/*.nc'  show the result, gaps and errors
+  ncirrus aggregate --add sst.nca sst_2027.nc                add one file
+  ncirrus aggregate --add --sort sst.nca 'sst_*.nc'          add new files, anywhere along the axis
+  ncirrus aggregate --rebuild sst sst.nca                    recreate a lost master from its fragments
   ncirrus aggregate --convention cfa-0.4 --compat m.nca 'sst_*.nc'
-  ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc
-
-Files follow each other in the order given; with several axes, and with --sort, their coordinates say where they lie. Overlaps,
-a wrong order and whatever does not fit are reported with the file's name before anything is written, and so are gaps. Variables
-along the axis stay in the files; coordinates, and variables that all files have alike, are stored in the master.")]
+  ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc",
+    after_long_help = "\
+Files are joined in the order given. With several axes, and with --sort, they are ordered by their coordinates. Overlaps, gaps, \
+a wrong order and other mismatches are reported with the file's name before anything is written. The data of variables along \
+the axis remains in the files. The master contains coordinates, and variables that are equal in all files."
+)]
 pub(crate) struct Args {
     /// Path or URL of the master.
     target: String,
     /// Files: paths, URLs, wildcards, directories.
     files: Vec<String>,
-    /// Also read file names from this file, one per line; empty lines and lines starting with # are skipped; - is
-    /// standard input.
+    /// Read more file names from FILE, one per line; - is standard input.
+    ///
+    /// Empty lines and lines that start with # are skipped.
     #[arg(long, value_name = "FILE")]
     from_list: Option<String>,
-    /// Dimension along which the files are concatenated; repeatable for a grid of files [default: the unlimited one].
+    /// Dimension along which files are joined; repeatable for a grid.
+    ///
+    /// The default is the unlimited dimension.
     #[arg(long, value_name = "NAME")]
     axis: Vec<String>,
-    /// Each file is one step along this new dimension, which the files do not have.
+    /// Make each file one step along this new dimension.
+    ///
+    /// The files must not have a dimension of this name.
     #[arg(long, value_name = "NAME", conflicts_with = "axis")]
     new_axis: Option<String>,
     /// Order the files by their coordinates along the axis.
     #[arg(long)]
     sort: bool,
-    /// Do not compare the values of variables that have no aggregated axis; take them from the first file.
-    #[arg(long)]
+    /// Take variables without the axis from the first file.
+    ///
+    /// Their values in the other files are not compared.
+    #[arg(long, hide_short_help = true)]
     no_compare: bool,
-    /// Add the files to the existing aggregation, along the axes that it has (name them if it has a single file); its
-    /// present files are not opened. Its kind and convention are kept. With --sort the files may belong anywhere.
+    /// Add the files to the existing aggregation.
+    ///
+    /// They are added along its axes; if it has a single file, name the axes. Its present files are not opened, and its kind and
+    /// convention are kept. Without --sort the files must follow the present ones.
     #[arg(long)]
     add: bool,
-    /// Recreate a lost master from the fragments that `split` or S3netCDF4 wrote to this directory. Its convention, scalars and unlimited
-    /// dimensions are those that the fragments record, unless --convention names another one.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "from_list", "axis", "new_axis", "add", "dry_run"])]
+    /// Recreate a lost master from the fragments in this directory.
+    ///
+    /// The fragments are those that `split` or S3netCDF4 wrote. The convention, scalars and unlimited dimensions are those that the
+    /// fragments record, unless --convention names another one.
+    #[arg(long, value_name = "DIR", hide_short_help = true, conflicts_with_all = ["files", "from_list", "axis", "new_axis", "add", "dry_run"])]
     rebuild: Option<String>,
     #[command(flatten)]
     master: MasterArgs,
@@ -60,7 +73,7 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
     /// Print nothing but errors.
-    #[arg(short, long)]
+    #[arg(short, long, hide_short_help = true)]
     quiet: bool,
 }
 
@@ -117,7 +130,7 @@ fn check_master(target: &str, session: &Session) -> Result<()> {
     if there.variables().iter().any(Variable::is_aggregated) {
         return Ok(());
     }
-    let message = "is one of the files to aggregate and not an aggregation, and would be replaced: is the target missing from the command?";
+    let message = "is one of the files to aggregate, not an aggregation, and would be replaced: is the target missing from the command?";
     Err(Error::new(ErrorKind::Conflict, message)
         .with_detail(Detail::IsSource)
         .at_object(super::shown(target)))

@@ -1,4 +1,4 @@
-//! `ncirrus append`: records of datasets at the end of another one.
+//! `ncirrus append`: appends the records of datasets to another one.
 use crate::CommandStatus;
 use crate::exit;
 use clap::Args as ClapArgs;
@@ -10,37 +10,41 @@ use std::io::Write as _;
 ///
 /// Definitions, attributes, coordinates and values are checked first; nothing is written unless everything fits.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
+#[command(before_long_help = "Examples:
   ncirrus append year.nc jan.nc feb.nc                  along the unlimited dimension
   ncirrus append --along time series.zarr day.nc        along a dimension of Zarr
   ncirrus append --dry-run year.nc feb.nc               report what does not fit
-  ncirrus append --skip-existing year.nc feb.nc         again after an interruption
+  ncirrus append --skip-existing year.nc feb.nc         continue after an interruption
   ncirrus append --rewrite s3://bucket/year.nc feb.nc   a single file on an object store")]
 pub(crate) struct Args {
     /// Path or URL of the dataset that grows.
     target: String,
-    /// Paths or URLs of the datasets that are added.
+    /// Paths or URLs of the datasets to append.
     #[arg(required = true)]
     sources: Vec<String>,
-    /// The dimension that grows [default: the only unlimited one, or that of time].
+    /// Dimension that grows [default: the only unlimited one, or time].
+    ///
+    /// Without this option it is the only unlimited dimension, or the dimension of time.
     #[arg(long, value_name = "DIM")]
     along: Option<String>,
-    /// Bring other coordinates that are in another order to the target's order, with their data.
+    /// Reorder data whose other coordinates are in another order.
+    ///
+    /// The coordinates along the other dimensions are brought to the target's order, together with the data.
     #[arg(long)]
     reorder: bool,
-    /// Leave out records that the target has already, instead of refusing them.
+    /// Skip records that the target already has, instead of failing.
     #[arg(long)]
     skip_existing: bool,
-    /// Keep the target's variables that have no records, without comparing them.
+    /// Do not compare variables without records; keep the target's.
     #[arg(long)]
     keep: bool,
-    /// Attributes that may differ; the target's stay.
+    /// Attributes that may differ; the target's are kept.
     #[arg(long, value_name = "ATTRIBUTE,...", value_delimiter = ',', default_values_t = AppendOptions::default().ignore)]
     ignore: Vec<String>,
-    /// Only tell what would be added, and what does not fit.
+    /// Print what would be added and what does not fit; write nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Allow a single file on an object store to be fetched, changed and sent again, whole.
+    /// Allow a single file on an object store to be downloaded, changed and uploaded as a whole.
     #[arg(long)]
     pub(crate) rewrite: bool,
 }
@@ -66,7 +70,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let verb = if args.dry_run { "would grow" } else { "grew" };
     let written = writeln!(
         out,
-        "{} {verb} from {} to {}; {} records were there already",
+        "{} {verb} from {} to {}; {} records existed already",
         report.axis, report.old_len, report.new_len, report.skipped
     );
     drop(out);

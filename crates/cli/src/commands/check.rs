@@ -8,29 +8,33 @@ use ncirrus::{Result, Session};
 use ncirrus_tools::{CheckOptions, CheckPlan, CheckProgress, check};
 use std::io::Write as _;
 
-/// Check that a dataset is sound: metadata, chunks, checksums, references. Nothing is written.
+/// Check that a dataset is sound: metadata, chunks, checksums, references.
 ///
-/// Everything stored is located, read and decoded. Exit code 0: sound; 1: something was found.
+/// Nothing is written. All stored data is located, read and decoded. The exit code is 0 if the dataset is sound, and 1 if a fault was found.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus check a.nc                       everything
-  ncirrus check --quick s3://bucket/a.zarr definitions and places of chunks; no data are read
-  ncirrus check --cf --json a.nc           with what CF asks of attributes, as JSON
-  ncirrus check --digest a.nc              with a SHA-256 of the values of each variable")]
+#[command(before_long_help = "Examples:
+  ncirrus check a.nc                        everything
+  ncirrus check --quick s3://bucket/a.zarr  definitions and chunk locations, without reading data
+  ncirrus check --cf --json a.nc            also the rules of CF for attributes, as JSON
+  ncirrus check --digest a.nc               also print a SHA-256 of the values of each variable")]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
     url: String,
     /// Read no values: check definitions and where chunks are stored.
     #[arg(long)]
     quick: bool,
-    /// Check units, calendars, coordinates and names in attributes by the CF conventions, too.
+    /// Also check units, calendars, coordinates and names in attributes by CF.
+    ///
+    /// CF are the conventions for climate and forecast metadata.
     #[arg(long)]
     cf: bool,
-    /// List the indices of the first element of each chunk that was never written.
-    // `--absent` is the option of every command that says what absent fragments do.
+    /// List chunks that were never written.
+    ///
+    /// Each is listed by the indices of its first element.
+    // `--absent` is an option of every command: the treatment of absent fragments.
     #[arg(long)]
     list_absent: bool,
-    /// Print a SHA-256 of the values of each variable: the same for the same values in any format.
+    /// Print a SHA-256 of the values of each variable, equal in any format.
     #[arg(long, conflicts_with = "quick")]
     digest: bool,
     /// Print the report as JSON (docs/check.schema.json).

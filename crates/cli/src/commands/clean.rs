@@ -7,18 +7,24 @@ use ncirrus_tools::{leftovers, remove_leftover};
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
-/// Remove what interrupted writers left behind.
+/// Remove incomplete uploads, datasets and temporary files of interrupted writers.
 ///
-/// On object stores: multipart uploads that were never completed (they cost money and appear in no listing), and datasets
-/// whose creation was not finished. In a directory: temporary files. Complete datasets are never touched.
+/// On object stores these are multipart uploads that were never completed, and datasets whose creation was not finished.
+/// Such uploads cost money and are not listed. In a directory they are temporary files. Complete datasets are never
+/// removed.
 #[derive(ClapArgs)]
+#[command(before_long_help = "Examples:
+  ncirrus clean --dry-run s3://bucket/run1/  show what would be removed
+  ncirrus clean --older-than 7d data/        remove what has not changed for a week")]
 pub(crate) struct Args {
     /// Path or URL to search, including everything below it.
     url: String,
     /// Print what would be removed, and remove nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Only what has not changed for this long, such as 90s, 30m, 1h or 7d; anything younger may still be in use.
+    /// Only what has not changed for this long: 90s, 30m, 1h or 7d.
+    ///
+    /// What is younger may still be in use.
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_time)]
     older_than: Duration,
 }

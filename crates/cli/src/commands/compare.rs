@@ -1,4 +1,4 @@
-//! `ncirrus compare`: whether two datasets are the same.
+//! `ncirrus compare`: compares two datasets.
 use crate::CommandStatus;
 use crate::exit;
 use clap::Args as ClapArgs;
@@ -6,15 +6,15 @@ use ncirrus::{Result, Session, VariableSelect};
 use ncirrus_tools::{CompareOptions, CompareScope, compare};
 use std::io::Write as _;
 
-/// Report what differs between two datasets of any kinds: definitions, attributes and values.
+/// Compare two datasets of any format: definitions, attributes and values.
 ///
-/// Chunks, filters and the kind of storage do not count. Exit code 0: the same; 1: different.
+/// Chunks, filters and the format are not compared. The exit code is 0 if the datasets are equal, and 1 if they differ.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
+#[command(before_long_help = "Examples:
   ncirrus compare a.nc s3://bucket/a.zarr               everything, exactly
-  ncirrus compare --relative 1e-6 --first 10 a.nc b.nc  numbers within a tolerance; ten places of each variable
+  ncirrus compare --relative 1e-6 --first 10 a.nc b.nc  with a tolerance; list ten elements each
   ncirrus compare --only data -v sst,lat a.nc b.nc      the values of two variables
-  ncirrus compare --unpacked packed.nc plain.nc         what packed values stand for")]
+  ncirrus compare --unpacked packed.nc plain.nc         unpacked values")]
 pub(crate) struct Args {
     /// Path or URL of the first dataset.
     #[arg(value_name = "FIRST")]
@@ -22,34 +22,40 @@ pub(crate) struct Args {
     /// Path or URL of the second dataset.
     #[arg(value_name = "SECOND")]
     other: String,
-    /// Numbers are the same if they differ by at most this much.
+    /// Numbers are equal if they differ by at most this much.
     #[arg(long, value_name = "NUMBER")]
     tolerance: Option<f64>,
-    /// Numbers are the same if they differ by at most this fraction of the larger one.
+    /// Numbers are equal if they differ by at most this fraction.
+    ///
+    /// The fraction is of the larger number.
     #[arg(long, value_name = "FRACTION")]
     relative: Option<f64>,
-    /// Numbers are the same if they are at most this many representable numbers apart.
-    #[arg(long, value_name = "N")]
+    /// Numbers are equal if at most N representable numbers apart.
+    #[arg(long, value_name = "N", hide_short_help = true)]
     ulps: Option<u64>,
-    /// Compare only the values, or only the definitions.
+    /// Compare only the values (data) or only the definitions.
     #[arg(long, value_name = "WHAT")]
     only: Option<Only>,
-    /// Compare these variables only: names or paths.
+    /// Compare only these variables: names or paths.
     #[arg(short, long, value_name = "VAR,...", value_delimiter = ',')]
     variables: Vec<String>,
-    /// Compare the variables of these groups only.
-    #[arg(short, long, value_name = "GROUP,...", value_delimiter = ',')]
+    /// Compare only the variables of these groups.
+    #[arg(short, long, value_name = "GROUP,...", value_delimiter = ',', hide_short_help = true)]
     groups: Vec<String>,
-    /// Compare this part of a variable only: VAR[0:10:2,5,:]; repeatable.
-    #[arg(long, value_name = "SELECTION")]
+    /// Compare only this part: VAR[0:10:2,5,:]; repeatable.
+    #[arg(long, value_name = "VAR[SEL]", hide_short_help = true)]
     select: Vec<String>,
-    /// Attributes that do not count.
+    /// Ignore these attributes.
     #[arg(long, value_name = "ATTRIBUTE,...", value_delimiter = ',', default_values_t = CompareOptions::default().ignore)]
     ignore: Vec<String>,
-    /// The order of variables, dimensions, attributes, types and groups counts.
-    #[arg(long)]
+    /// Compare the order of members, too.
+    ///
+    /// Members are variables, dimensions, attributes, types and groups.
+    #[arg(long, hide_short_help = true)]
     order: bool,
-    /// Compare what packed values stand for (scale_factor, add_offset, missing values) instead of what is stored.
+    /// Compare unpacked values instead of the stored ones.
+    ///
+    /// Values are unpacked by scale_factor, add_offset and the attributes of missing values.
     #[arg(long)]
     unpacked: bool,
     /// List this many differing elements of each variable.
@@ -58,14 +64,14 @@ pub(crate) struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
-    /// Print nothing: the exit code tells.
+    /// Print nothing; the exit code is the result.
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
     #[command(flatten)]
     reading: super::reading::ReadingOptions,
 }
 
-/// What alone is compared.
+/// The part of the datasets that is compared.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Only {
     /// The values.

@@ -8,13 +8,13 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Show the effective configuration and where each value came from.
+/// Show the effective configuration and the origin of each value; write a template.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus config show
-  ncirrus --config lab.toml config show --json
-  ncirrus config init
-  ncirrus config path")]
+#[command(before_long_help = "Examples:
+  ncirrus config show                           every value and its origin
+  ncirrus config init                           write a commented configuration file
+  ncirrus config path                           the files that are searched for
+  ncirrus --config lab.toml config show --json  the values with another file, as JSON")]
 pub(crate) struct Args {
     #[command(subcommand)]
     what: ConfigAction,
@@ -22,18 +22,26 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum ConfigAction {
-    /// Print all effective values and where each came from; secrets are masked.
+    /// Print all effective values and the origin of each; secrets are masked.
+    #[command(before_long_help = "Examples:
+  ncirrus config show
+  ncirrus config show --json")]
     Show {
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Write a configuration file that has every key as a comment, unless there is one.
+    /// Write a configuration file with every key as a comment, unless it exists.
+    #[command(before_long_help = "Examples:
+  ncirrus config init            ~/.config/ncirrus/config.toml
+  ncirrus config init -          to standard output")]
     Init {
         /// Write this file instead; - is standard output.
         file: Option<PathBuf>,
     },
     /// Print the configuration files that are searched for, and whether they exist.
+    #[command(before_long_help = "Examples:
+  ncirrus config path")]
     Path,
 }
 
@@ -49,7 +57,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
 
 fn init(out: &mut impl Write, file: Option<PathBuf>, session: &Session) -> Result<CommandStatus> {
     let path = file.or_else(|| session.settings().file_place());
-    let path = path.ok_or_else(|| Error::invalid("there is no home folder: name a file"))?;
+    let path = path.ok_or_else(|| Error::invalid("the home folder is not known: name a file"))?;
     if path.as_os_str() == "-" {
         return finish(out.write_all(ConfigSettings::template().as_bytes()));
     }

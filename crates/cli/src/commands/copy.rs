@@ -1,4 +1,4 @@
-//! `ncirrus copy`: any readable dataset to any writable kind and place.
+//! `ncirrus copy`: copies a dataset to any format and place that can be written.
 use super::dialect::DialectName;
 use super::pipe::Outlet;
 use crate::CommandStatus;
@@ -17,117 +17,151 @@ use std::time::Duration;
 
 /// Copy a dataset to another format or place; the target appears complete or not at all.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus copy sst.nc sst.zarr                            netCDF-3 to NCZarr
-  ncirrus copy sst.zarr sst.nc -k nc5                     and back, as CDF-5
-  ncirrus copy sst.zarr sst.nc4                           as netCDF-4
-  ncirrus copy -c time/1,lat/,lon/ -d 4 -s a.nc b.zarr    rechunked and compressed
-  ncirrus copy --select 'sst[0:10:2,5,:]' a.zarr b.nc     a box with its coordinates
+#[command(before_long_help = "Examples:
+  ncirrus copy sst.nc sst.zarr                             netCDF-3 to NCZarr
+  ncirrus copy -c time/1,lat/,lon/ -d 4 -s a.nc b.zarr     rechunked and compressed
+  ncirrus copy --select 'sst[0:10:2,5,:]' a.zarr b.nc      a box with its coordinates
+  ncirrus copy sst.zarr sst.nc4                            as netCDF-4
+  ncirrus copy sst.zarr sst.nc -k nc5                      as CDF-5
   ncirrus copy -F 'sst,zstd,level=5' -F 'lat|lon,2|1,4' a.nc b.zarr
   ncirrus copy --quantize 'sst,granular=3' -d 4 -s a.nc b.zarr
   ncirrus copy --codec '{\"id\":\"zstd\",\"level\":3}' a.nc b.zarr
-  ncirrus copy --dry-run -c time/,lat/8,lon/8 a.nc b.zarr  the cost of rechunking maps into time series
-  ncirrus copy a.nc 'file:///data/b#mode=zarr'            plain Zarr v2, as the URL asks
+  ncirrus copy --dry-run -c time/,lat/8,lon/8 a.nc b.zarr  the cost of rechunking to time series
+  ncirrus copy a.nc 'file:///data/b#mode=zarr'             plain Zarr v2, by the mode in the URL
   curl -s https://h/a.nc | ncirrus copy -k nc4 - - > b.nc  from pipe to pipe")]
 pub(crate) struct Args {
     /// Path or URL of the dataset; - for standard input.
     source: String,
     /// Path or URL of the copy; - for standard output, with -k nc3, nc6, nc5, nc4 or nc4c.
     target: String,
-    /// Kind of the copy [default: from the target's name or mode].
+    /// Kind: nc3, nc6, nc5, nc4, nc4c, nczarr, zarr2 or zarr3.
+    ///
+    /// Without this option the name of the target or the mode in its address determines the kind.
     #[arg(short, long, value_enum, value_name = "KIND")]
     kind: Option<KindName>,
-    /// Dialect of NCZarr, by the readers that it is for.
-    #[arg(long, value_enum, value_name = "DIALECT")]
+    /// Dialect of NCZarr: att (the newest), lc, uc, 2018 or plain.
+    ///
+    /// Choose it by the programs that will read the copy.
+    #[arg(long, value_enum, value_name = "DIALECT", hide_short_help = true)]
     dialect: Option<DialectName>,
     /// Leave out `_ARRAY_DIMENSIONS` (Zarr v2).
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_array_dimensions: bool,
     /// Leave out consolidated metadata.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_consolidated: bool,
-    /// Chunk shapes: DIM/LEN,... (without LEN: the whole dimension), VAR:LEN,LEN,..., VAR: (contiguous), / (no chunking).
+    /// Chunk shapes: DIM/LEN,... or VAR:LEN,LEN,...; repeatable.
+    ///
+    /// `DIM/` without a length is the whole dimension. `VAR:` without lengths is contiguous storage. `/` means no chunking.
     #[arg(short, long, value_name = "RULE")]
     chunks: Vec<String>,
-    /// Compress with deflate at this level; 0 removes all filters.
+    /// Compress with deflate at level 0 to 9; 0 removes all filters.
     #[arg(short, long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
     deflate: Option<u32>,
     /// Shuffle bytes before compressing.
     #[arg(short, long)]
     shuffle: bool,
-    /// Compress with this codec: a name (zstd, blosc, lz4, bz2, zlib, gzip) or the JSON of a Zarr v2 codec; repeatable.
+    /// Compress with zstd, blosc, lz4, bz2, zlib or gzip; repeatable.
+    ///
+    /// The JSON of a Zarr v2 codec is accepted as well.
     #[arg(long, value_name = "CODEC", conflicts_with = "deflate")]
     codec: Vec<String>,
-    /// Filters of individual variables, in nccopy's syntax with extensions: [VARS,]FILTER[|FILTER...] with VARS names joined
-    /// by | or *, FILTER an HDF5 id with parameters, NAME,KEY=VALUE,..., the JSON of a codec, @FILE, or none; repeatable.
-    #[arg(short = 'F', long = "filter", value_name = "RULE")]
+    /// Filters of variables: [VARS,]FILTER[|FILTER...]; repeatable.
+    ///
+    /// The syntax is that of nccopy with extensions. VARS is `*` or names joined by `|`. FILTER is an HDF5 id with
+    /// parameters, NAME,KEY=VALUE,..., the JSON of a codec, @FILE, or none.
+    #[arg(short = 'F', long = "filter", value_name = "RULE", hide_short_help = true)]
     filter: Vec<String>,
-    /// Drop filters that the target format cannot store or that cannot be applied, instead of failing. Those that only the
-    /// source has are always dropped.
-    #[arg(long)]
+    /// Drop filters that the target cannot store, instead of failing.
+    ///
+    /// Filters that cannot be applied are dropped as well. Filters that only the source has are always dropped.
+    #[arg(long, hide_short_help = true)]
     drop_filters: bool,
-    /// Quantize floating-point values: [VARS,]MODE=N with bitgroom or granular (N digits) or bitround (N bits).
-    #[arg(long, value_name = "RULE")]
+    /// Quantize floats: [VARS,]MODE=N; bitgroom, granular or bitround.
+    ///
+    /// N is a number of digits for bitgroom and granular, and a number of bits for bitround.
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
     quantize: Vec<String>,
     /// Also record quantization in the attributes of CF 1.12.
-    #[arg(long, requires = "quantize")]
+    #[arg(long, requires = "quantize", hide_short_help = true)]
     cf_quantization: bool,
     /// Copy only these variables, with their coordinates.
     #[arg(short = 'V', long, value_name = "VAR,...", value_delimiter = ',')]
     variables: Vec<String>,
     /// Copy only these groups, with everything below them.
-    #[arg(short, long, value_name = "GROUP,...", value_delimiter = ',')]
+    #[arg(short, long, value_name = "GROUP,...", value_delimiter = ',', hide_short_help = true)]
     groups: Vec<String>,
-    /// Copy the definitions of all variables, but the data of these only; the others have fill values.
-    #[arg(long, value_name = "VAR,...", value_delimiter = ',')]
+    /// Copy all definitions, but only the data of these variables.
+    ///
+    /// The other variables have fill values.
+    #[arg(long, value_name = "VAR,...", value_delimiter = ',', hide_short_help = true)]
     data_of: Vec<String>,
-    /// Copy only this box of a variable, with its coordinates: VAR[0:10:2,5,:]; repeatable.
+    /// Copy only this box of a variable: VAR[0:10:2,5,:]; repeatable.
+    ///
+    /// Its coordinates are copied as well.
     #[arg(long, value_name = "VAR[SEL]")]
     select: Vec<String>,
     /// Make unlimited dimensions fixed.
-    #[arg(short = 'u', long)]
+    #[arg(short = 'u', long, hide_short_help = true)]
     fixed: bool,
-    /// Continue past chunks that cannot be decoded: their elements become fill values, each such chunk is reported, and the
-    /// exit code is 1. Every chunk is decoded, including those that could be copied as they are.
-    #[arg(long)]
+    /// Continue past damaged chunks: their elements become fill values.
+    ///
+    /// Each chunk that cannot be decoded is reported, and the exit code is 1. Every chunk is decoded, including those that
+    /// could be copied as they are.
+    #[arg(long, hide_short_help = true)]
     skip_damaged: bool,
-    /// Names too long for netCDF-C (more than 256 bytes): refuse the copy, or shorten them and report each.
-    #[arg(long, value_enum, value_name = "WAY", default_value = "refuse")]
+    /// Names longer than 256 bytes: refuse or shorten.
+    ///
+    /// They are too long for netCDF-C. `refuse` rejects the copy, `shorten` cuts the names and reports each.
+    #[arg(long, value_enum, value_name = "WAY", default_value = "refuse", hide_short_help = true)]
     long_names: LongNamesWay,
-    /// Change names that the copy's format keeps for itself or would make another path of, and report each; without this
-    /// option the copy is refused.
-    #[arg(long)]
+    /// Change names that the copy's format reserves, and report each.
+    ///
+    /// Reserved are names that the format keeps for itself, or that it would read as another path. Without this option the
+    /// copy is refused.
+    #[arg(long, hide_short_help = true)]
     rename_reserved: bool,
-    /// Decode every chunk, including those copied in encoded form, so that damage is detected. Without this option those
-    /// are only checked where it is cheap: lengths, headers, checksums.
-    #[arg(long)]
+    /// Decode every chunk, also those copied as they are, to find damage.
+    ///
+    /// Without this option chunks that are copied in encoded form are only checked where that is cheap: lengths, headers,
+    /// checksums.
+    #[arg(long, hide_short_help = true)]
     verify: bool,
-    /// Oldest HDF5 that must be able to read a netCDF-4 copy: v18 (1.8 and newer) or v110 (1.10 and newer; faster chunk indexes).
-    #[arg(long, value_enum, value_name = "VERSION", default_value = "v18")]
+    /// Oldest HDF5 for a netCDF-4 copy: v18 or v110.
+    ///
+    /// It is the oldest version that can read the copy. Copies for v110 have faster chunk indexes.
+    #[arg(long, value_enum, value_name = "VERSION", default_value = "v18", hide_short_help = true)]
     libver: LibraryVersion,
-    /// How chunk shapes of a netCDF-4 copy are chosen where none is given: balanced (about 4 MiB, for maps and series alike) or
-    /// netcdf-c.
-    #[arg(long, value_enum, value_name = "RULE", default_value = "balanced")]
+    /// Chunk shapes by default: balanced or netcdf-c.
+    ///
+    /// They apply to the variables of a netCDF-4 copy whose chunk shape is not given.
+    #[arg(long, value_enum, value_name = "RULE", default_value = "balanced", hide_short_help = true)]
     default_chunks: DefaultChunksName,
-    /// How strings are stored in Zarr: variable (any length), fixed (as many bytes as the longest has) or fixed=BYTES
-    /// [default: fixed in the NCZarr dialects of netCDF-C 4.9.1 and newer, which cannot read others; else variable].
-    #[arg(long, value_name = "FORM")]
+    /// Strings in Zarr: variable, fixed or fixed=BYTES.
+    ///
+    /// `variable` stores strings of any length. `fixed` stores as many bytes as the longest string has. The default is fixed in
+    /// the NCZarr dialects of netCDF-C 4.9.1 and newer, which cannot read others, and variable elsewhere.
+    #[arg(long, value_name = "FORM", hide_short_help = true)]
     strings: Option<String>,
-    /// Store text attributes that are JSON dictionaries as JSON in Zarr, or as text [default: yes in NCZarr, as netCDF-C
-    /// does; no in plain Zarr]. What is JSON in the source stays JSON.
-    #[arg(long, value_name = "YES|NO", value_parser = super::yes_or_no)]
+    /// Store attributes that are JSON dictionaries as JSON in Zarr.
+    ///
+    /// With `no` text attributes are stored as text. The default is yes in NCZarr, as in netCDF-C, and no in plain Zarr. JSON in
+    /// the source stays JSON.
+    #[arg(long, value_name = "YES|NO", value_parser = super::yes_or_no, hide_short_help = true)]
     json_attributes: Option<bool>,
-    /// Align chunks of a netCDF-4 copy to multiples of this many bytes, a power of two.
-    #[arg(long, value_name = "BYTES")]
+    /// Align chunks of a netCDF-4 copy to BYTES, a power of two.
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
     align: Option<u64>,
     #[command(flatten)]
     overwrite: super::overwrite::Overwrite,
-    /// Print the cost of the copy (passes, memory, requests, chunks copied as they are, decoded and encoded) per variable
-    /// and in total, and write nothing.
+    /// Print the cost of the copy, and write nothing.
+    ///
+    /// The cost per variable and in total: passes, memory, requests, and chunks that are copied as they are, decoded and
+    /// encoded.
     #[arg(long)]
     dry_run: bool,
     /// Print nothing but errors.
-    #[arg(short, long)]
+    #[arg(short, long, hide_short_help = true)]
     quiet: bool,
     #[command(flatten)]
     reading: super::reading::ReadingOptions,
@@ -144,13 +178,13 @@ pub(crate) enum KindName {
     Nc5,
     /// netCDF-4 (HDF5).
     Nc4,
-    /// netCDF-4 by the rules of the classic model.
+    /// netCDF-4 with the classic model.
     Nc4c,
-    /// NCZarr, Zarr v2 underneath.
+    /// NCZarr, in Zarr v2.
     Nczarr,
     /// Plain Zarr v2.
     Zarr2,
-    /// Zarr v3, with NCZarr's information unless --dialect plain.
+    /// Zarr v3, as NCZarr unless --dialect plain is given.
     Zarr3,
 }
 
@@ -165,12 +199,12 @@ enum LibraryVersion {
     V110,
 }
 
-/// What is done about long names.
+/// The treatment of long names.
 #[derive(Clone, Copy, ValueEnum)]
 enum LongNamesWay {
     /// The copy is refused.
     Refuse,
-    /// They are cut, and numbered where two would become the same.
+    /// The names are cut, and numbered where two would become equal.
     Shorten,
 }
 
@@ -213,9 +247,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
         Err(error) if is_damaged_chunk(&error) && !args.skip_damaged => {
             return Ok(crate::hint::report_with(&error, SKIP_HINT));
         }
-        // The other netCDF-3 kinds have no more than this one.
+        // The other netCDF-3 kinds support less than this one.
         Err(error) if matches!(args.kind, Some(KindName::Nc5)) && is_beyond_classic(&error) => {
-            return Ok(crate::hint::report_with(&error, "choose a richer kind: -k nc4 or -k nczarr"));
+            return Ok(crate::hint::report_with(
+                &error,
+                "choose a kind that supports it: -k nc4 or -k nczarr",
+            ));
         }
         report => report?,
     };
@@ -225,7 +262,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     Ok(print_copied(&report, &source))
 }
 
-/// Prints what of a copy differs from its source or was left out, and returns how the command ended.
+/// Reports what differs from the source or was left out of a copy, and returns the command's status.
 pub(crate) fn print_copied(report: &CopyReport, source: &Dataset) -> CommandStatus {
     crate::message::notes(&report.notes);
     for name in &report.stays {
@@ -235,7 +272,7 @@ pub(crate) fn print_copied(report: &CopyReport, source: &Dataset) -> CommandStat
     }
     report.losses.iter().for_each(crate::message::print);
     report.unread.iter().for_each(crate::message::print);
-    report.skipped.iter().for_each(tell_skipped);
+    report.skipped.iter().for_each(print_skipped);
     super::reading::print_absent(source);
     let done = exit::after(CommandStatus::SUCCESS, &report.left_out);
     let is_all = report.is_complete() && report.unread.is_empty();
@@ -251,8 +288,7 @@ fn outlet(args: &Args) -> Result<Option<Outlet>> {
         Some(KindName::Nc3 | KindName::Nc6 | KindName::Nc5) => "nc",
         Some(KindName::Nc4 | KindName::Nc4c) => "nc4",
         _ => {
-            let message =
-                "standard output takes a single file: choose its kind with -k nc3, nc6, nc5, nc4 or nc4c";
+            let message = "only a single file can be written to standard output: choose its kind with -k nc3, nc6, nc5, nc4 or nc4c";
             return Err(Error::invalid(message));
         }
     };
@@ -270,7 +306,7 @@ fn is_beyond_classic(error: &Error) -> bool {
     error.detail() == Some(&Detail::BeyondClassic)
 }
 
-fn tell_skipped(part: &SkippedPart) {
+fn print_skipped(part: &SkippedPart) {
     let SkippedPart { path, chunk, region, error } = part;
     let place = match chunk {
         Some(chunk) => format!("chunk {chunk:?}"),

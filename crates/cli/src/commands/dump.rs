@@ -1,4 +1,4 @@
-//! `ncirrus dump`: CDL, as ncdump prints it.
+//! `ncirrus dump`: prints a dataset as ncdump does.
 use super::{StandardOutput, finish};
 use crate::CommandStatus;
 use crate::exit;
@@ -11,28 +11,28 @@ use std::io::Write;
 #[derive(ClapArgs)]
 #[command(
     disable_help_flag = true,
-    after_help = "Examples:
-  ncirrus dump sst.nc                     everything
-  ncirrus dump -h s3://bucket/sst.zarr    the header only
+    before_long_help = "Examples:
+  ncirrus dump -h s3://bucket/sst.zarr     the header only
+  ncirrus dump sst.nc                      everything
   ncirrus dump -v sst,time -p 9,17 sst.nc  two variables, exact numbers
-  ncirrus dump -t -c store.zarr.zip       coordinates, times as dates"
+  ncirrus dump -t -c store.zarr.zip        coordinates, times as dates"
 )]
 pub(crate) struct Args {
     /// Path or URL of the dataset; - for standard input.
     url: String,
     /// Print help.
-    #[arg(long, action = clap::ArgAction::Help)]
+    #[arg(long, action = clap::ArgAction::HelpShort)]
     help: Option<bool>,
-    /// Header only: no data.
+    /// Print the header only, without data.
     #[arg(short = 'h', conflicts_with_all = ["coordinates", "variables"])]
     header: bool,
-    /// Header and the data of coordinate variables.
+    /// Print the header and the data of coordinate variables.
     #[arg(short = 'c')]
     coordinates: bool,
-    /// Data of these variables only.
+    /// Print the data of these variables only.
     #[arg(short, value_name = "VAR,...", value_delimiter = ',')]
     variables: Vec<String>,
-    /// Data of these groups only.
+    /// Print the data of these groups only.
     #[arg(short, value_name = "GROUP,...", value_delimiter = ',')]
     groups: Vec<String>,
     /// Print only the kind of the dataset.
@@ -47,10 +47,14 @@ pub(crate) struct Args {
     /// Print times as ISO 8601 dates, with a T between date and time.
     #[arg(short, conflicts_with = "times")]
     iso_times: bool,
-    /// Annotate rows with brief comments of their indices: c or f (Fortran order, counting from 1).
+    /// Add a short comment with indices to each row: c or f.
+    ///
+    /// c counts from 0, as in C; f counts from 1 in Fortran order.
     #[arg(short, value_name = "c|f")]
     brief: Option<Indices>,
-    /// One value per line with its indices: c or f (Fortran order, counting from 1).
+    /// Print one value per line, with its indices: c or f.
+    ///
+    /// c counts from 0, as in C; f counts from 1 in Fortran order.
     #[arg(short, value_name = "c|f", conflicts_with = "brief")]
     full: Option<Indices>,
     /// Maximum length of lines of data.
@@ -62,7 +66,7 @@ pub(crate) struct Args {
     /// Name of the dataset in the output.
     #[arg(short, value_name = "NAME")]
     name: Option<String>,
-    /// The header as NcML instead of CDL.
+    /// Print the header as NcML instead of CDL.
     #[arg(short = 'x')]
     ncml: bool,
     #[command(flatten)]

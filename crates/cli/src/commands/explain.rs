@@ -1,4 +1,4 @@
-//! `ncirrus explain`: how a read would be done.
+//! `ncirrus explain`: the plan of a read.
 use super::show_size;
 use crate::CommandStatus;
 use clap::Args as ClapArgs;
@@ -6,19 +6,21 @@ use ncirrus::{Dataset, Result, Selection, Session, VarId, VariableSelect};
 use serde_json::json;
 use std::io::Write;
 
-/// Explain how selections would be read: requests, bytes, chunks, over-read, decoding.
+/// Explain how data would be read: requests, bytes, chunks, over-read, decoding.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus explain s3://bucket/sst.zarr sst              the whole variable
-  ncirrus explain sst.nc 'sst[:,9,18]'                  a point series
-  ncirrus explain sst.nc sst 'time[0:4]'                several variables, read together
-  ncirrus explain sst.nc                                all variables")]
+#[command(before_long_help = "Examples:
+  ncirrus explain s3://bucket/sst.zarr sst  the whole variable
+  ncirrus explain sst.nc 'sst[:,9,18]'      a time series at one point
+  ncirrus explain sst.nc sst 'time[0:4]'    several variables, read together
+  ncirrus explain sst.nc                    all variables")]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
     url: String,
-    /// Variables and selections: VAR or VAR[0:10:2,5,:]. Several are read together; none: all of the dataset.
+    /// Variables and selections: VAR or VAR[0:10:2,5,:] [default: all].
+    ///
+    /// Several variables are read together.
     variables: Vec<String>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

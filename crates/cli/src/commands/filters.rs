@@ -1,4 +1,4 @@
-//! `ncirrus filters`: which filters and codecs exist, and which ones a dataset needs.
+//! `ncirrus filters`: lists the available filters and codecs, or those that a dataset needs.
 use super::finish;
 use crate::CommandStatus;
 use crate::exit;
@@ -10,18 +10,20 @@ use std::path::Path;
 
 /// List the available filters and codecs, or those that a dataset needs.
 ///
-/// Filters that are not built in are loaded from HDF5 and netCDF plugins, in the directories of HDF5_PLUGIN_PATH, else
-/// of PLUGIN.PATH in ~/.ncrc, else in the default ones. Listing loads all of them.
+/// Filters that are not built in are loaded from HDF5 and netCDF plugins. The directories are those of HDF5_PLUGIN_PATH, else
+/// of PLUGIN.PATH in ~/.ncrc, else the default ones. The list requires loading all plugins.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus filters
-  HDF5_PLUGIN_PATH=/opt/plugins ncirrus filters -v
-  ncirrus filters --url data.nc")]
+#[command(before_long_help = "Examples:
+  ncirrus filters                                   all filters and codecs
+  ncirrus filters --url data.nc                     those that a dataset needs
+  HDF5_PLUGIN_PATH=/opt/plugins ncirrus filters -v  also plugin directories and ignored files")]
 pub(crate) struct Args {
-    /// Show where plugins are searched for and found, and which libraries are ignored and why.
+    /// Show the directories and files of plugins, and why libraries are ignored.
     #[arg(short, long)]
     verbose: bool,
-    /// Check the filters of each variable of this dataset; exit code 1 when one cannot be read.
+    /// Check the filters of each variable of this dataset.
+    ///
+    /// The exit code is 1 if data with one of them cannot be read.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 }

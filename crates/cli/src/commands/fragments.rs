@@ -1,4 +1,4 @@
-//! `ncirrus fragments`: the parts of aggregated variables.
+//! `ncirrus fragments`: lists the fragments of aggregated variables.
 use super::finish;
 use super::reading::ReadingOptions;
 use crate::CommandStatus;
@@ -10,22 +10,24 @@ use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 
-/// List the fragments of aggregated variables: where they are stored and which part of the variable each provides.
+/// List the fragments of aggregated variables: location, and part of the variable.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
+#[command(before_long_help = "Examples:
   ncirrus fragments sst.nca                      all fragments of all variables
   ncirrus fragments sst.nca 'sst[0:10]'          those of the first ten steps
-  ncirrus fragments --check s3://bucket/sst.nca  check that each exists and fits; exit code 1 if one does not
+  ncirrus fragments --check s3://bucket/sst.nca  check that each exists and fits
   ncirrus fragments --json sst.nca | jq '.[].places[0]'")]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
     url: String,
     /// Variable and selection: VAR or VAR[0:10:2,5,:] [default: all aggregated variables].
     variable: Option<String>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Open every fragment, many at once, and check its shape, type and units; the exit code is 1 if one does not fit.
+    /// Open every fragment and check its shape, type and units.
+    ///
+    /// Many fragments are opened at once. The exit code is 1 if one does not fit.
     #[arg(long)]
     check: bool,
     #[command(flatten)]

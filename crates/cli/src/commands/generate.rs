@@ -1,4 +1,4 @@
-//! `ncirrus generate`: a dataset from CDL text.
+//! `ncirrus generate`: makes a dataset from CDL text.
 use super::copy::KindName;
 use super::dialect::DialectName;
 use super::pipe::is_pipe;
@@ -12,37 +12,49 @@ use ncirrus_tools::{
 use std::io;
 use std::path::Path;
 
-/// Make a dataset from CDL text, such as `ncirrus dump` prints; it appears complete or not at all.
+/// Make a dataset from CDL text, such as `ncirrus dump` prints.
+///
+/// The dataset appears complete or not at all.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus generate sst.cdl sst.nc                 as the text's _Format says, else the first kind that has what it needs
-  ncirrus generate -k nczarr sst.cdl sst.zarr     NCZarr
+#[command(before_long_help = "Examples:
+  ncirrus generate sst.cdl sst.nc              the kind follows from the text
+  ncirrus generate -k nczarr sst.cdl sst.zarr  NCZarr
+  ncirrus generate --check sst.cdl             only report errors in the text
   ncirrus generate -c time/1,lat/,lon/ -F 'sst,zstd,level=5' sst.cdl sst.nc4
-  ncirrus dump a.nc | sed s/Kelvin/K/ | ncirrus generate - b.nc
-  ncirrus generate --check sst.cdl                only report what is wrong with the text")]
+  ncirrus dump a.nc | sed s/Kelvin/K/ | ncirrus generate - b.nc")]
 pub(crate) struct Args {
-    /// The text; - for standard input.
+    /// File with the text; - for standard input.
     text: String,
     /// Path or URL of the dataset.
     #[arg(required_unless_present = "check")]
     target: Option<String>,
-    /// Read the text to its end, tell what is wrong with it, and write nothing.
+    /// Report all errors in the text, and write nothing.
     #[arg(long, conflicts_with = "target")]
     check: bool,
-    /// Kind of the dataset [default: from the target's name or mode, the text's _Format, or what the text needs].
+    /// Kind: nc3, nc6, nc5, nc4, nc4c, nczarr, zarr2 or zarr3.
+    ///
+    /// Without this option the kind follows from the target's name or mode, else from `_Format` in the text. Else it is the
+    /// first kind that supports what the text contains.
     #[arg(short, long, value_enum, value_name = "KIND")]
     kind: Option<KindName>,
-    /// Dialect of NCZarr, by the readers that it is for.
+    /// Dialect of NCZarr: att (the newest), lc, uc, 2018 or plain.
+    ///
+    /// Choose it by the programs that will read the dataset.
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<DialectName>,
-    /// Store text attributes that are JSON dictionaries as JSON in Zarr, or as text [default: yes in NCZarr, as netCDF-C
-    /// does; no in plain Zarr].
+    /// Store attributes that are JSON dictionaries as JSON in Zarr.
+    ///
+    /// With `no` they are stored as text. The default is yes in NCZarr, as in netCDF-C, and no in plain Zarr.
     #[arg(long, value_name = "YES|NO", value_parser = super::yes_or_no)]
     json_attributes: Option<bool>,
-    /// Chunk shapes: DIM/LEN,... (without LEN: the whole dimension), VAR:LEN,LEN,..., VAR: (contiguous), / (no chunking).
+    /// Chunk shapes: DIM/LEN,... or VAR:LEN,LEN,...; repeatable.
+    ///
+    /// `DIM/` without a length is the whole dimension. `VAR:` without lengths is contiguous storage. `/` means no chunking.
     #[arg(short, long, value_name = "RULE")]
     chunks: Vec<String>,
-    /// Filters of individual variables: [VARS,]FILTER[|FILTER...], as `ncirrus copy` takes them; repeatable.
+    /// Filters of variables: [VARS,]FILTER[|FILTER...]; repeatable.
+    ///
+    /// `ncirrus help copy` describes the syntax.
     #[arg(short = 'F', long = "filter", value_name = "RULE")]
     filter: Vec<String>,
     #[command(flatten)]
@@ -51,7 +63,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     if args.target.as_deref().is_some_and(is_pipe) {
-        return Err(Error::invalid("generate writes no dataset to standard output: name a target"));
+        return Err(Error::invalid("a dataset cannot be generated to standard output: name a target"));
     }
     let name = name_of(&args.text);
     let input = input(&args.text, session)?;
@@ -98,7 +110,7 @@ fn options<'a>(args: &Args) -> Result<GenerateOptions<'a>> {
         .overwrite_any(args.overwrite.is_any()))
 }
 
-/// Tells where the text is longer than what it is for.
+/// Reports texts that are longer than their variable.
 pub(crate) fn print_cut(report: &GenerateReport) {
     for (path, line) in &report.cut {
         crate::message::print(format_args!(

@@ -9,16 +9,17 @@ use std::io::{self, Write};
 
 /// Summarise a dataset: dimensions, variables with shapes, chunks, filters and sizes.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
+#[command(before_long_help = "Examples:
   ncirrus info sst.nc
+  ncirrus info -a s3://bucket/sst.zarr  with attributes
   ncirrus info --json s3://bucket/sst.zarr | jq .groups[0].variables")]
 pub(crate) struct Args {
     /// Path or URL of the dataset; - for standard input.
     url: String,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Attributes too.
+    /// Print attributes, too.
     #[arg(short, long)]
     attributes: bool,
     #[command(flatten)]

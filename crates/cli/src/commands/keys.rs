@@ -9,9 +9,9 @@ use std::io::{self, Write};
 
 /// List the raw objects of a store, or print one, as netCDF-C's zmapio and ncs3 tools do.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus keys sst.zarr
-  ncirrus keys --sizes s3://bucket/sst.zarr lat
+#[command(before_long_help = "Examples:
+  ncirrus keys sst.zarr                          all objects
+  ncirrus keys --sizes s3://bucket/sst.zarr lat  those below lat, with sizes
   ncirrus keys --get lat/.zarray s3://bucket/sst.zarr | jq .shape")]
 pub(crate) struct Args {
     /// Path or URL of a dataset, directory, prefix or zip.
@@ -19,10 +19,10 @@ pub(crate) struct Args {
     /// Only objects at or below this key.
     #[arg(default_value = "")]
     prefix: String,
-    /// With their sizes in bytes.
+    /// Print sizes in bytes.
     #[arg(short, long)]
     sizes: bool,
-    /// A JSON object per line.
+    /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
     /// Write the bytes of this object to standard output instead.
@@ -48,10 +48,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     }
     let flushed = out.flush();
     if unnamed > 0 {
-        let why =
-            "have an empty part, \".\", \"..\" or a control character: they are removed with the dataset";
+        let why = "have an empty part, \".\", \"..\" or a control character: they cannot be read";
         crate::message::notes(&[format!(
-            "{unnamed} of these keys {why} that they lie below, and cannot be read"
+            "{unnamed} of these keys {why}, and are removed with the dataset that contains them"
         )]);
     }
     crate::message::notes(&keys.warnings());

@@ -7,22 +7,22 @@ use ncirrus_tools::places::{FoundDataset, ListOptions};
 use serde_json::json;
 use std::io::{self, Write};
 
-/// List datasets and their kinds under a prefix: a directory, a bucket, a zip, anything that can be listed.
+/// List the datasets in a directory, bucket or zip file, with their formats.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus ls data/
-  ncirrus ls -r -l s3://bucket/2024
+#[command(before_long_help = "Examples:
+  ncirrus ls data/                   the datasets in a directory
+  ncirrus ls -r -l s3://bucket/2024  all datasets below a prefix, with sizes
   ncirrus ls -r --json s3://bucket | jq -r 'select(.kind == \"Zarr v3\").path'")]
 pub(crate) struct Args {
     /// Path or URL of a directory, prefix, zip or dataset.
     url: String,
-    /// Descend into prefixes. Groups of datasets are never descended into.
+    /// Descend into prefixes, but not into datasets.
     #[arg(short, long)]
     recursive: bool,
     /// Show sizes.
     #[arg(short, long)]
     long: bool,
-    /// Also list what is not a dataset.
+    /// Also list files and prefixes that are not datasets.
     #[arg(short, long)]
     all: bool,
     /// Print one JSON object per line.
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
                     return finish(shown);
                 }
             }
-            // The others are listed all the same.
+            // The others are still listed.
             Err(error) => outcome = crate::hint::report(&error),
         }
     }

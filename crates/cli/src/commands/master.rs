@@ -8,24 +8,29 @@ use std::time::Duration;
 /// How a master is written.
 #[derive(Args)]
 pub(crate) struct MasterArgs {
-    /// Aggregation convention [default: cf-1.13].
+    /// Convention: cf-1.13, cfa-0.6, cfa-0.5 or cfa-0.4 [default: cf-1.13].
     #[arg(long, value_enum, value_name = "NAME")]
     convention: Option<ConventionName>,
-    /// Kind of the master [default: from its name, else netCDF-4].
+    /// Kind of the master: nc3, nc5, nc4 or nczarr.
+    ///
+    /// Without this option its name determines the kind; the default is netCDF-4.
     #[arg(long, value_enum, value_name = "KIND")]
     format: Option<MasterFormat>,
     /// Name fragments relative to the master (the default).
-    #[arg(long, group = "naming")]
+    #[arg(long, group = "naming", hide_short_help = true)]
     relative: bool,
     /// Name fragments by absolute URLs.
-    #[arg(long, group = "naming")]
+    #[arg(long, group = "naming", hide_short_help = true)]
     absolute: bool,
-    /// Write ${BASE} for the prefix URL in names, and record what it stands for (CFA-0.6).
-    #[arg(long, group = "naming", value_name = "BASE=URL")]
+    /// Write ${BASE} in place of the prefix URL in names (CFA-0.6).
+    ///
+    /// The value of ${BASE} is recorded in the master.
+    #[arg(long, group = "naming", value_name = "BASE=URL", hide_short_help = true)]
     substitute: Option<String>,
-    /// Write what most other readers understand: absolute URLs, no gaps, and what S3netCDF4, cf-python, cfdm and CFAPyX
-    /// each need.
-    #[arg(long)]
+    /// Write an aggregation that most other programs can read.
+    ///
+    /// It has absolute URLs, no gaps, and what S3netCDF4, cf-python, cfdm and CFAPyX each require.
+    #[arg(long, hide_short_help = true)]
     compat: bool,
     #[command(flatten)]
     overwrite: super::overwrite::Overwrite,

@@ -4,9 +4,11 @@ use clap::{Args, ValueEnum};
 /// Whether an existing target is replaced.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Overwrite {
-    /// Replace an existing target of the kind that is written: a dataset by `copy`, an aggregation by `aggregate` and
-    /// `split`, a reference file by `reference`. --overwrite=any replaces any dataset. Files that are not datasets, and
-    /// files that are read, are never replaced; but `copy --overwrite=any` may replace its own source.
+    /// Replace a target of the same kind; --overwrite=any: any dataset.
+    ///
+    /// `copy` and `generate` replace a dataset, `aggregate` and `split` an aggregation, `reference` a reference file. With
+    /// --overwrite=any they replace any dataset. Files that are not datasets, and files that are read, are never replaced. The
+    /// exception is `copy --overwrite=any`, which may replace its own source.
     #[arg(
         long,
         value_enum,

@@ -5,7 +5,7 @@ use ncirrus::{Dataset, MissingChunks, OpenOptions, Result, Session};
 /// Options that control how a dataset is read.
 #[derive(Args)]
 pub(crate) struct ReadingOptions {
-    /// Show an aggregation as it is stored: the descriptions of its fragments instead of their data.
+    /// Show an aggregation as it is stored: descriptions of fragments instead of their data.
     #[arg(long, help_heading = "Aggregations")]
     raw: bool,
     /// Accept aggregations that violate their convention where the meaning is clear.
@@ -22,7 +22,7 @@ impl ReadingOptions {
         Dataset::open_with(&super::pipe::source(url)?, &self.options(), session)
     }
 
-    /// The options as the library takes them.
+    /// The library's form of the options.
     pub(crate) fn options(&self) -> OpenOptions {
         OpenOptions::new()
             .raw(self.raw)
@@ -31,7 +31,7 @@ impl ReadingOptions {
     }
 }
 
-/// What fragments do that are not there.
+/// The treatment of absent fragments.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum AbsentChoice {
     /// Their elements are missing values; the first missing fragments are listed.
@@ -65,8 +65,8 @@ fn parse_pair(text: &str) -> std::result::Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Reports on standard error what is unusual about a dataset on a server, such as that it had to be read whole, or that its
-/// attributes could not be read.
+/// Reports on standard error what is unusual about a dataset on a server. For example, it had to be downloaded as a whole, or
+/// its attributes could not be read.
 pub(crate) fn print_odd(dataset: &Dataset) {
     if ncirrus::store::Url::parse(dataset.url()).is_ok_and(|url| url.is_http()) {
         crate::message::notes(&dataset.warnings());

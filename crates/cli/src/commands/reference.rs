@@ -1,4 +1,4 @@
-//! `ncirrus reference`: a Zarr dataset whose chunks are in other files.
+//! `ncirrus reference`: writes a Zarr dataset whose chunks are in other files.
 use super::pipe::{Outlet, is_pipe};
 use crate::CommandStatus;
 use clap::Args as ClapArgs;
@@ -8,28 +8,32 @@ use std::io::Write as _;
 
 /// Write a reference file (kerchunk JSON) for existing files.
 ///
-/// It lists which byte ranges of the files are the chunks of a Zarr dataset. ncirrus, fsspec with zarr-python, and xarray
-/// read it.
+/// The reference file is a Zarr dataset whose chunks are byte ranges of the files. ncirrus, fsspec with zarr-python, and
+/// xarray read it.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
+#[command(before_long_help = "Examples:
   ncirrus reference sst.nc sst.json                        one file
   ncirrus reference --axis time 2020.nc 2021.nc all.json   several, concatenated
   ncirrus reference sst.nc - | jq .refs                    to standard output
   ncirrus info all.json                                    show what it contains")]
 pub(crate) struct Args {
-    /// Files, Zarr stores or URLs, followed by the reference file; - for standard output.
+    /// Files, Zarr stores or URLs; the reference file is last, - for standard output.
     #[arg(required = true, value_names = ["FILE", "OUT"])]
     files: Vec<String>,
-    /// Dimension along which several files are concatenated, in the order given.
+    /// Dimension along which the files are concatenated, in their order.
     #[arg(long, value_name = "NAME")]
     axis: Option<String>,
-    /// Embed chunks of at most this many bytes in the reference file.
+    /// Embed chunks of at most this size.
     #[arg(long, value_name = "BYTES", default_value_t = ReferenceOptions::default().inline_threshold)]
     inline_threshold: u64,
-    /// Embed variables of at most this many bytes that cannot be referenced; larger ones are left out.
+    /// Embed variables of at most this size.
+    ///
+    /// This applies to variables that cannot be referenced. Larger ones are left out.
     #[arg(long, value_name = "BYTES", default_value_t = ReferenceOptions::default().inline_values)]
     inline_values: u64,
-    /// Name local files relative to the reference file (fsspec resolves them against the working directory).
+    /// Name local files relative to the reference file.
+    ///
+    /// fsspec resolves such names against the working directory.
     #[arg(long)]
     relative: bool,
     #[command(flatten)]
@@ -40,7 +44,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
-    let (target, sources) = args.files.split_last().ok_or_else(|| Error::invalid("no files"))?;
+    let (target, sources) =
+        args.files.split_last().ok_or_else(|| Error::invalid("there are no files to refer to"))?;
     if sources.is_empty() {
         return Err(Error::invalid(format!(
             "only {target:?} is given: name the files first and the reference file last"

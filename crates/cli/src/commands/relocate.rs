@@ -5,19 +5,19 @@ use ncirrus::{Error, Result, Session};
 use ncirrus_tools::aggregate::{Relocation, relocate};
 use std::io::Write as _;
 
-/// Change where an aggregation expects its fragments; the fragments themselves are not moved.
+/// Change the names of an aggregation's fragments; the fragments are not moved.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus relocate --prefix s3://bucket/run1 m.nca        another directory for all of them
-  ncirrus relocate --replace /old/=/new/ m.nca            another prefix
-  ncirrus relocate --relative m.nca                       so that master and fragments can be moved together
-  ncirrus relocate --absolute --dry-run m.nca             what would change")]
+#[command(before_long_help = "Examples:
+  ncirrus relocate --prefix s3://bucket/run1 m.nca  another directory for all fragments
+  ncirrus relocate --replace /old/=/new/ m.nca      another prefix
+  ncirrus relocate --relative m.nca                 master and fragments can be moved together
+  ncirrus relocate --absolute --dry-run m.nca       show what would change")]
 pub(crate) struct Args {
     /// Path or URL of the master.
     url: String,
     #[command(flatten)]
     how: RenameRule,
-    /// Only the fragments of this variable.
+    /// Change only the names of this variable's fragments.
     #[arg(short = 'V', long, value_name = "VAR")]
     variable: Option<String>,
     /// Print the names that would change, and change nothing.

@@ -9,21 +9,23 @@ use std::io::{BufRead, IsTerminal, Write};
 
 /// Remove a dataset: its own objects and nothing else.
 ///
-/// Other objects among those of a Zarr dataset are kept and listed. What will be removed is shown first, and without -y
-/// confirmation is asked for on the terminal. Anything that cannot be opened as a dataset, and a group or array inside
-/// another dataset, is refused unless --force is given. A whole bucket, the root directory, and the current directory are
-/// never removed.
+/// Other objects among those of a Zarr dataset are kept and listed. Without -y the command shows what it will remove, and
+/// requires confirmation on the terminal. Without --force it rejects addresses that cannot be opened as a dataset, and groups
+/// or arrays inside another dataset. A whole bucket, the root directory, and the current directory are never removed.
 #[derive(ClapArgs)]
+#[command(before_long_help = "Examples:
+  ncirrus rm --dry-run s3://bucket/old.zarr  list the objects that would be removed
+  ncirrus rm -y s3://bucket/old.zarr         remove them without confirmation")]
 pub(crate) struct Args {
-    /// Path or URL.
+    /// Path or URL of the dataset.
     url: String,
     /// Print what would be removed, and remove nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask for confirmation.
+    /// Remove without confirmation.
     #[arg(short = 'y', long)]
     yes: bool,
-    /// Remove it even if it is not a dataset: everything at and below the address.
+    /// Remove everything at and below the address, dataset or not.
     #[arg(long)]
     force: bool,
 }
@@ -96,8 +98,7 @@ fn around(url: &str) -> Option<String> {
 
 fn is_wanted(url: &str, keys: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
-        let message =
-            "no terminal to ask for confirmation: pass -y, or --dry-run to see what would be removed";
+        let message = "cannot ask for confirmation without a terminal: pass -y, or --dry-run to see what would be removed";
         return Err(Error::invalid(message).at_object(url));
     }
     let failed = |error: std::io::Error| Error::new(ErrorKind::Io { retryable: false }, error.to_string());

@@ -1,4 +1,4 @@
-//! `ncirrus split`: a dataset as an aggregation of many files.
+//! `ncirrus split`: divides a dataset into an aggregation of many files.
 use super::master::{MasterArgs, MasterFormat, progress_bar};
 use crate::CommandStatus;
 use clap::Args as ClapArgs;
@@ -9,35 +9,48 @@ use std::io::Write as _;
 
 /// Split a dataset into an aggregation of many files.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus split sst.nc sst.nca                            fragments of at most 50 MB in directory sst
-  ncirrus split --shape time=120,lat=90 sst.nc sst.nca    of these lengths; the last ones may be shorter
-  ncirrus split --fragments s3://bucket/sst sst.nc sst.nca  master here, fragments there
-  ncirrus split --convention cfa-0.4 --format nc3 sst.nc sst.nca
-
-Variables along dimensions are split; coordinates, bounds, scalars, variables that attributes of others name, and those of types
-that the file defines are stored in the master. Fragments are called FOLDER/MASTER.VARIABLE.0.1.nc, with their place in the array
-of fragments. A run that was killed is continued by the same command: fragments that are there are kept, the master comes last.")]
+#[command(
+    before_long_help = "Examples:
+  ncirrus split sst.nc sst.nca                              fragments of up to 50 MiB in folder sst
+  ncirrus split --shape time=120,lat=90 sst.nc sst.nca      fragments of these lengths
+  ncirrus split --fragments s3://bucket/sst sst.nc sst.nca  fragments on an object store
+  ncirrus split --convention cfa-0.4 --format nc3 sst.nc sst.nca",
+    after_long_help = "\
+Variables along dimensions are split. The master contains coordinates, bounds, scalars, variables that are named by attributes \
+of others, and variables of user-defined types. Fragments are called FOLDER/MASTER.VARIABLE.0.1.nc, with their indices in the \
+array of fragments. The last fragment along a dimension may be shorter. The same command continues a run that was killed: \
+existing fragments are kept, and the master is written last."
+)]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
     source: String,
     /// Path or URL of the master.
     target: String,
-    /// Maximum size of a fragment before compression, such as 50MB or 1G [default: 50M]; with --like-s3netcdf4 a number of
-    /// elements.
+    /// Maximum size of a fragment, such as 100M or 1G [default: 50 MiB].
+    ///
+    /// The size is that before compression. The default is 52428800 bytes. K, M and G are powers of 1024; KB, MB and GB are powers of
+    /// 1000. With --like-s3netcdf4 it is a number of elements.
     #[arg(long, value_name = "SIZE", value_parser = super::parse_size)]
     max_size: Option<usize>,
-    /// Lengths of fragments along dimensions; other dimensions are not split.
+    /// Lengths of fragments along dimensions.
+    ///
+    /// Other dimensions are not split.
     #[arg(long, value_name = "DIM=LEN,...", value_delimiter = ',')]
     shape: Vec<String>,
-    /// Directory or prefix of the fragments [default: next to the master, named after it].
+    /// Directory or prefix of the fragments.
+    ///
+    /// The default is next to the master, and named after it.
     #[arg(long, value_name = "DIR")]
     fragments: Option<String>,
-    /// Kind of the fragments [default: netCDF-4, or the master's kind if that is netCDF-3].
-    #[arg(long, value_enum, value_name = "KIND")]
+    /// Kind of the fragments: nc3, nc5, nc4 or nczarr.
+    ///
+    /// The default is netCDF-4, or the kind of the master if that is netCDF-3.
+    #[arg(long, value_enum, value_name = "KIND", hide_short_help = true)]
     fragment_format: Option<MasterFormat>,
-    /// Split exactly as S3netCDF4 does; it is an error where that would lose elements.
-    #[arg(long)]
+    /// Split exactly as S3netCDF4 does.
+    ///
+    /// If elements would be lost by that, this is an error.
+    #[arg(long, hide_short_help = true)]
     like_s3netcdf4: bool,
     #[command(flatten)]
     master: MasterArgs,

@@ -8,10 +8,12 @@ use ncirrus::{AddressProbe, Result, Session};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// Show which credentials would be used for an address, and why. No secret is shown; nothing is sent without --check.
+/// Show which credentials would be used for an address, and why.
+///
+/// Secrets are not shown. No request is sent without --check.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus whoami s3://bucket/data.zarr
+#[command(before_long_help = "Examples:
+  ncirrus whoami s3://bucket/data.zarr             endpoint, region, profile, credentials
   ncirrus whoami --check 's3://bucket/data.nc#aws.profile=lab'
   ncirrus whoami https://data.example.org/file.nc")]
 pub(crate) struct Args {
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     failure.map_or(Ok(code), Err)
 }
 
-/// Whose name would be used with an address, and why.
+/// The credentials that would be used for an address, and why.
 pub(crate) fn identity(url: &Url, session: &Session) -> Result<Vec<ReportRow>> {
     let mut rows = vec![("address", crate::message::escaped(&url.to_string()).into_owned(), None)];
     rows.extend(of_bucket(url, session)?.unwrap_or_else(|| of_others(url, session.settings())));
@@ -111,7 +113,7 @@ fn described(probe: &AddressProbe) -> String {
         AddressProbe::Object(bytes) => format!("there is an object of {bytes} bytes"),
         AddressProbe::Prefix(names) => format!("can be listed; {names} names on the first page"),
         AddressProbe::Absent => {
-            "no object of that name (prefixes were not checked); the server answers".to_owned()
+            "there is no object of that name (prefixes were not checked); the server answers".to_owned()
         }
     }
 }

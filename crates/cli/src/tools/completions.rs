@@ -1,19 +1,22 @@
-//! `ncirrus completions`: what shells need to complete the command line.
+//! `ncirrus completions`: scripts that complete the command line in shells.
 use crate::CommandStatus;
 use crate::commands::{StandardOutput, finish};
+use crate::help::HelpLength;
 use crate::tools::TOOLS;
 use clap::{Args as ClapArgs, ValueEnum};
 use clap_complete::Shell;
 use ncirrus::{Result, Session};
 use std::io::Write;
 
-/// Print a script that completes the commands and options of ncirrus and of netCDF's programs in a shell.
+/// Print a script for a shell that completes commands and options.
+///
+/// The script is for ncirrus and for netCDF's programs.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  ncirrus completions bash                    print it
-  eval \"$(ncirrus completions bash)\"          use it: in ~/.bashrc")]
+#[command(before_long_help = "Examples:
+  eval \"$(ncirrus completions bash)\"  in ~/.bashrc: complete command lines
+  ncirrus completions zsh             print the script for another shell")]
 pub(crate) struct Args {
-    /// The shell.
+    /// The shell: bash, zsh, fish or powershell.
     #[arg(value_enum)]
     shell: ShellName,
 }
@@ -36,7 +39,7 @@ pub(crate) fn run(args: &Args, _: &Session) -> Result<CommandStatus> {
     };
     // The generator does not expect writing to fail.
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut crate::command_table(), "ncirrus", &mut script);
+    clap_complete::generate(shell, &mut crate::command_table(HelpLength::Manual), "ncirrus", &mut script);
     for tool in &TOOLS {
         clap_complete::generate(shell, &mut tool.command(), tool.name, &mut script);
     }

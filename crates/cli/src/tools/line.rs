@@ -29,7 +29,7 @@ pub(crate) struct Flag {
 }
 
 impl ToolLine {
-    /// What clap read.
+    /// The command line as clap parsed it.
     pub(super) fn new(tool: &NetcdfTool, matches: &ArgMatches) -> Self {
         let mut flags = Vec::new();
         for option in tool.options {
@@ -59,10 +59,10 @@ impl ToolLine {
         self.flags.iter().rev().find(|flag| flag.letter == letter).map(|flag| flag.value.as_str())
     }
 
-    /// What `-L N` asks for: requests are logged as `NCTRACING=N` does it.
+    /// The level of `-L N`: requests are logged as with `NCTRACING=N`.
     ///
     /// # Errors
-    /// When it is no number.
+    /// If it is not a number.
     pub(super) fn trace_level(&self) -> Result<Option<u64>, ToolFailure> {
         let Some(text) = self.value('L') else { return Ok(None) };
         let level = text.parse().map_err(|_| ToolFailure::new(1, format!("invalid log level: {text}")))?;

@@ -1,6 +1,6 @@
-//! netCDF's programs by their own names: a link `ncdump` to this program is `ncdump`, and so is `ncirrus ncdump`.
+//! netCDF's programs by their own names: `ncirrus ncdump`, or a link `ncdump` to this program.
 //!
-//! Each has a table of its options, from which parsing, help, manual pages and completions come.
+//! Each has a table of its options. Parsing, help, manual pages and completions are derived from it.
 pub(crate) mod completions;
 mod line;
 pub(crate) mod link;
@@ -29,7 +29,7 @@ pub(crate) struct NetcdfTool {
     pub(crate) options: &'static [ToolOption],
     /// Lines of an example and what it does.
     pub(crate) examples: &'static str,
-    /// The exit code for options that it does not have.
+    /// The exit code for unknown options.
     pub(crate) unknown_option: u8,
     pub(crate) run: fn(&ToolLine, &Session) -> Result<CommandStatus, ToolFailure>,
 }
@@ -42,10 +42,10 @@ pub(crate) struct ToolOption {
     pub(crate) help: &'static str,
 }
 
-/// All of them, in the order of the help.
+/// All tools, in the order of the help.
 pub(crate) static TOOLS: [NetcdfTool; 4] = [ncdump::TOOL, ncgen::NCGEN, ncgen::NCGEN3, nccopy::TOOL];
 
-/// Why a tool failed: its exit code, and what it says on standard error.
+/// The failure of a tool: its exit code, and its message on standard error.
 pub(crate) struct ToolFailure {
     code: u8,
     message: String,
@@ -58,7 +58,7 @@ impl ToolFailure {
         Self { code, message: message.into(), shows_usage: false }
     }
 
-    /// A command line that the tool cannot make sense of; an empty message shows the usage alone.
+    /// An invalid command line. The usage is shown after the message; an empty message is not shown.
     pub(crate) fn usage(code: u8, message: impl Into<String>) -> Self {
         Self { shows_usage: true, ..Self::new(code, message) }
     }
@@ -91,7 +91,7 @@ impl NetcdfTool {
             .disable_version_flag(true)
             .override_usage(format!("{} [OPTION]... {}", self.name, self.operands))
             .after_help(format!("Examples:\n{}", self.examples))
-            .max_term_width(110)
+            .max_term_width(crate::help::MAX_WIDTH)
             .args(options)
             .arg(Arg::new(line::OPERANDS).hide(true).num_args(0..).action(ArgAction::Append))
     }
@@ -154,8 +154,8 @@ impl NetcdfTool {
     }
 }
 
-/// The tool that the program was called as: the last part of its name, without `.exe`. A name that begins as theirs do
-/// and is none is an error.
+/// The tool with the name that the program was called by: the last part of its path, without `.exe`. Other names that
+/// begin with `nc` are errors.
 pub(crate) enum CalledAs {
     Ncirrus,
     Tool(&'static NetcdfTool),
@@ -177,12 +177,12 @@ impl CalledAs {
     }
 }
 
-/// Says which names there are.
+/// Reports an unknown name, and the known ones.
 pub(crate) fn print_names(name: &str) -> CommandStatus {
     let _name = message::SpeakerName::set("ncirrus");
     let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     let names = names.join(", ");
-    message::print(format_args!("called as {name}, which it is not: it is ncirrus, {names}"));
+    message::print(format_args!("unknown program name {name}: the known names are ncirrus, {names}"));
     CommandStatus::from(crate::exit::USAGE)
 }
 

@@ -36,14 +36,14 @@ pub(super) const TOOL: NetcdfTool = NetcdfTool {
         ),
         flag('u', "Make unlimited dimensions fixed"),
         valued('v', "VAR,...", "All definitions, and the data of these variables"),
-        valued('V', "VAR,...", "These variables alone"),
+        valued('V', "VAR,...", "These variables only"),
         valued('g', "GROUP,...", "All definitions, and the data in these groups"),
-        valued('G', "GROUP,...", "These groups alone"),
+        valued('G', "GROUP,...", "These groups only"),
         valued('m', "SIZE", "Accepted: size of the copy buffer, with K, M, G, T or P"),
         valued('h', "SIZE", "Accepted: size of the chunk cache"),
         valued('e', "N", "Accepted: number of chunks in the cache"),
         flag('r', "Accepted: the source is read into memory first"),
-        flag('w', "Accepted: the target is kept in memory until it is whole"),
+        flag('w', "Accepted: the target is kept in memory until it is complete"),
         flag('x', "Accepted"),
         valued('L', "N", "Log requests, as NCTRACING=N does"),
     ],
@@ -53,7 +53,7 @@ pub(super) const TOOL: NetcdfTool = NetcdfTool {
     run,
 };
 
-/// What the command line asks for.
+/// The request of the command line.
 struct Request {
     options: NccopyOptions,
     source: String,
@@ -88,7 +88,7 @@ impl Request {
     }
 }
 
-/// Adds what a flag asks for.
+/// Adds the request of a flag.
 fn apply(options: NccopyOptions, flag: &Flag) -> std::result::Result<NccopyOptions, String> {
     let value = flag.value.as_str();
     let joined = |mut list: Vec<String>| {
@@ -139,7 +139,7 @@ fn apply(options: NccopyOptions, flag: &Flag) -> std::result::Result<NccopyOptio
     })
 }
 
-/// Names of kinds that ncgen takes, and nccopy does not.
+/// Names of kinds that ncgen accepts and nccopy rejects.
 const ONLY_OF_NCGEN: [&str; 3] = ["netcdf-4", "netcdf4", "cdf-5"];
 
 /// The kind that `-k` names.

@@ -12,7 +12,7 @@ pub(super) const TOOL: NetcdfTool = NetcdfTool {
     operands: "FILE",
     options: &[
         flag('c', "Header and the data of coordinate variables"),
-        flag('h', "Header only: no data; wins over -c"),
+        flag('h', "Header only, without data; overrides -c"),
         valued('v', "VAR,...", "Data of these variables only"),
         valued('g', "GROUP,...", "Data of these groups only"),
         valued('b', "c|f", "Brief comments of indices in the data, as in C or Fortran"),
@@ -32,7 +32,7 @@ pub(super) const TOOL: NetcdfTool = NetcdfTool {
         valued(
             'X',
             "p|F|m",
-            "p: no _NCProperties; F: always the type of _FillValue; m: accepted (file in memory)",
+            "p: omit _NCProperties; F: always print the type of _FillValue; m: accepted (file in memory)",
         ),
         valued('L', "N", "Log requests, as NCTRACING=N does"),
     ],
@@ -65,7 +65,7 @@ fn run(line: &ToolLine, session: &Session) -> Result<CommandStatus, ToolFailure>
     }
     let is_classic = ncirrus_tools::is_classic_model(&dataset);
     if is_classic && !options.groups.is_empty() {
-        // The reference says nothing, but fails, even for the root.
+        // netCDF-C fails without a message, even for the root.
         return Err(ToolFailure::new(1, format!("{url}: -g: the classic model has no groups")));
     }
     let options = options.classic(is_classic);
@@ -95,7 +95,7 @@ fn unopened(url: &str, error: ncirrus::Error) -> ToolFailure {
     }
 }
 
-/// What the options ask for so far.
+/// The request of the options so far.
 struct DumpRequest {
     options: PrintOptions,
     /// Of float and double.

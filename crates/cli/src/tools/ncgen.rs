@@ -13,7 +13,7 @@ use std::path::Path;
 
 pub(super) const NCGEN: NetcdfTool = NetcdfTool {
     name: "ncgen",
-    about: "Make a dataset of CDL text, with the options of netCDF's ncgen; without options check the text",
+    about: "Make a dataset from CDL text, with the options of netCDF's ncgen",
     operands: "[FILE]",
     options: OPTIONS,
     examples: "  ncgen -b a.cdl                  makes a.nc
@@ -26,7 +26,7 @@ pub(super) const NCGEN: NetcdfTool = NetcdfTool {
 
 pub(super) const NCGEN3: NetcdfTool = NetcdfTool {
     name: "ncgen3",
-    about: "Make a classic dataset of CDL text, with the options of netCDF's ncgen",
+    about: "Make a classic dataset from CDL text, with the options of netCDF's ncgen3",
     examples: "  ncgen3 -b a.cdl                 makes a.nc
   ncgen3 a.cdl                    only checks the text",
     run: |line, session| run(line, session, true),
@@ -34,7 +34,7 @@ pub(super) const NCGEN3: NetcdfTool = NetcdfTool {
 };
 
 const OPTIONS: &[ToolOption] = &[
-    flag('b', "Make a dataset; its name is that of the text with the ending .nc"),
+    flag('b', "Make a dataset with the name of the text and the ending .nc"),
     valued('o', "TARGET", "Make a dataset of this name or address"),
     valued('k', "KIND", "Kind of the dataset: nc3, nc6, nc5, nc4, nc7, or another of its names"),
     valued('v', "KIND", "The same as -k"),
@@ -46,8 +46,8 @@ const OPTIONS: &[ToolOption] = &[
     flag('1', "Accepted"),
     flag('n', "The same as -b, with the ending .cdf"),
     valued('N', "NAME", "Name of the dataset, in place of the one in the text"),
-    flag('H', "Definitions alone: no data"),
-    flag('x', "Variables without _FillValue are not filled"),
+    flag('H', "Write definitions only, without data"),
+    flag('x', "Do not fill variables without _FillValue"),
     valued('l', "LANGUAGE", "b: the same as -b; c, f77: a program that makes the dataset"),
     flag('c', "The old form of -lc"),
     flag('f', "The old form of -lf77"),
@@ -56,8 +56,8 @@ const OPTIONS: &[ToolOption] = &[
     flag('d', "Accepted: debugging output"),
     valued('D', "LEVEL", "Accepted: debugging output"),
     valued('L', "N", "Log requests, as NCTRACING=N does"),
-    flag('P', "Accepted: datasets always appear whole or not at all"),
-    valued('W', "N", "Accepted: largest variable that is written at once"),
+    flag('P', "Accepted: datasets always appear complete or not at all"),
+    valued('W', "N", "Accepted: maximum size of a variable that is written at once"),
     valued('B', "N", "Accepted: length of buffers"),
 ];
 
@@ -67,7 +67,7 @@ const TWO_INPUTS: u8 = 6;
 const UNREADABLE: u8 = 7;
 const UNKNOWN_OPTION: u8 = 8;
 
-/// What the options ask for.
+/// The request of the options.
 #[derive(Default)]
 struct GenerateRequest {
     product: Product,
@@ -83,10 +83,10 @@ struct GenerateRequest {
     main: Option<String>,
 }
 
-/// What becomes of the text.
+/// The product of the text.
 #[derive(Default, PartialEq, Eq)]
 enum Product {
-    /// Only faults are told.
+    /// Only faults are reported.
     #[default]
     Nothing,
     Dataset,
@@ -120,12 +120,12 @@ fn run(line: &ToolLine, session: &Session, is_classic: bool) -> Result<CommandSt
         Product::Dataset => {
             let target = match request.target(text) {
                 Some(target) => target,
-                // The text says its name: it is read first.
+                // The text contains its name: it is read first.
                 None => {
                     let checked = check_text(&input, &options, session).map_err(failed)?;
                     if checked.name.contains(['/', '\\']) {
                         let message =
-                            format!("the name {:?} in the text is no name of a file: use -o", checked.name);
+                            format!("the name {:?} in the text is not a file name: use -o", checked.name);
                         return Err(ToolFailure::new(1, message));
                     }
                     format!("{}{}", checked.name, request.ending.text())
@@ -150,7 +150,7 @@ fn unread(error: &ncirrus::Error, text: &str) -> ToolFailure {
     }
 }
 
-/// Tells what of the text did not become values as it stands.
+/// Reports constants of the text that were changed.
 fn print_changes(report: &GenerateReport) {
     print_cut(report);
     for note in &report.unfit {
@@ -174,7 +174,7 @@ fn program(
         "c" | "C" => ProgramLanguage::C,
         "f77" | "fortran77" | "Fortran77" | "F77" => ProgramLanguage::Fortran77,
         "j" | "java" | "Java" => {
-            let message = "the Java interface it was for no longer exists; -lc, or ncirrus generate";
+            let message = "the Java interface of netCDF no longer exists: use -lc, or ncirrus generate";
             return Err(ToolFailure::new(1, message));
         }
         other => return Err(ToolFailure::new(1, format!("output language {other} not implemented"))),
@@ -232,11 +232,11 @@ impl GenerateRequest {
             'l' if value == "b" => self.product = Product::Dataset,
             'l' => self.product = Product::Program(value.to_owned()),
             'c' => {
-                message::print("-c is deprecated: -lc is meant");
+                message::print("-c is deprecated: use -lc");
                 self.product = Product::Program("c".to_owned());
             }
             'f' => {
-                message::print("-f is deprecated: -lf77 is meant");
+                message::print("-f is deprecated: use -lf77");
                 self.product = Product::Program("f77".to_owned());
             }
             'M' => self.main = Some(value.to_owned()),
@@ -260,7 +260,7 @@ impl GenerateRequest {
             .overwrite_any(true)
     }
 
-    /// The target, unless the text says its name.
+    /// The target, unless the text contains its name.
     fn target(&self, text: &str) -> Option<String> {
         if let Some(target) = &self.target {
             return Some(target.clone());

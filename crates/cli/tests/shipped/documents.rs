@@ -274,8 +274,8 @@ fn others_read(files: &[PathBuf], is_for_all: bool) {
 #[test]
 fn every_command_has_its_help() {
     let help = run(&["help"]).out;
-    let commands =
-        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let commands = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
+    let commands = commands.take_while(|line| *line != "Options:");
     // Comments of a command continue on indented lines.
     let commands = commands.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
     let names: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();

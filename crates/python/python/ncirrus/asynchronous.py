@@ -1,4 +1,4 @@
-"""Waiting in an event loop for what the library does on its own threads."""
+"""Waiting in an event loop for work on the threads of the library."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Bridge:
     isolated = False
 
     def get(self, key: str, start: int | None, stop: int | None) -> tuple[bytes, int, int, str] | None:
-        """Bytes of an object from `start` to before `stop` (all without both; the last `-start` for a negative one),
+        """Bytes of an object from `start` to before `stop` (all bytes if neither is given, the last `-start` if it is negative),
         the offset of the first of them, the size of the whole object, and a tag of its state; `None` where there is no
         such object."""
         raise NotImplementedError
@@ -28,11 +28,11 @@ class Bridge:
         raise NotImplementedError
 
     def put(self, key: str, body: bytes, tag: str | None, absent: bool) -> str:
-        """Replaces an object, only if it has the tag or is absent where that is asked for; gives the new tag.
+        """Replaces an object and returns its new tag. With a condition, the object must have the tag, or be absent.
 
-        A condition that does not hold is a `FileExistsError`. A store that cannot look and put in one step, so that two
-        programs that ask for the same tag would both succeed, raises `NotImplementedError` for a tag: only whole chunks of
-        what is there are written then.
+        A condition that does not hold raises `FileExistsError`. A store that cannot check and put in one step, so that two
+        programs with the same tag would both succeed, raises `NotImplementedError` for a tag. Then only whole chunks of
+        existing objects are written.
         """
         raise NotImplementedError
 
@@ -62,7 +62,7 @@ def clipped(start: int | None, stop: int | None, size: int) -> tuple[int, int]:
 
 
 def refuse_tags(store: Any) -> None:
-    """The error of a store without conditions."""
+    """Returns the error of a store without conditional puts."""
     raise NotImplementedError(f"{type(store).__name__} cannot put depending on the state of what is replaced")
 
 

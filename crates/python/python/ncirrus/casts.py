@@ -71,7 +71,7 @@ def converted(array: NDArray[Any], dtype: Any, path: str) -> NDArray[Any]:
     if nulls.any():
         if not hasattr(wanted, "na_object"):
             hint = "StringDType(na_object=None) has a place for it"
-            raise InvalidError("a null string is none of StringDType()", path=path, hint=hint)
+            raise InvalidError("StringDType() has no null strings", path=path, hint=hint)
         array = np.where(nulls, np.array(wanted.na_object, dtype=object), array)
     return array.astype(wanted)
 
@@ -130,7 +130,7 @@ def _unboxed(array: NDArray[Any], dtype: np.dtype[Any], path: str) -> NDArray[An
     """Numbers out of objects: Python's integers of any size, none of which passes through a double."""
     for item in array.flat:
         if isinstance(item, bool) or not isinstance(item, (int, float, np.integer, np.floating)):
-            raise _type_error(f"{_short(item)} is no number", path, None)
+            raise _type_error(f"{_short(item)} is not a number", path, None)
     if dtype.kind not in "iu":
         return array.astype(np.float64)
     whole = [_whole(item, dtype, path) for item in array.flat]
@@ -230,7 +230,7 @@ def _characters(values: Any, path: str) -> NDArray[Any]:
     if array.dtype.kind in "UT":
         array = np.strings.encode(array, "utf-8") if hasattr(np, "strings") else np.char.encode(array, "utf-8")
     if array.dtype.kind != "S":
-        raise _type_error(f"values of type {array.dtype} are no characters", path, None)
+        raise _type_error(f"values of type {array.dtype} are not characters", path, None)
     if array.dtype.itemsize > 1:
         array = np.ascontiguousarray(array).view("S1").reshape((*array.shape, array.dtype.itemsize))
     return array.astype("S1", copy=False)
@@ -248,11 +248,11 @@ def _opaque(values: Any, dtype: np.dtype[Any], path: str) -> NDArray[Any]:
     if isinstance(values, (bytes, bytearray, memoryview)):
         values = np.frombuffer(bytes(values), dtype=np.uint8)
         if values.size != size:
-            raise _type_error(f"{values.size} bytes are no value of {size} bytes", path, None)
+            raise _type_error(f"{values.size} bytes are not a value of {size} bytes", path, None)
         return np.asarray(values.view(f"V{size}").reshape(()))
     array = np.asarray(values)
     if array.dtype.kind not in "VS" or array.dtype.itemsize != size:
-        raise _type_error(f"values of type {array.dtype} are no opaque values of {size} bytes", path, None)
+        raise _type_error(f"values of type {array.dtype} are not opaque values of {size} bytes", path, None)
     return np.ascontiguousarray(array).view(f"V{size}").reshape(array.shape)
 
 

@@ -1,4 +1,4 @@
-"""Chunks: where they lie, and boxes along their boundaries."""
+"""Chunks: their locations, and boxes along their boundaries."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _cut(axes: list[Axis], at: int, start: int, count: int) -> list[Axis]:
 
 
 def mapped_array(shape: tuple[int, ...], dtype: np.dtype[Any], folder: Any) -> NDArray[Any]:
-    """An array in a nameless file of a folder, which is gone with the array."""
+    """An array in an unnamed file of a folder; the file is removed with the array."""
     with tempfile.TemporaryFile(dir=folder, prefix="ncirrus-") as file:
         file.truncate(math.prod(shape) * dtype.itemsize)
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)

@@ -1,12 +1,12 @@
-"""What the classic kinds cannot hold: told where it is defined."""
+"""Checks that definitions can be stored in the classic kinds."""
 
 from __future__ import annotations
 
 from ncirrus._ncirrus import DatasetKind
 from ncirrus.errors import UnsupportedError
 
-_HINT = 'choose a richer kind: kind="nc5", "nc4" or "nczarr"'
-_HINT_BEYOND_CDF5 = 'choose a richer kind: kind="nc4" or "nczarr"'
+_HINT = 'choose a kind that supports it: kind="nc5", "nc4" or "nczarr"'
+_HINT_BEYOND_CDF5 = 'choose a kind that supports it: kind="nc4" or "nczarr"'
 
 
 def check_type(kind: DatasetKind, type_name: str, what: str, path: str, url: str) -> None:
@@ -19,7 +19,7 @@ def check_type(kind: DatasetKind, type_name: str, what: str, path: str, url: str
 
 
 def check_feature(kind: DatasetKind, what: str, path: str, url: str) -> None:
-    """Refuses what only netCDF-4 has."""
+    """Rejects features that only netCDF-4 has."""
     if kind.has_classic_model:
         message = f"kind {kind.name} has no {what}"
         raise UnsupportedError(message, path=path, object=url, hint=_HINT_BEYOND_CDF5)

@@ -85,6 +85,6 @@ def _plain(value: Any) -> Any:
 
 def _wrong(item: Any) -> InvalidError:
     return InvalidError(
-        f"{item!r} is no filter",
+        f"{item!r} is not a filter",
         hint='a name ("zstd,level=5"), (id, [parameters]), a dict of Zarr, or an object with get_config()',
     )

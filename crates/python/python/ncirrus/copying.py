@@ -94,7 +94,7 @@ def copy(
     storage_options: Options = None,
     **create: Any,
 ) -> CopyReport | CopyPlan:
-    """Copies a dataset to any writable kind and place. The copy appears whole or not at all.
+    """Copies a dataset to any writable kind and place. The copy appears complete or not at all.
 
     `chunks` are lengths by dimension (`None`: the whole of it) and shapes by variable, `filters` those of all variables
     (an empty list: none). `create` are further options of `ncirrus.create`.

@@ -41,7 +41,7 @@ class Block:
 def array(variable: Any, chunks: Any = None) -> Any:
     """A variable as a `dask.array.Array`.
 
-    `chunks` is whatever Dask takes, or a mapping of dimensions; without it, blocks are of as many whole stored chunks
+    `chunks` is a value that Dask accepts, or a mapping of dimensions. Without it, blocks contain as many whole stored chunks
     as Dask's `array.chunk-size` holds. Blocks along other boundaries decode the chunks on their edges once each.
     """
     import dask.array

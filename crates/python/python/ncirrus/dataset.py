@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Dataset(Group):
-    """A dataset: its root group, and the handle that keeps it open."""
+    """An open dataset: its root group and its handle."""
 
     __slots__ = (
         "__weakref__",
@@ -115,7 +115,7 @@ class Dataset(Group):
 
     @property
     def url(self) -> str:
-        """The address or path it was opened by."""
+        """The address or path that it was opened by."""
         return self._url
 
     @property
@@ -157,12 +157,12 @@ class Dataset(Group):
 
     @property
     def warnings(self) -> list[str]:
-        """What was repaired or ignored on opening, or filled in since."""
+        """Warnings: what was repaired or ignored on opening, or filled in since."""
         return list(self._opened().warnings())
 
     @property
     def tag(self) -> str | None:
-        """What tells this state of the dataset's root object from another; none where the store tells nothing, and of a
+        """Identifies the state of the dataset's root object; `None` if the store does not report it, and for a
         dataset that is being written."""
         return self._opened().tag()  # type: ignore[no-any-return]
 
@@ -172,11 +172,11 @@ class Dataset(Group):
         return self._is_closed
 
     def info(self) -> dict[str, Any]:
-        """What `ncirrus info --json` prints."""
+        """The output of `ncirrus info --json`."""
         return self._opened().info()  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Ends reading, or writing: what was written becomes true, and a new dataset appears."""
+        """Closes the dataset. What was written is published, and a new dataset appears."""
         url = self._url
         if not isinstance(url, InMemory) or self._mode != "w":
             self._end(lambda native: native.close())
@@ -188,7 +188,7 @@ class Dataset(Group):
         self._end(finish)
 
     def finish_bytes(self) -> memoryview:
-        """Ends writing a dataset that `create(None, kind)` made, and gives its bytes."""
+        """Closes a dataset that `create(None, kind)` made, and returns its bytes."""
         if self._mode != "w" or not isinstance(self._url, InMemory):
             raise InvalidError("only a dataset that was created without an address has bytes", object=self._url)
         self.close()
@@ -197,7 +197,7 @@ class Dataset(Group):
         return self._url.finished()
 
     def abort(self) -> None:
-        """Ends writing without keeping what was not synced: a new dataset does not appear."""
+        """Ends writing and discards what was not synced: a new dataset does not appear."""
         self._end(lambda native: native.abort())
 
     def _end(self, end: Any) -> None:
@@ -216,7 +216,7 @@ class Dataset(Group):
         self._open = self._handle = None
 
     def read_many(self, names: Sequence[str]) -> list[NDArray[Any]]:
-        """All values of several variables, by their paths: fetched together, in as many rounds of requests as one takes."""
+        """All values of several variables by their paths. They are fetched together, in as many rounds of requests as one variable."""
         variables = [self.variables[name] for name in names]
         wanted = [(variable._native(), everything(variable.shape).axes) for variable in variables]
         found = self._opened().read_many(wanted)
@@ -225,17 +225,17 @@ class Dataset(Group):
     def ticket(self, variables: Sequence[str | Variable] = ()) -> str:
         """A text without secrets, with which other processes join in writing chunks of this dataset (`ncirrus.join`).
 
-        For new trees (NCZarr, Zarr) and appends to them. Dimensions have the lengths that they will have, and definitions
-        do not change any more. Of `variables`, `finish` wants every chunk that holds no old data. Text and values of
-        various lengths are written by this handle alone.
+        It is for new trees (NCZarr, Zarr) and appends to them. Dimensions must have their final lengths, and definitions
+        must not change any more. `finish` requires every chunk of `variables` that contains no old data. Text and values of
+        variable length can only be written by this handle.
         """
         return str(self._opened().ticket(self._own(variables)))
 
     def hand_over(self, variables: Sequence[str | Variable] = ()) -> str:
         """As `ticket`, for a dataset that another handle finishes, in any process (`finish` with this ticket).
 
-        This handle is abandoned, and nothing of what it wrote stays: whoever finishes makes the same definitions, and
-        writes what does not come from others.
+        This handle is abandoned, and what it wrote is discarded. The finishing handle makes the same definitions, and
+        writes the chunks that do not come from others.
         """
         native = self._opened()
         ticket = str(native.hand_over(self._own(variables)))
@@ -258,10 +258,10 @@ class Dataset(Group):
         return found
 
     def finish(self, receipts: Iterable[str], ticket: str | None = None) -> None:
-        """Ends joint writing: takes over what the receipts name, and closes, so that all of it appears or nothing.
+        """Ends joint writing: takes over the chunks of the receipts and closes, so that all of it appears or nothing.
 
-        `ticket` is one that another handle handed over; without it, it is this handle's own. Receipts that are refused
-        change nothing, and it can be tried again with the right ones.
+        `ticket` is that of a handle that was handed over; the default is this handle's own. Rejected receipts
+        change nothing, and the call can be repeated with the right ones.
         """
         self._check_writable()
         receipts = [receipts] if isinstance(receipts, str) else list(receipts)
@@ -273,15 +273,15 @@ class Dataset(Group):
         self._open = self._handle = None
 
     def sync(self) -> None:
-        """Makes what was written so far durable, and visible where the dataset is changed in place."""
+        """Makes what was written so far durable, and visible if the dataset is changed in place."""
         self._check_writable()
         self._opened().sync()
 
     @contextmanager
     def edit(self) -> Iterator[Self]:
-        """Definitions that are changed within the block count together, or not at all where it ends by an exception.
+        """Applies the definitions of the block together, or none of them if the block raises an exception.
 
-        Values of variables that it defines are written after the block, for these are not stored before.
+        Write the values of new variables after the block, because they are not stored before it ends.
         """
         self._check_writable()
         native = self._opened()

@@ -36,9 +36,9 @@ class DecodedIndexer:
 class DecodedVariable:
     """A variable whose values are decoded by its attributes when they are read: `v.cf`.
 
-    `_FillValue`, `missing_value` and the valid range say which are missing, `scale_factor` and `add_offset` how packed
-    numbers are unpacked, `_Unsigned` which integers are taken for unsigned ones, and `units` and `calendar` which dates
-    times are.
+    `_FillValue`, `missing_value` and the valid range define missing values, `scale_factor` and `add_offset` how packed
+    numbers are unpacked, `_Unsigned` whether integers are read as unsigned ones, and `units` and `calendar` the dates
+    of times.
     """
 
     __slots__ = ("_variable",)
@@ -56,7 +56,7 @@ class DecodedVariable:
 
     @property
     def calendar(self) -> str | None:
-        """Calendar of the dates; none where the values are no times."""
+        """Calendar of the dates; `None` if the values are not times."""
         return self._variable._native().decoding().calendar()  # type: ignore[no-any-return]
 
     @property
@@ -82,12 +82,12 @@ class DecodedVariable:
     ) -> Any:
         """Decoded values of a selection, as a masked array; of a single element a scalar, or `numpy.ma.masked`.
 
-        Times are `datetime64[us]` where all that are selected are dates of the Gregorian calendar, else objects of
-        cftime; `times` asks for one of these, or for `"numbers"`. Numbers that are no date of the calendar are masked.
-        `out` is an array of the decoded type, whose mask is set where it is a masked one.
+        Times are `datetime64[us]` if all selected ones are dates of the Gregorian calendar, else objects of
+        cftime; `times` selects one of these, or `"numbers"`. Numbers that are not a date of the calendar are masked.
+        `out` is an array of the decoded type; the mask of a masked array is set.
         """
         if times not in ("auto", "datetime64", "cftime", "numbers"):
-            raise ValueError(f"times={times!r} is none of 'auto', 'datetime64', 'cftime', 'numbers'")
+            raise ValueError(f"times={times!r} is not 'auto', 'datetime64', 'cftime' or 'numbers'")
         variable = self._variable
         # Types that have no decoding are refused.
         decoding = variable._native().decoding()

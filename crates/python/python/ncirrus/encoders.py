@@ -104,7 +104,7 @@ class Encoder:
         return tuple(part.stop for part in self.region((0,) * len(self._shape)))
 
     def region(self, chunk: Sequence[int]) -> tuple[slice, ...]:
-        """Where a chunk lies in the variable, cut at its end."""
+        """The region of a chunk in the variable, cut at its end."""
         start, count = self._native().region([int(number) for number in chunk])
         return tuple(slice(first, first + length) for first, length in zip(start, count))
 
@@ -150,7 +150,7 @@ def write_encoded(variable: Variable, chunks: EncodedChunk | Iterable[EncodedChu
         if not isinstance(chunk, EncodedChunk):
             raise TypeError(f"{path}: an EncodedChunk is stored, not a {type(chunk).__name__}")
         if chunk.path != path:
-            raise InvalidError(f"a chunk of {chunk.path} is none of {path}", path=path, chunk=chunk.chunk)
+            raise InvalidError(f"a chunk of {chunk.path} is not a chunk of {path}", path=path, chunk=chunk.chunk)
     variable.dataset._check_writable()
     _ncirrus.write_encoded(variable._native(), [(list(chunk.chunk), chunk.body, chunk.mask) for chunk in given])
 

@@ -15,11 +15,11 @@ class NcirrusWarning(UserWarning):
 
 
 class MissingDataWarning(NcirrusWarning):
-    """Data were not there, and fill values stand in their place."""
+    """Data are missing and were replaced by fill values."""
 
 
 class Error(Exception):
-    """What the library could not do: the kind of failure, and where it arose."""
+    """An error of the library: the kind of failure, and its place."""
 
     kind: str = "error"
     message: str
@@ -68,19 +68,19 @@ class Error(Exception):
 
 
 class NotFoundError(Error, FileNotFoundError):
-    """There is no such object."""
+    """The object does not exist."""
 
     kind = "not_found"
 
 
 class MemberNotFoundError(Error, KeyError):
-    """A dataset has no such group, dimension, type, variable or attribute."""
+    """A group, dimension, type, variable or attribute does not exist in the dataset."""
 
     kind = "not_found"
 
 
 class DeniedError(Error, PermissionError):
-    """It is not allowed to read or write there."""
+    """Access was denied."""
 
     kind = "denied"
 
@@ -92,7 +92,7 @@ class IoError(Error, OSError):
 
 
 class MalformedError(Error, ValueError):
-    """Data are damaged, or not of the format that they claim."""
+    """Data are damaged, or of another format than expected."""
 
     kind = "malformed"
 
@@ -110,7 +110,7 @@ class LimitError(Error, ValueError):
 
 
 class ChangedError(Error, OSError):
-    """An object is not what it was."""
+    """An object was changed by another program."""
 
     kind = "changed"
 
@@ -122,7 +122,7 @@ class ConflictError(Error, FileExistsError):
 
 
 class MissingError(Error, LookupError):
-    """Missing data are errors by choice, and some are missing."""
+    """Data are missing, and missing data were declared an error."""
 
     kind = "missing"
 
@@ -140,7 +140,7 @@ class InterruptedError(Error, builtins.InterruptedError):
 
 
 class InternalError(Error, RuntimeError):
-    """A broken promise inside the library."""
+    """A fault in the library."""
 
     kind = "internal"
 
@@ -162,7 +162,7 @@ _CLASSES: dict[str, type[Error]] = {
     "interrupted": InterruptedError,
 }
 
-# What helps where it is known what exactly is wrong.
+# Hints for specific errors.
 _DETAIL_HINTS = {
     "is_source": "choose a target other than the source",
     "not_replaced": 'overwrite="any" replaces any dataset that is not being read',
@@ -172,7 +172,7 @@ _DETAIL_HINTS = {
     "no_dimension": "list(group.dims) has the names of dimensions; create_dimension adds one",
     "no_attribute": "list(x.attrs) has the names of attributes",
     "read_only_protocol": "write to a path, s3://, gs:// or az://; #mode=s3 marks a server with an S3 interface",
-    "beyond_classic": 'choose a richer kind: kind="nc5", "nc4" or "nczarr"',
+    "beyond_classic": 'choose a kind that supports it: kind="nc5", "nc4" or "nczarr"',
     "unknown_codec": "ncirrus.filters() lists the available filters; HDF5_PLUGIN_PATH sets the plugin directories",
     "unusable_codec": 'use other filters, such as filters="zstd", or none',
     "reserved_name": "rename_reserved=True of `ncirrus.copy` renames it in the copy",
@@ -184,12 +184,12 @@ _DETAIL_HINTS = {
     "unreachable": "check the address and the network",
 }
 
-# What helps with errors of a kind.
+# Hints for kinds of errors.
 _KIND_HINTS = {
     "not_found": "check the path; a URL needs its scheme, such as s3:// or https://",
     "denied": "check the permissions; ncirrus.whoami(url) shows which credentials are used",
-    "malformed": "the file may be truncated, or not be of the format that its name suggests",
-    "limit": "Session(memory=...) raises the budget; a size like this often means that the file is damaged",
+    "malformed": "the file may be truncated, or its format may differ from what its name suggests",
+    "limit": "Session(memory=...) raises the limit; such a size is often a sign of a damaged file",
     "changed": "another program wrote to it; open it again when that has finished",
     "internal": "this is a bug in ncirrus: please report it with the code that caused it",
 }
@@ -225,7 +225,7 @@ def of_native(
 
 
 def warn_of_filled(url: str, text: str) -> None:
-    """Warns that a read filled data in, at the line that read."""
+    """Warns at the reading line that missing data were filled in."""
     message = f"{url}: {text}"
     if sys.version_info >= (3, 12):
         warnings.warn(message, MissingDataWarning, skip_file_prefixes=(os.path.dirname(__file__),))

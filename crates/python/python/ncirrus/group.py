@@ -79,7 +79,7 @@ class Group(Mapping[str, "Variable | Group"]):
 
     @property
     def dataset(self) -> Dataset:
-        """The dataset that it is a group of."""
+        """The dataset of the group."""
         return self._dataset
 
     @property
@@ -94,7 +94,7 @@ class Group(Mapping[str, "Variable | Group"]):
 
     @property
     def parent(self) -> Group | None:
-        """The group that it is in; none for the root."""
+        """The parent group; `None` for the root."""
         handle = self._native().parent()
         return None if handle is None else self._group(handle)
 
@@ -126,7 +126,7 @@ class Group(Mapping[str, "Variable | Group"]):
 
     @property
     def fault(self) -> str | None:
-        """Why the group is damaged, if it is."""
+        """The reason why the group cannot be read; `None` if it can."""
         return self._native().fault()  # type: ignore[no-any-return]
 
     def _attributes(self) -> Mapping[str, Any]:
@@ -193,7 +193,7 @@ class Group(Mapping[str, "Variable | Group"]):
         return MemberNotFoundError(f"no {sort} {name!r}", path=path, object=self.dataset.url, hint=_HINTS[sort])
 
     def create_dimension(self, name: str, len: int | None) -> Dimension:
-        """Adds a dimension; `None` is a length that grows."""
+        """Adds a dimension; the length `None` makes it unlimited."""
         length = None if len is None else _length(name, len)
         native = self._changed()
         if length is None and any(dim.is_unlimited for dim in self.dims.values()):
@@ -213,9 +213,9 @@ class Group(Mapping[str, "Variable | Group"]):
         quantize: Mapping[str, int] | None = None,
         attrs: Mapping[str, Any] | None = None,
     ) -> Variable:
-        """Adds a variable of dimensions that can be seen from this group.
+        """Adds a variable with dimensions of this group and the groups above it.
 
-        `chunks=False` stores it in one run. `fill_value=False` leaves what is not written undefined.
+        `chunks=False` stores it contiguously. `fill_value=False` leaves elements undefined that are not written.
         """
         native = self._changed()
         names = [dims] if isinstance(dims, str) else list(dims)
@@ -237,7 +237,7 @@ class Group(Mapping[str, "Variable | Group"]):
         return Variable(self.dataset, handle.path(), handle)
 
     def create_group(self, name: str) -> Group:
-        """Adds a group; of a path such as `a/b`, those that are not there yet."""
+        """Adds a group; for a path such as `a/b`, the groups that do not exist yet."""
         native = self._changed()
         check_feature(self.dataset._known_kind, "groups", f"{self.path.rstrip('/')}/{name}", self.dataset.url)
         *above, last = name.strip("/").split("/") if name.strip("/") else [name]
@@ -247,14 +247,14 @@ class Group(Mapping[str, "Variable | Group"]):
         return self._group(native.create_group(last))
 
     def create_type(self, type: Enum | Compound | Vlen | Opaque) -> Enum | Compound | Vlen | Opaque:
-        """Adds a type, of which variables, attributes and other types may be."""
+        """Adds a type for variables, attributes and other types."""
         native = self._changed()
         check_feature(self.dataset._known_kind, "types of its own", f"{self.path.rstrip('/')}/{type.name}", self.dataset.url)
         native.create_type(type._described())
         return type
 
     def make_unlimited(self, name: str) -> None:
-        """Lets a dimension grow that had a fixed length."""
+        """Makes a fixed dimension unlimited."""
         self._changed().make_unlimited(name)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -270,20 +270,20 @@ class Group(Mapping[str, "Variable | Group"]):
         return (*self.dataset.__dask_tokenize__(), self._path)
 
     def rename(self, name: str) -> None:
-        """Gives the group another name."""
+        """Renames the group."""
         self._changed().rename(name)
         self._path = self._native().path()
 
     def rename_dimension(self, old: str, new: str) -> None:
-        """Gives a dimension another name."""
+        """Renames a dimension."""
         self._changed().rename_dimension(old, new)
 
     def rename_variable(self, old: str, new: str) -> None:
-        """Gives a variable another name."""
+        """Renames a variable."""
         self._changed().rename_variable(old, new)
 
     def remove(self, name: str) -> None:
-        """Removes a variable, a group with nothing in it, or a dimension that nothing uses."""
+        """Removes a variable, an empty group, or an unused dimension."""
         self._changed().remove(name)
 
     def _changed(self) -> Any:

@@ -1,6 +1,6 @@
-"""What notebooks show: datasets, groups, variables, plans, reports and maps of chunks, as HTML without scripts.
+"""HTML for notebooks, without scripts: datasets, groups, variables, plans, reports and maps of chunks.
 
-Everything comes from metadata that are at hand, and no page is longer than `LIMIT` bytes.
+It is made from metadata that are already in memory. A page has at most `LIMIT` bytes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ overflow-wrap:anywhere}
 
 
 def dataset(shown: Any) -> str:
-    """A dataset: where and what it is, and its groups."""
+    """A dataset: its address, its kind and its groups."""
     page = _Page()
     facts = ", ".join(f"{name} {value}" for name, value in shown.facts.items() if not name.startswith("_"))
     page.head("Dataset", shown.url, f"{shown.kind}{', ' + facts if facts else ''}, mode {shown.mode}")
@@ -63,7 +63,7 @@ def dataset(shown: Any) -> str:
 
 
 def closed(shown: Any) -> str:
-    """A dataset of which nothing can be shown without a request."""
+    """A dataset that cannot be shown without a request."""
     page = _Page()
     page.head("Dataset", shown.url, "closed" if shown.closed else "not opened yet")
     return page.finished()
@@ -87,7 +87,7 @@ def variable(shown: Any) -> str:
 
 
 def plan(shown: Mapping[str, Any]) -> str:
-    """What a read would ask for."""
+    """The requests of a read."""
     page = _Page()
     page.head("Plan", "", "")
     _nested(page, shown)

@@ -26,7 +26,7 @@ class InMemory(str):
 
     @property
     def digest(self) -> str:
-        """What tells these bytes from others, in other processes too."""
+        """Identifies these bytes, also in other processes."""
         if self._digest is None:
             self._digest = hashlib.blake2b(self.body, digest_size=16).hexdigest()
         return self._digest

@@ -16,7 +16,7 @@ _Label = tuple[str, int]
 
 
 class Selection:
-    """What an index selects.
+    """The selection of an index.
 
     The axes are read as they are, one axis of the array for each. `labels` says what axes of the result each of those
     becomes: none (an integer), itself, or several (indices of more dimensions).

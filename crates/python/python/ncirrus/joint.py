@@ -1,4 +1,4 @@
-"""Writing one dataset by several processes, without a lock: whoever makes it gives tickets, others put whole chunks."""
+"""Writing one dataset by several processes without a lock: the owner gives tickets, the others put whole chunks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class JointWriter:
         return self._handle
 
     def part(self) -> JointWriter:
-        """Another part of the same writing, with a receipt of its own: what a task writes that may be repeated elsewhere."""
+        """Another part of the same writing, with its own receipt, for a task that may be repeated in another process."""
         return JointWriter(self._native().part())
 
     @property
@@ -57,7 +57,7 @@ class JointWriter:
         return dtype_of(self._native().ty(name))
 
     def write(self, name: str, sel: Any, values: ArrayLike) -> None:
-        """Writes a box of whole chunks, which slices select; those at the variable's end are whole as far as it goes."""
+        """Writes a box of whole chunks that slices select; chunks at the end of the variable are cut there."""
         native = self._native()
         shape = self.shape(name)
         start, count = box_of(sel, shape, name)
@@ -76,7 +76,7 @@ class JointWriter:
         return self._native().fill(name, dtype)[0] if isinstance(values, np.ma.MaskedArray) else None
 
     def close(self) -> str:
-        """Ends this part; the receipt goes to whoever finishes the dataset."""
+        """Ends this part and returns the receipt, for `finish` of the dataset."""
         return self._native().close()  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:

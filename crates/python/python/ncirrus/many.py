@@ -1,4 +1,4 @@
-"""Many files as one dataset, without a copy and without a file that describes them."""
+"""Many files as one dataset, without a copy and without a master file."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def open_many(
     session: Session | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Dataset:
-    """Opens many files as one dataset, in which they follow each other along an axis.
+    """Opens many files as one dataset, joined along an axis.
 
-    Each file is looked at once. What is opened is an aggregation whose master is in memory: variables along the axis are
-    read from the files when they are indexed. It pickles with the master, so that workers open no file that they do not
-    read from. `files` are paths, URLs, wildcards and directories; the other arguments are those of `aggregate`. Without
-    `axis` the files follow each other along the dimension that is unlimited, or of time.
+    Each file is opened once. The result is an aggregation whose master is in memory: variables along the axis are
+    read from the files when they are indexed. It is pickled with the master, so that workers only open files that they
+    read. `files` are paths, URLs, wildcards and directories; the other arguments are those of `aggregate`. Without
+    `axis` the files are joined along the unlimited dimension, or that of time.
     """
     session = (session if session is not None else default_session())._with(storage_options)
     session = _with_local_fragments(session)

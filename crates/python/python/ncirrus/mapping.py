@@ -20,7 +20,7 @@ def store(
 ) -> Store:
     """The objects below an address: a folder, a prefix of a bucket, a zip file (read-only) or a folder of a web server.
 
-    With `create` a local folder that is absent is made. Keys are written and removed one by one, without regard to datasets that
+    With `create` an absent local folder is made. Keys are written and removed one by one, without regard to datasets that
     are open: to change a dataset, use `open` and `create`.
 
     Raises `NotFoundError` for a local folder that is absent, and `InvalidError` for a single file.

@@ -47,7 +47,7 @@ async def open_async(
     pin: bool = True,
     **options: Any,
 ) -> Dataset:
-    """As `open`, for reading, while the event loop goes on. Cancelling the task cancels its requests."""
+    """As `open`, for reading, without blocking the event loop. Cancelling the task cancels its requests."""
     if url is None:
         raise TypeError("an address is text, a path, bytes, a file or a store, not None")
     address, storage_options = _place(url, storage_options)
@@ -69,10 +69,10 @@ def create(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Dataset:
-    """Creates a dataset, which appears when it is closed, whole. Without an address it is a file in memory, of which
-    `finish_bytes` gives the bytes.
+    """Creates a dataset, which appears complete when it is closed. Without an address it is a file in memory;
+    `finish_bytes` returns its bytes.
 
-    `kind` is one of `nc3 nc6 nc5 nc4 nc4c nczarr zarr2 zarr3`; without, the address tells it. In memory it is `nc4` then, and
+    `kind` is one of `nc3 nc6 nc5 nc4 nc4c nczarr zarr2 zarr3`; by default the address determines it. In memory the default is `nc4`, and
     the Zarr kinds are zip files. `options` are `dialect
     array_dimensions consolidated separator header_pad zip_top_folder structures default_chunks align reserve strings
     json_attributes`.

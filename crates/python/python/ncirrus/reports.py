@@ -1,4 +1,4 @@
-"""What work on whole datasets tells of itself."""
+"""Reports of operations on whole datasets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A member that is not given, or a part of one, and why."""
+    """A member, or a part of one, that was left out, and the reason."""
 
     path: str
     reason: str
@@ -27,7 +27,7 @@ class SkippedPart:
 
 @dataclass(frozen=True)
 class CopyReport:
-    """What a copy did."""
+    """The result of a copy."""
 
     variables: int
     elements: int
@@ -40,13 +40,13 @@ class CopyReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all data and attributes of what was to be copied are in the copy."""
+        """Whether the copy has all requested data and attributes."""
         return not self.left_out and not self.skipped
 
 
 @dataclass(frozen=True)
 class VariableCopyPlan:
-    """What copying a variable will take."""
+    """The cost of copying a variable."""
 
     path: str
     shape: tuple[int, ...]
@@ -69,7 +69,7 @@ class VariableCopyPlan:
 
 @dataclass(frozen=True)
 class CopyPlan:
-    """What a copy will take."""
+    """The cost of a copy."""
 
     variables: list[VariableCopyPlan]
     left_out: list[LeftOut]
@@ -83,7 +83,7 @@ class CopyPlan:
 
 @dataclass(frozen=True)
 class AppendReport:
-    """What appending did, or would do: the dimension, its lengths before and after, and what does not fit."""
+    """The result of appending, or of a dry run: the dimension, its lengths before and after, and mismatches."""
 
     axis: str
     old_len: int
@@ -96,7 +96,7 @@ class AppendReport:
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """Something that is wrong or remarkable: `severity` is `note`, `warning` or `error`, `help` says what helps."""
+    """A fault or a note: `severity` is `note`, `warning` or `error`, `help` is a remedy."""
 
     code: str
     severity: str
@@ -110,7 +110,7 @@ class CheckFinding:
 
 @dataclass(frozen=True)
 class AbsentChunks:
-    """Chunks of a variable that were never written: how many, and the first indices of each where asked for."""
+    """Chunks of a variable that were never written: their number, and on request the first indices of each."""
 
     path: str
     count: int
@@ -119,7 +119,7 @@ class AbsentChunks:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What a check found. `digests` are SHA-256 of the values by variable, `None` where they cannot all be read."""
+    """The result of a check. `digests` are SHA-256 of the values by variable, `None` if not all of them can be read."""
 
     sound: bool
     format: str
@@ -153,7 +153,7 @@ def check_report(told: dict[str, Any]) -> CheckReport:
 
 @dataclass(frozen=True)
 class DefinitionDifference:
-    """A definition or attribute that differs; `first` or `second` is `None` where that dataset has none."""
+    """A definition or attribute that differs; `first` or `second` is `None` if that dataset does not have it."""
 
     path: str
     aspect: str
@@ -172,7 +172,7 @@ class DifferentElement:
 
 @dataclass(frozen=True)
 class VariableComparison:
-    """How the values of a variable differ; `skipped` says why they were not compared."""
+    """Differences of the values of a variable; `skipped` is the reason if they were not compared."""
 
     path: str
     same: bool
@@ -189,7 +189,7 @@ class VariableComparison:
 
 @dataclass(frozen=True)
 class ComparisonReport:
-    """What differs between two datasets."""
+    """The differences between two datasets."""
 
     same: bool
     definitions: list[DefinitionDifference]
@@ -221,7 +221,7 @@ def comparison_report(told: dict[str, Any]) -> ComparisonReport:
 
 @dataclass(frozen=True)
 class GenerateReport:
-    """What was made of a text: `cut` are variables, and lines, with more text or values than elements."""
+    """The result of generating: `cut` are variables, with lines of the text, that had more text or values than elements."""
 
     name: str
     variables: int
@@ -231,7 +231,7 @@ class GenerateReport:
 
 @dataclass(frozen=True)
 class AggregationAxis:
-    """An axis along which files follow each other: how many, and their elements."""
+    """An axis along which files are joined: the number of files, and of elements."""
 
     name: str
     files: int
@@ -240,7 +240,7 @@ class AggregationAxis:
 
 @dataclass(frozen=True)
 class AggregationReport:
-    """What aggregating files did, or would do."""
+    """The result of aggregating files, or of a dry run."""
 
     files: int
     axes: list[AggregationAxis]
@@ -253,7 +253,7 @@ class AggregationReport:
 
 @dataclass(frozen=True)
 class SplitReport:
-    """What splitting did: fragments that were written, those of an earlier run, and how each variable was cut."""
+    """The result of splitting: fragments that were written, those of an earlier run, and the division of each variable."""
 
     written: int
     kept: int
@@ -272,7 +272,7 @@ class RenamedFragment:
 
 @dataclass(frozen=True)
 class ReferenceReport:
-    """What writing references did."""
+    """The result of writing references."""
 
     variables: int
     references: int
@@ -282,7 +282,7 @@ class ReferenceReport:
 
 @dataclass(frozen=True)
 class FoundDataset:
-    """What lies at a place: its path from the place that was listed, its kind, and the bytes of an object."""
+    """A dataset or other entry of a listing: its path below the listed address, its kind, and the size of an object in bytes."""
 
     path: str
     kind: str
@@ -300,7 +300,7 @@ class Key:
 
 @dataclass(frozen=True)
 class RemovalReport:
-    """The keys that were removed, or would be, and those that stay, for they are no part of the dataset."""
+    """The keys that were removed, or would be, and those that are kept because they do not belong to the dataset."""
 
     removed: list[str]
     kept: list[str]
@@ -308,7 +308,7 @@ class RemovalReport:
 
 @dataclass(frozen=True)
 class Leftover:
-    """What a killed writer left: where, what, and for how many seconds."""
+    """Remains of a killed writer: location, description, and age in seconds."""
 
     place: str
     what: str
@@ -317,7 +317,7 @@ class Leftover:
 
 @dataclass(frozen=True)
 class CleanReport:
-    """What was removed, or would be, and how much is too young."""
+    """The remains that were removed, or would be, and the number of those that are too young."""
 
     removed: list[Leftover]
     young: int
@@ -326,7 +326,7 @@ class CleanReport:
 
 @dataclass(frozen=True)
 class Filter:
-    """A codec: its names, what can be done with it, and where it comes from."""
+    """A codec: its names, its capabilities, and its origin."""
 
     name: str
     id: int | None
@@ -339,7 +339,7 @@ class Filter:
 
 
 def left_out(told: list[dict[str, Any]]) -> list[LeftOut]:
-    """Members that are not given."""
+    """Members that were left out."""
     return [LeftOut(**row) for row in told]
 
 

@@ -133,7 +133,7 @@ class Session:
         return self._handle
 
     def statistics(self) -> dict[str, int]:
-        """What was fetched and decoded so far."""
+        """Statistics of what was fetched and decoded so far."""
         return self._native().statistics()
 
     def _with(self, storage_options: Mapping[str, Any] | None) -> Session:
@@ -214,7 +214,7 @@ def _settings(settings: Mapping[str, Any]) -> tuple[dict[str, str], str | None]:
                 flat[key] = part
     unknown = [name for name in flat if name not in _SETTINGS]
     if unknown:
-        raise InvalidError(f"there is no setting {unknown[0]!r}", hint="ncirrus.config_show() lists the settings")
+        raise InvalidError(f"unknown setting {unknown[0]!r}", hint="ncirrus.config_show() lists the settings")
     hosts = flat.get("references.hosts")
     if isinstance(hosts, (list, tuple)):
         flat["references.hosts"] = ",".join(map(str, hosts))
@@ -266,7 +266,7 @@ def _derived(session: Session, storage_options: Mapping[str, Any]) -> Session:
 
 
 def configure(**arguments: Any) -> None:
-    """Says what the default session is to be like; before it was used."""
+    """Configures the default session. It must be called before that session is used."""
     global _default, _configured
     unknown = [name for name in arguments if name not in _WORDS]
     if unknown:

@@ -16,7 +16,7 @@ def byte_count(size: int | str) -> int:
         return size
     found = _SIZE.fullmatch(size)
     if found is None:
-        raise InvalidError(f"{size!r} is no size", hint='write 512, "64M", "1.5GiB" or "50MB"')
+        raise InvalidError(f"{size!r} is not a size", hint='write 512, "64M", "1.5GiB" or "50MB"')
     number, letter, ending = found.groups()
     base = 1000 if ending is not None and ending.lower() == "b" and letter else 1024
     return int(float(number) * base ** _POWERS[letter.lower()])

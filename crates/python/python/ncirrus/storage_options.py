@@ -81,7 +81,7 @@ def settings_of(options: Mapping[str, Any]) -> tuple[dict[str, str], str | None]
             settings[_NAMES[name]] = str(value)
         elif not (name == "config_kwargs" and not value):
             raise InvalidError(
-                f"storage_options has no word {name!r}",
+                f"storage_options: unknown key {name!r}",
                 hint="key, secret, token, anon, profile, endpoint_url, region, requester_pays, account_name, ...",
             )
     return settings, whose
@@ -95,5 +95,5 @@ def _token(value: Any, settings: dict[str, str], whose: str | None) -> str | Non
     elif isinstance(value, str):
         settings["aws_session_token"] = value
     else:
-        raise InvalidError("storage_options: token is no text", hint="a session's token, a path to a JSON file, or 'anon'")
+        raise InvalidError("storage_options: token is not a text", hint="a session's token, a path to a JSON file, or 'anon'")
     return whose

@@ -258,7 +258,7 @@ def connect(url: str) -> tuple[Bridge, str]:
     number = url.partition("://")[2].partition("/")[0]
     found = _living.get(int(number))
     if found is None:
-        raise FileNotFoundError(f"{url}: the store that was read through Python is gone")
+        raise FileNotFoundError(f"{url}: the Python store of this dataset no longer exists")
     return found, _path_of(url)
 
 
@@ -280,7 +280,7 @@ def connected(factory: Callable[[str], Any], url: str) -> tuple[Bridge, str]:
         return ObstoreBridge(found), path
     if hasattr(found, "supports_consolidated_metadata"):
         return ZarrBridge(found), path
-    raise TypeError(f"the factory of {url} gave {type(found).__name__}, which is no store: {found!r}")
+    raise TypeError(f"the factory of {url} gave {type(found).__name__}, which is not a store: {found!r}")
 
 
 class FsspecBridge(Bridge):

@@ -1,4 +1,4 @@
-"""Work on whole datasets: what the command `ncirrus` does, as functions with typed reports."""
+"""Operations on whole datasets: the commands of `ncirrus`, as functions with typed reports."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def aggregate(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> AggregationReport:
-    """Makes one dataset out of many files without copying their data.
+    """Makes one dataset of many files without copying their data.
 
-    `files` are paths, URLs, wildcards and directories. `naming` says how fragments are named: relative to the master,
-    absolutely, or below a name that stands for a URL (`("BASE", "s3://bucket/run1/")`).
+    `files` are paths, URLs, wildcards and directories. `naming` is the form of fragment names: relative to the master,
+    absolute, or below a name for a URL (`("BASE", "s3://bucket/run1/")`).
     """
     options = {
         **{"axes": _names(axes), "new_axis": new_axis, "sort": sort, "compare": compare, "dry_run": dry_run},
@@ -74,7 +74,7 @@ def aggregate_add(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> AggregationReport:
-    """Adds files to an aggregation, whose present files are not opened. With `sort` they may belong anywhere."""
+    """Adds files to an aggregation; its present files are not opened. With `sort` they may be anywhere along the axis."""
     options = {"axes": _names(axes), "sort": sort, "compare": compare, "dry_run": dry_run, "add": True}
     return _aggregated(files, target, options, progress, _session(session, storage_options))
 
@@ -95,7 +95,7 @@ def append(
 ) -> AppendReport:
     """Adds the records of datasets, in the given order, to the end of a dataset.
 
-    Everything is checked before anything is written; what does not fit is in the error, or in the report of a dry run.
+    Everything is checked before anything is written. The error, or the report of a dry run, lists mismatches.
     """
     options: dict[str, Any] = {
         **{"along": along, "reorder": reorder, "skip_existing": skip_existing, "keep": keep, "dry_run": dry_run},
@@ -118,7 +118,7 @@ def check(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> CheckReport:
-    """Whether a dataset is sound: metadata, places of chunks, values with their checksums, references.
+    """Checks that a dataset is sound: metadata, locations of chunks, values with their checksums, references.
 
     `quick` leaves out the values, `cf` also checks the CF conventions, `absent` lists chunks that were never written, and
     `digest` computes a SHA-256 of the values of each variable, which is equal for equal values in any format.
@@ -147,7 +147,7 @@ def compare(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> ComparisonReport:
-    """What differs between two datasets of any kinds and places: definitions, attributes, values.
+    """Compares two datasets of any kind and place: definitions, attributes, values.
 
     Numbers are the same within any of `tolerance` (absolute), `relative` and `ulps`. `select` are parts of variables, such
     as `"sst[0:10,5,:]"`; `ignore` are attributes that do not count (`history` and `_NCProperties` if it is not given);
@@ -177,9 +177,9 @@ def generate(
     storage_options: Options = None,
     **create: Any,
 ) -> GenerateReport:
-    """Makes a dataset of CDL text: of the file with this path, or of the text itself as bytes.
+    """Makes a dataset from CDL text: a file with this path, or the text itself as bytes.
 
-    Without a target the text is only checked. The dataset appears whole or not at all; `create` are further options of
+    Without a target the text is only checked. The dataset appears complete or not at all; `create` are further options of
     `ncirrus.create`.
     """
     options = {
@@ -219,7 +219,7 @@ def split(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> SplitReport:
-    """Writes parts of a dataset's variables to files of their own, and a master that aggregates them.
+    """Writes parts of a dataset's variables to separate files, and a master that aggregates them.
 
     `shape` are lengths of fragments along dimensions, which go before `max_size`.
     """
@@ -249,8 +249,8 @@ def relocate(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> list[RenamedFragment]:
-    """Tells an aggregation that its fragments were moved: to another folder (`prefix`), below another beginning
-    (`replace=(old, new)`), or named in another way."""
+    """Changes the names of an aggregation's fragments after they were moved: another folder (`prefix`), another prefix
+    (`replace=(old, new)`), or relative or absolute names."""
     ways = [way for way in (prefix, replace, naming) if way is not None]
     if len(ways) != 1:
         raise TypeError("relocate takes one of prefix, replace and naming")
@@ -275,9 +275,9 @@ def rebuild(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> AggregationReport:
-    """Makes a lost master anew out of the fragments that `split` or S3netCDF4 wrote to a folder.
+    """Recreates a lost master from the fragments that `split` or S3netCDF4 wrote to a folder.
 
-    Its convention, scalars and unlimited dimensions are those that the fragments record, unless `convention` names another one.
+    The convention, scalars and unlimited dimensions are those that the fragments record, unless `convention` names another one.
     """
     options = {"convention": convention, "kind": kind, "naming": naming, "compat": compat, "overwrite": overwrite}
     native = _session(session, storage_options)._native()
@@ -296,7 +296,7 @@ def reference(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> ReferenceReport:
-    """Writes a file of references (kerchunk) to the chunks of datasets, which follow each other along an axis."""
+    """Writes a file of references (kerchunk) to the chunks of datasets; several datasets are joined along an axis."""
     options = {
         "axis": axis,
         "inline_threshold": inline_threshold,
@@ -317,7 +317,7 @@ def fragments(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> list[dict[str, Any]]:
-    """What a selection of an aggregated variable is put together from."""
+    """The fragments of a selection of an aggregated variable."""
     with Opened(source, _session(session, storage_options)) as dataset:
         return dataset.variables[variable].fragments(sel)
 
@@ -330,13 +330,13 @@ def explain(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> Plan:
-    """How a selection of a variable would be read: requests, bytes, chunks."""
+    """The plan of reading a selection of a variable: requests, bytes, chunks."""
     with Opened(source, _session(session, storage_options)) as dataset:
         return dataset.variables[variable].explain(sel)
 
 
 def info(source: Source, *, session: Session | None = None, storage_options: Options = None) -> dict[str, Any]:
-    """What a dataset is in short, as `ncirrus info --json` prints it."""
+    """A summary of a dataset, as `ncirrus info --json` prints it."""
     with Opened(source, _session(session, storage_options)) as dataset:
         return dataset.info()
 
@@ -357,7 +357,7 @@ def dump(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> str:
-    """A dataset in CDL, as `ncdump` prints it, or its header in NcML; what NcML has no form for is warned of."""
+    """A dataset in CDL, as `ncdump` prints it, or its header in NcML. A warning names what NcML cannot express."""
     import warnings
 
     from ncirrus.errors import NcirrusWarning
@@ -382,7 +382,7 @@ def ls(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> list[FoundDataset]:
-    """The datasets below a prefix; with `all` also what is none. Places that cannot be looked at are warned of."""
+    """The datasets below a prefix; with `all` also other entries. A warning names places that cannot be read."""
     import warnings
 
     from ncirrus.errors import NcirrusWarning
@@ -414,7 +414,7 @@ def rm(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> RemovalReport:
-    """Removes a dataset. What is none, or may be a part of another, is refused; `force` removes everything there."""
+    """Removes a dataset. Other objects, and possible parts of another dataset, are rejected; `force` removes everything there."""
     found, address = _session(session, storage_options), _address(url)
     if not force:
         _check_dataset(address, found)
@@ -461,20 +461,20 @@ def clean(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> CleanReport:
-    """Removes what killed writers left that is older than so many seconds."""
+    """Removes remains of killed writers that are older than so many seconds."""
     told = _ncirrus.clean(_address(url), float(older_than), dry_run, _session(session, storage_options)._native())
     return CleanReport([Leftover(**row) for row in told["removed"]], told["young"], told["notes"])
 
 
 def filters(*, session: Session | None = None) -> list[Filter]:
-    """The filters that can be used: built in, and of plugins."""
+    """The available filters: built in, and from plugins."""
     return [Filter(**row) for row in _ncirrus.filters((session or default_session())._native())]
 
 
 def whoami(
     url: Any, *, check: bool = False, session: Session | None = None, storage_options: Options = None
 ) -> dict[str, Any]:
-    """Which credentials would be used with an address, and why. No secret is told; nothing is sent without `check`."""
+    """The credentials that would be used for an address, and why. Secrets are not included; no request is sent without `check`."""
     told = _ncirrus.whoami(_address(url), check, _session(session, storage_options)._native())
     return told
 

@@ -29,7 +29,7 @@ _NAME_KEYS = ("enum_name", "compound_name", "vlen_name", "opaque_name")
 
 
 class Char(str):
-    """Text that is stored as NC_CHAR, where the kind tells it from NC_STRING."""
+    """Text that is stored as NC_CHAR, in kinds that distinguish it from NC_STRING."""
 
 
 class _Type:
@@ -57,7 +57,7 @@ class Enum(_Type):
         self.members: dict[str, int] = {str(key): int(value) for key, value in members.items()}
         base = np.dtype(dtype)
         if base.kind not in "iu":
-            raise InvalidError(f"the enum {name!r} is of {base}, which is no integer type")
+            raise InvalidError(f"the enum {name!r} is of {base}, which is not an integer type")
         super().__init__(name, np.dtype(base.str, metadata={"enum": dict(self.members), "enum_name": name}))
 
     def _parts(self) -> tuple[Any, ...]:
@@ -68,7 +68,7 @@ class Enum(_Type):
 
 
 class Compound(_Type):
-    """Fields with names, each of a type of its own."""
+    """Named fields, each with its own type."""
 
     def __init__(self, name: str, dtype: DTypeLike) -> None:
         given = np.dtype(dtype)
@@ -83,7 +83,7 @@ class Compound(_Type):
 
 
 class Vlen(_Type):
-    """Any number of values of a type."""
+    """Sequences of values of a type, of variable length."""
 
     def __init__(self, name: str, dtype: DTypeLike) -> None:
         self.base: np.dtype[Any] = _native(np.dtype(dtype))
@@ -97,7 +97,7 @@ class Vlen(_Type):
 
 
 class Opaque(_Type):
-    """A number of bytes without a meaning."""
+    """An opaque type: a number of bytes."""
 
     def __init__(self, name: str, size: int) -> None:
         self.size: int = int(size)

@@ -1,4 +1,4 @@
-"""Variables: metadata at once, values when indexed."""
+"""Variables: metadata are in memory, values are read when indexed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Indexer(Generic[_T]):
 
 
 class Plan(Mapping[str, Any]):
-    """What a read would ask for: requests, bytes, chunks, decoded bytes."""
+    """The plan of a read: requests, bytes, chunks, decoded bytes."""
 
     __slots__ = ("_told",)
 
@@ -76,7 +76,7 @@ class Plan(Mapping[str, Any]):
 
 
 class Variable:
-    """A variable: metadata at once, values when indexed."""
+    """A variable: metadata are in memory, values are read when indexed."""
 
     __slots__ = ("__weakref__", "_attribute_values", "_dataset", "_generation", "_handle", "_path")
 
@@ -95,7 +95,7 @@ class Variable:
         return self._handle
 
     def release(self) -> None:
-        """Gives up the handle of the extension module: the next use makes another one."""
+        """Releases the handle of the extension module; the next use makes a new one."""
         self._handle = None
 
     @property
@@ -110,7 +110,7 @@ class Variable:
 
     @property
     def dataset(self) -> Dataset:
-        """The dataset that it is a variable of."""
+        """The dataset of the variable."""
         return self._dataset
 
     @property
@@ -120,14 +120,14 @@ class Variable:
 
     @property
     def stored_dtype(self) -> np.dtype[Any] | None:
-        """The type in storage, where that says more than netCDF's: Zarr's booleans, half and complex numbers, times, and
+        """The type in storage if netCDF has no equal one: Zarr's booleans, half and complex numbers, times, and
         text of fixed length."""
         word = self._native().stored_dtype()
         return None if word is None else np.dtype(word)
 
     @property
     def type(self) -> Enum | Compound | Vlen | Opaque | None:
-        """The type of the dataset that the values are of; none for netCDF's own types."""
+        """The user-defined type of the values; `None` for netCDF's own types."""
         return type_of(self._native().ty())
 
     @property
@@ -157,13 +157,13 @@ class Variable:
 
     @property
     def chunks(self) -> tuple[int, ...] | None:
-        """Shape of chunks; none where the values lie in one run."""
+        """Shape of chunks; `None` if the values are stored contiguously."""
         chunks = self._native().storage()[1]
         return None if chunks is None else tuple(chunks)
 
     @property
     def chunk_lengths(self) -> tuple[tuple[int, ...], ...] | None:
-        """Lengths of the chunks along each axis, where they are not all of one shape."""
+        """Lengths of the chunks along each axis, if the chunks have different shapes."""
         if self._dataset.format not in ("zarr3", "nczarr3") or self.fault is not None or self._dataset.mode != "r":
             return None
         lengths = self._native().chunk_lengths()
@@ -171,7 +171,7 @@ class Variable:
 
     @property
     def storage(self) -> Literal["default", "contiguous", "compact", "chunked", "virtual"]:
-        """How the values lie in storage."""
+        """The storage layout of the values."""
         return self._native().storage()[0]  # type: ignore[no-any-return]
 
     @property
@@ -181,13 +181,13 @@ class Variable:
 
     @property
     def fill_value(self) -> Any:
-        """The fill value that the variable was given; none where it has no own one."""
+        """The fill value of the variable; `None` if none was defined."""
         fill = self._native().fill()
         return fill[0] if isinstance(fill, np.ndarray) else None
 
     @property
     def fill_mode(self) -> Literal["own", "default", "none"]:
-        """Whether elements that were never written have the variable's own fill value, its type's, or any."""
+        """The value of elements that were never written: the variable's fill value, that of its type, or undefined."""
         return self._native().fill_mode()  # type: ignore[no-any-return]
 
     @property
@@ -202,17 +202,17 @@ class Variable:
 
     @property
     def fault(self) -> str | None:
-        """Why the values cannot be read, if that is so."""
+        """The reason why the values cannot be read; `None` if they can."""
         return self._native().fault()  # type: ignore[no-any-return]
 
     @property
     def is_aggregated(self) -> bool:
-        """Whether it is put together from other variables."""
+        """Whether it is assembled from other variables."""
         return bool(self._native().is_aggregated())
 
     @property
     def stored_bytes(self) -> int | None:
-        """Bytes of the values as they are stored; none where that cannot be told cheaply."""
+        """Stored size of the values in bytes; `None` if it is not known without many requests."""
         return self._native().stored_bytes()  # type: ignore[no-any-return]
 
     def _attributes(self) -> Mapping[str, Any]:
@@ -226,12 +226,12 @@ class Variable:
 
     @property
     def cf(self) -> DecodedVariable:
-        """The values as the attributes mean them (CF): missing ones masked, packed ones unpacked, times as dates."""
+        """The values decoded by the attributes (CF): missing ones masked, packed ones unpacked, times as dates."""
         return DecodedVariable(self)
 
     @property
     def oindex(self) -> Indexer[NDArray[Any]]:
-        """Orthogonal indexing: each axis for itself."""
+        """Orthogonal indexing: each axis independently."""
         return Indexer(self, "outer")
 
     @property
@@ -297,7 +297,7 @@ class Variable:
         """Values of a selection: a new array, or `out`, which is filled in place.
 
         `dtype` is what they are cast to; `numpy.dtypes.StringDType()` gives text without an object for each. A new array
-        that is larger than the session's memory is a `numpy.memmap` of a nameless file in its cache folder.
+        that is larger than the session's memory is a `numpy.memmap` of an unnamed file in its cache folder.
         """
         selected = self._selection(sel, indexing)
         with reporting(progress, "elements") as report:
@@ -313,7 +313,7 @@ class Variable:
     async def read_async(
         self, sel: Any = ..., *, out: NDArray[Any] | None = None, indexing: Literal["numpy", "outer", "points"] = "numpy"
     ) -> NDArray[Any]:
-        """As `read`, while the event loop goes on. Cancelling the task cancels its requests."""
+        """As `read`, without blocking the event loop. Cancelling the task cancels its requests."""
         selected = self._selection(sel, indexing)
         if out is not None:
             self._check_out(out, selected.shape)
@@ -398,12 +398,12 @@ class Variable:
             raise ValueError(f"{self.path}: elements of out share memory")
 
     def write(self, sel: Any, values: ArrayLike, *, progress: Any = None) -> None:
-        """Writes values to a selection; what lies past the end of an unlimited dimension makes it grow."""
+        """Writes values to a selection. Unlimited dimensions grow if it extends beyond their end."""
         with reporting(progress, "elements") as report:
             self._write(sel, values, "numpy", report)
 
     def append(self, values: ArrayLike, axis: int = 0) -> None:
-        """Writes values along an axis, behind the last ones of this variable.
+        """Writes values along an axis, after the last ones of this variable.
 
         In netCDF-3 and netCDF-4 the axis must be unlimited; in Zarr any may grow, and becomes unlimited. The values follow what
         was stored of this variable when the dataset was opened, and what was written to it since, even if another variable has
@@ -472,20 +472,20 @@ class Variable:
                 report(done, raw.size)
 
     def encoder(self) -> Encoder:
-        """What makes stored chunks of this variable, in any process; for the shape that it has now."""
+        """An encoder of chunks of this variable, for any process. It is for the present shape of the variable."""
         from ncirrus.encoders import Encoder
 
         return Encoder._of(self)
 
     def write_encoded(self, chunks: EncodedChunk | Iterable[EncodedChunk]) -> None:
-        """Stores chunks as they are, which this variable's encoder made, here or elsewhere."""
+        """Stores chunks that the encoder of this variable made, in this or another process."""
         from ncirrus.encoders import write_encoded
 
         write_encoded(self, chunks)
 
     def grow_to(self, shape: Sequence[int]) -> None:
-        """Makes the variable at least that long along axes that grow, in Zarr along any; what nobody writes is the fill
-        value."""
+        """Makes the variable at least that long along unlimited axes, in Zarr along any axis. Elements that are not written
+        have the fill value."""
         self._dataset._check_writable()
         for axis, (length, now) in enumerate(zip(shape, self.shape)):
             if length > now:
@@ -493,18 +493,18 @@ class Variable:
         _ncirrus.grow_to(self._native(), [int(length) for length in shape])
 
     def blocks(self, max_bytes: int | str = "64M") -> Iterator[tuple[slice, ...]]:
-        """Selections of at most that many bytes, along the boundaries of chunks where these are smaller."""
+        """Selections of at most that many bytes, along the boundaries of chunks if chunks are smaller."""
         shape = self.shape
         itemsize = max(1, self.dtype.itemsize)
         return blocks(shape, self.chunks, max(1, byte_count(max_bytes) // itemsize))
 
     def explain(self, sel: Any = ...) -> Plan:
-        """How a selection would be read: requests, bytes, chunks. Finding them may take requests, data are not read."""
+        """The plan of reading a selection: requests, bytes, chunks. Locating chunks may take requests; data are not read."""
         selected = indexing.resolve(sel, self.shape)
         return Plan(self._native().plan(selected.axes))
 
     def fragments(self, sel: Any = ...) -> list[dict[str, Any]]:
-        """What a selection of an aggregated variable is put together from. Nothing is opened."""
+        """The fragments of a selection of an aggregated variable. They are not opened."""
         return self._native().fragments(indexing.resolve(sel, self.shape).axes)  # type: ignore[no-any-return]
 
     def chunk_table(self, sel: Any = ...) -> NDArray[Any]:
@@ -519,7 +519,7 @@ class Variable:
         return with_sizes(self, chunk_table(stored, selected, self.chunks, self.chunk_lengths))
 
     def dask(self, chunks: Any = None) -> Any:
-        """The variable as an array of Dask, whose blocks are whole stored chunks where `chunks` does not say otherwise."""
+        """The variable as an array of Dask. Without `chunks` its blocks are whole stored chunks."""
         from ncirrus import dask
 
         return dask.array(self, chunks)
@@ -549,7 +549,7 @@ class Variable:
         return (*self._dataset.__dask_tokenize__(), self._path)
 
     def rename(self, name: str) -> None:
-        """Gives the variable another name."""
+        """Renames the variable."""
         self._dataset._check_writable()
         self._native().rename(name)
         self._path = self._native().path()
@@ -558,7 +558,7 @@ class Variable:
 def _rule(indexing_by: str) -> Callable[[Any, Sequence[int], Sequence[int] | None], Selection]:
     rules = {"numpy": indexing.resolve, "outer": indexing.outer, "points": indexing.points}
     if indexing_by not in rules:
-        raise ValueError(f"indexing={indexing_by!r} is none of {', '.join(rules)}")
+        raise ValueError(f"indexing={indexing_by!r} is not one of {', '.join(rules)}")
     return rules[indexing_by]
 
 

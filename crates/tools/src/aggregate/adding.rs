@@ -113,7 +113,7 @@ fn without(whole: &Model, existing: &ExistingFragments, dims: &[DimId]) -> Resul
         let steps =
             at.and_then(|at| array.sizes.get(at)).is_none_or(|sizes| sizes.iter().all(|size| *size == 1));
         if is_odd || !steps {
-            let message = "files that lack a dimension can only be steps of it where it is the first dimension, with one step per fragment";
+            let message = "files without a dimension can be steps of it only if it is the first dimension, with one step per fragment";
             return Err(Error::unsupported(message).at_path(whole.variable_path(*var)));
         }
     }

@@ -133,7 +133,7 @@ fn array(shape: &[u64], tiles: &[Tile], marks: &FragmentMarks) -> Result<Fragmen
                 Some(cell(fragment, (marks, number, count), &mut array.lacking)?)
             }
             _ => {
-                return Err(Error::unsupported("some of its fragments lie in the master itself"));
+                return Err(Error::unsupported("some of its fragments are stored in the master itself"));
             }
         };
         if let Some(slot) = array.cells.get_mut(number) {
@@ -155,7 +155,7 @@ fn cell(
         }
     }
     if fragment.units.is_some() {
-        return Err(Error::unsupported("the master tells units of fragments, which are not written"));
+        return Err(Error::unsupported("the master contains units of fragments, which cannot be written"));
     }
     let variable = match fragment.variables.first() {
         Some(FragmentVariable::Path(path)) => Arc::clone(path),
@@ -170,8 +170,8 @@ fn cell(
             variable,
             format: marks.format(number, count, name),
         }),
-        [] => Err(Error::unsupported("a fragment lies in the master itself")),
-        _ => Err(Error::unsupported("a fragment has several places, which are not written")),
+        [] => Err(Error::unsupported("a fragment is stored in the master itself")),
+        _ => Err(Error::unsupported("a fragment has several locations, which cannot be written")),
     }
 }
 

@@ -214,8 +214,7 @@ impl MasterPlan {
             let name = key.trim_start_matches("${").trim_end_matches('}').to_owned();
             match form.substitutions.iter().find(|(other, _)| *other == name) {
                 Some((_, other)) if *other != value => {
-                    let message =
-                        format!("${{{name}}} stands for {value:?} in the aggregation, not for {other:?}");
+                    let message = format!("${{{name}}} is {value:?} in the aggregation, not {other:?}");
                     return Err(Error::invalid(message));
                 }
                 Some(_) => {}

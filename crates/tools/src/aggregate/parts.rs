@@ -202,7 +202,7 @@ impl FilePart {
         {
             let (second, first) = (name(types.1, model), name(types.0, &template.model));
             self.problems.push(if first == second {
-                format!("{path} is of another type {first}")
+                format!("{path} is of a different type {first}")
             } else {
                 format!("{path} is of type {second}, not {first}")
             });
@@ -217,7 +217,7 @@ impl FilePart {
             self.find_clash(number, member, template, (dataset, model, var))?;
         }
         for name in MEANING.iter().filter(|name| value(&one, name) != value(&other, name)) {
-            self.problems.push(format!("{path}:{name} is another"));
+            self.problems.push(format!("{path}:{name} differs"));
         }
         self.compare_attributes(path, &one, &other);
         if let VariableRole::Common(Some(values)) | VariableRole::Kept(Some(values)) = &member.role
@@ -227,7 +227,7 @@ impl FilePart {
             let read =
                 dataset.read_values(var, &Selection::all(&shape)).map_err(|error| error.at_path(&**path))?;
             if !same_values(values, &read) {
-                self.problems.push(format!("{path}, which does not have the axis, has different values"));
+                self.problems.push(format!("{path} does not have the axis and has different values"));
             }
         }
         Ok(())
@@ -427,7 +427,7 @@ fn brought(
         return Ok(values);
     }
     if has_other && instead.is_none() {
-        return Err(Error::invalid("it has missing values, for which the first file has no _FillValue"));
+        return Err(Error::invalid("it has missing values, but the first file has no _FillValue"));
     }
     let bring =
         |number: ExactNumber| instead.filter(|_| is_missing(number)).unwrap_or_else(|| converted(number));
@@ -439,7 +439,10 @@ fn brought(
     let double = |number: &ExactNumber| match instead {
         Some(instead) if instead.is_same(*number) => Ok(number.to_f64()),
         _ => number.exact_f64().ok_or_else(|| {
-            Error::invalid(format!("its value {number} is a number of neither type {} nor double", ty.name()))
+            Error::invalid(format!(
+                "its value {number} cannot be represented as type {} or as double",
+                ty.name()
+            ))
         }),
     };
     Ok(Values::Double(brought.iter().map(double).collect::<Result<_>>()?))

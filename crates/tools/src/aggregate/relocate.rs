@@ -131,7 +131,7 @@ impl MasterChanges {
         }
         let held = terms::names_of(model, var);
         let held = held
-            .ok_or_else(|| Error::malformed("the variable with the names of its fragments is not there"))?;
+            .ok_or_else(|| Error::malformed("the variable with the names of its fragments does not exist"))?;
         // Aggregated variables may share one variable with names.
         if self.values.contains_key(&held) {
             return Ok(());

@@ -202,7 +202,9 @@ pub(crate) fn likely_axis(model: &Model) -> Result<String> {
     let times: Vec<String> = dimensions(model).filter(is_time).filter_map(name).collect();
     match (unlimited.as_slice(), times.as_slice()) {
         ([one], _) | (_, [one]) => Ok(one.clone()),
-        _ => Err(Error::invalid("cannot tell along which dimension to join the files: name it with --axis")),
+        _ => Err(Error::invalid(
+            "the dimension along which to join the files is not clear: name it with --axis",
+        )),
     }
 }
 

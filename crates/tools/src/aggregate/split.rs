@@ -337,7 +337,8 @@ fn check_lengths(source: &Dataset, options: &SplitOptions<'_>) -> Result<()> {
     match options.shape.keys().find(|name| !names.contains(name.as_str())) {
         Some(name) => {
             let there: Vec<&str> = names.into_iter().collect();
-            let message = format!("there is no dimension {name:?}, but {}", there.join(", "));
+            let message =
+                format!("dimension {name:?} does not exist; the dimensions are {}", there.join(", "));
             Err(Error::not_found(message).at_object(source.url()))
         }
         None => Ok(()),

@@ -123,7 +123,7 @@ impl AggregationWriter {
             return Err(Error::invalid(message).at_path(path));
         }
         if model.variable(var).is_some_and(|variable| matches!(variable.ty, ncirrus::TypeRef::User(_))) {
-            let message = "fragments hold numbers, characters and strings, and not types of the dataset";
+            let message = "fragments contain numbers, characters and strings, not user-defined types";
             return Err(Error::unsupported(message).at_path(path));
         }
         self.add(var, GrowingVariable::new(dims, storage));

@@ -30,14 +30,15 @@ impl KnownAxis {
         let values = match coordinate {
             Some(var) => ExactNumber::all(&ours.read_values(var, &Selection::all(&model.shape(var)))?),
             None if options.skip_existing => {
-                let message = format!("{} has no coordinate that tells which records exist", report.axis);
+                let message =
+                    format!("{} has no coordinate that identifies the existing records", report.axis);
                 return Err(Error::invalid(message).at_object(ours.url()));
             }
             None => {
                 let axis = &report.axis;
-                report.notes.push(format!(
-                    "{axis} has no coordinate: whether records are there already was not checked"
-                ));
+                report
+                    .notes
+                    .push(format!("{axis} has no coordinate: whether records exist already was not checked"));
                 Vec::new()
             }
         };
@@ -73,7 +74,7 @@ impl KnownAxis {
             let old = added.iter().take_while(is_old).count();
             let strange = added.iter().take(old).find(|value| !self.values.contains(value));
             if let Some(value) = strange {
-                report.findings.push(format!("{url}: {path} {value} lies between those that are there"));
+                report.findings.push(format!("{url}: {path} {value} is between the existing ones"));
                 return Ok(0);
             }
             first = old;
@@ -82,10 +83,10 @@ impl KnownAxis {
         let mut last = self.values.last().copied();
         for (at, value) in added.iter().enumerate().skip(first) {
             if let Some(last) = last.filter(|last| !follows(*value, *last)) {
-                let there = if self.values.contains(value) { ", and is there already" } else { "" };
+                let there = if self.values.contains(value) { ", and exists already" } else { "" };
                 let falling = if falls { " on a falling axis" } else { "" };
                 report.findings.push(format!(
-                    "{url}: {path} does not go on: [{at}] is {value}, which follows {last}{falling}{there} (in the target's units)"
+                    "{url}: {path} does not continue: [{at}] is {value}, which follows {last}{falling}{there} (in the target's units)"
                 ));
                 return Ok(first as u64);
             }

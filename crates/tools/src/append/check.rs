@@ -219,7 +219,7 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
             Some(order) if self.options.reorder => {
                 self.report
                     .notes
-                    .push(format!("{}: brought {path} to the target's order", self.theirs.url()));
+                    .push(format!("{}: {path} was brought to the target's order", self.theirs.url()));
                 self.orders.insert(their_dim, order);
             }
             Some(_) => self.find(format!(
@@ -335,7 +335,7 @@ impl<'a, 'b> SourceCheck<'a, 'b> {
                 .all(crate::VariableComparison::is_same)
         };
         if !is_same {
-            self.find(format!("{path}, which has no record, has other values; --keep keeps the target's"));
+            self.find(format!("{path} has no records and has other values; --keep keeps the target's"));
         }
         Ok(())
     }

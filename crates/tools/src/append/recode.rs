@@ -92,7 +92,7 @@ impl Meaning {
             if !is_missing && !self.is_near(*given, *number) {
                 let came = self.units.as_ref().map_or(*number, |(_, back)| back.reals().apply(*number));
                 return Err(format!(
-                    "{given} cannot be stored exactly as {} with the target's packing and units: it would come back as {came}",
+                    "{given} cannot be stored exactly as {} with the target's packing and units: it would be read as {came}",
                     self.to.stored_type().name()
                 ));
             }
@@ -209,7 +209,7 @@ impl Meaning {
         if is_plain && from.stored_type() == to.stored_type() && from.mask() == to.mask() {
             Ok(values)
         } else {
-            Err("integers of 64 bits that a double does not hold cannot be converted".to_owned())
+            Err("64-bit integers that a double cannot represent cannot be converted".to_owned())
         }
     }
 

@@ -163,7 +163,7 @@ fn records_given_twice_are_refused_or_skipped() {
     let target = Made::new(&[0.0, 6.0], 0);
     let message = refused(&target, &Made::new(&[6.0, 12.0], 2), &AppendOptions::new());
     assert!(
-        message.contains("/time does not go on: [0] is 6, which follows 6, and is there already"),
+        message.contains("/time does not continue: [0] is 6, which follows 6, and exists already"),
         "{message}"
     );
     let skipping = AppendOptions::new().skip_existing(true);

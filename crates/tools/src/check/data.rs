@@ -240,5 +240,5 @@ fn number_len(variable: &Variable) -> Option<usize> {
 }
 
 fn joined(thread: std::thread::ScopedJoinHandle<'_, Result<BlockValues>>) -> Result<BlockValues> {
-    thread.join().unwrap_or_else(|_| Err(Error::internal("a thread that reads a block ended by a panic")))
+    thread.join().unwrap_or_else(|_| Err(Error::internal("a thread that reads a block panicked")))
 }

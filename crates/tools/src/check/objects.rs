@@ -125,8 +125,9 @@ impl StoredObjects {
     /// Reports objects that belong to no member.
     pub(super) fn check_unnamed(&self, model: &Model, findings: &mut Findings) {
         if self.is_too_many {
-            let message =
-                format!("of more than {MAX_KEYS} objects it is not known whether each belongs to a member");
+            let message = format!(
+                "the dataset has more than {MAX_KEYS} objects: whether each belongs to a member was not checked"
+            );
             findings.note(FindingCode::LimitReached, Severity::Warning, "/", message);
         }
         let damaged: Vec<String> = damaged_members(model);
@@ -138,7 +139,7 @@ impl StoredObjects {
             if METADATA.contains(&name) && is_of_member(model, key) || of_damaged {
                 continue;
             }
-            let message = "the object belongs to no member of the dataset";
+            let message = "the object does not belong to a member of the dataset";
             findings.note(FindingCode::ObjectUnnamed, Severity::Warning, key.as_str(), message);
         }
     }

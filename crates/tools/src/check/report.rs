@@ -114,13 +114,13 @@ macro_rules! codes {
 
 codes! {
     /// The dataset cannot be opened because it is damaged.
-    DatasetUnreadable = "dataset-unreadable", "restore it: its metadata are damaged, or it is none of the known formats";
+    DatasetUnreadable = "dataset-unreadable", "restore it: its metadata are damaged, or its format is not known";
     /// A group, variable or attribute is damaged and left out.
     MemberDamaged = "member-damaged", "restore the metadata of this member; the rest of the dataset can be copied";
     /// A member is of a type or has a filter that is not supported.
     MemberUnsupported = "member-unsupported", "read it with a program that knows its type or filter, or add a plugin";
     /// Something was repaired or ignored on opening.
-    Repaired = "repaired", "a copy by `ncirrus copy` has it in order";
+    Repaired = "repaired", "`ncirrus copy` writes a copy without this fault";
     /// The shape of a variable contradicts its dimensions.
     ShapeContradicted = "shape-contradicted", "correct the dimension or the shape in the metadata";
     /// A variable refers to a dimension that does not exist.
@@ -140,17 +140,17 @@ codes! {
     /// A checksum is wrong.
     ChecksumWrong = "checksum-wrong", "bytes changed after they were written: restore them; `ncirrus copy --skip-damaged` saves the rest";
     /// Values need a filter or type that is not supported.
-    DataUnsupported = "data-unsupported", "add a plugin for the filter (`ncirrus filters` lists what is known)";
+    DataUnsupported = "data-unsupported", "add a plugin for the filter (`ncirrus filters` lists the available ones)";
     /// Values need more than the limits allow.
     LimitReached = "limit-reached", "check with more `--memory`; the stored number may be damaged";
     /// Something refers to an object that does not exist.
     ReferenceBroken = "reference-broken", "put the object where the reference points, or correct the reference";
     /// A fragment of an aggregation is absent or does not fit.
-    FragmentFaulty = "fragment-faulty", "restore the fragment, or tell where it is: `ncirrus relocate`";
+    FragmentFaulty = "fragment-faulty", "restore the fragment, or change its location with `ncirrus relocate`";
     /// An object in the dataset that belongs to none of its members.
-    ObjectUnnamed = "object-unnamed", "remove it if no other program needs it; `ncirrus clean` removes what killed writers left";
+    ObjectUnnamed = "object-unnamed", "remove it if no other program needs it; `ncirrus clean` removes remains of interrupted writers";
     /// Chunks that were never written.
-    ChunksAbsent = "chunks-absent", "nothing, if these parts were never written: their elements are fill values";
+    ChunksAbsent = "chunks-absent", "no action is needed if these parts were never written: their elements are fill values";
     /// Units that are not known.
     CfUnits = "cf-units", "use units of UDUNITS";
     /// A calendar that CF does not have, or a date that the calendar does not have.

@@ -72,7 +72,8 @@ impl StorageCheck<'_> {
         let grain = lens.filter(|lens| lens.len() == shape.len()).unwrap_or_else(|| vec![1; shape.len()]);
         let whole = region_starts(&ncirrus::Region::all(&shape), &grain).count();
         if whole > MAX_CHUNKS {
-            let message = format!("{whole} chunks are more than the {MAX_CHUNKS} that are located");
+            let message =
+                format!("the variable has {whole} chunks, more than the {MAX_CHUNKS} that are checked");
             self.findings.note(FindingCode::LimitReached, Severity::Warning, path, message);
             return Ok(());
         }

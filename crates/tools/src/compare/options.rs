@@ -189,7 +189,9 @@ impl CompareOptions {
     fn check_tolerances(&self) -> Result<()> {
         let bad = |number: Option<f64>| number.filter(|number| number.is_nan() || *number < 0.0);
         match bad(self.tolerance).or(bad(self.relative)) {
-            Some(number) => Err(Error::invalid(format!("a tolerance is a number from 0 on, not {number}"))),
+            Some(number) => {
+                Err(Error::invalid(format!("a tolerance must be a number of at least 0, not {number}")))
+            }
             None => Ok(()),
         }
     }

@@ -275,7 +275,7 @@ fn read_both<'a>(
 }
 
 fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
-    thread.join().unwrap_or_else(|_| Err(Error::internal("a thread that reads a block ended by a panic")))
+    thread.join().unwrap_or_else(|_| Err(Error::internal("a thread that reads a block panicked")))
 }
 
 /// The index in the variable of the `at`-th element of a block.

@@ -39,8 +39,7 @@ pub(super) fn fit(
         let taken: Vec<String> = known.iter().filter(is_taken).cloned().collect();
         for name in taken {
             if !renames {
-                let message =
-                    format!("attribute {name:?}: the format of the copy keeps this name for itself");
+                let message = format!("attribute {name:?}: the format of the copy reserves this name");
                 return Err(refused(message, &path));
             }
             let new = free_name(&name, &mut known, |name| attributes.is_taken(name))?;

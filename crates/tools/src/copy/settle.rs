@@ -78,7 +78,7 @@ fn unread(writer: &DatasetWriter) -> Vec<String> {
         let (first, more) = (variables.first().cloned().unwrap_or_default(), variables.len() - 1);
         let others = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!(
-            "{first}{others}: zarr-python does not have codec {codec}, and cannot read what is stored with it"
+            "{first}{others}: zarr-python does not have codec {codec}, and cannot read data that is stored with it"
         )
     };
     of_codecs.into_iter().map(reported).collect()

@@ -162,9 +162,9 @@ impl SeenStrings {
         let padded = byte_len.saturating_mul(self.count);
         let is_waste = limit.is_none() && padded > PADDED && padded / WASTE > self.bytes + self.count;
         Ok(if self.has_nul {
-            Err("a string holds NUL, which ends strings of a fixed length".to_owned())
+            Err("a string contains NUL, which ends strings of a fixed length".to_owned())
         } else if self.has_null && self.has_empty {
-            Err("some strings are null and some empty, which are the same with a fixed length".to_owned())
+            Err("some strings are null and some are empty, which are equal with a fixed length".to_owned())
         } else if is_waste {
             Err(format!(
                 "each would take as many bytes as the longest, {longest} (--strings fixed={longest})"

@@ -30,7 +30,7 @@ impl TextInput {
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
-            return Err(Error::invalid("a folder is no CDL text").at_object(path.display()));
+            return Err(Error::invalid("a folder is not a CDL text").at_object(path.display()));
         }
         if !metadata.is_file() {
             return Self::from_reader(file, session).map_err(|error| error.at_object(path.display()));

@@ -90,7 +90,7 @@ impl FilterSpecs {
         let names = self.specs.iter().flat_map(|spec| spec.variables.iter().flatten());
         names
             .filter(|name| model.variable_at(name).is_none())
-            .map(|name| format!("filters for {name} have no effect: there is no such variable"))
+            .map(|name| format!("filters for {name} have no effect: the variable does not exist"))
             .collect()
     }
 }

@@ -74,7 +74,7 @@ impl ReferenceDraft {
         session: &Session,
     ) -> Result<Self> {
         let models = inputs.iter().map(|input| input.dataset.model()).collect::<Result<Vec<_>>>()?;
-        let first = models.first().ok_or_else(|| Error::invalid("no files to refer to"))?;
+        let first = models.first().ok_or_else(|| Error::invalid("there are no files to refer to"))?;
         let left_out = inputs.first().map_or(Ok(Vec::new()), |input| input.dataset.left_out())?;
         let mut draft = Self { model: Model::new(), variables: Vec::new(), left_out };
         let mut drawing = DraftInProgress {
@@ -278,7 +278,7 @@ impl DraftInProgress<'_> {
             let source = dataset.engine().wait(dataset.reader()?.source(var));
             let source = source.map_err(|error| error.at_path(path))?;
             if let Layout::Query { .. } = source.layout {
-                let message = "a server computes the values: there are no bytes to refer to";
+                let message = "the values are computed by a server: they have no stored bytes to refer to";
                 return Err(Error::unsupported(message).at_object(self.url(input)).at_path(path));
             }
             let chunks = dataset.stored_chunks(var, &Selection::all(&shape))?;
@@ -329,7 +329,7 @@ fn chunk_of(
         return Err(format!("{} stores it in a shape other than its dimensions", url(odd.input)));
     }
     let lens: Vec<u64> = parts.iter().filter_map(|part| part.shape.get(axis?).copied()).collect();
-    let element = first.source.stored.byte_len().ok_or("elements of no fixed size")?;
+    let element = first.source.stored.byte_len().ok_or("its elements do not have a fixed size")?;
     match &first.source.layout {
         Layout::Grid { grid: ChunkGrid::Regular(chunk), edge: EdgeChunks::Full, codecs, .. } => {
             for (number, part) in parts.iter().enumerate() {

@@ -66,7 +66,7 @@ impl ZarrSkeleton {
 /// Whether the chunks of the files are those of the dataset; otherwise why not.
 async fn check(variable: &JointVariable, dataset: &Dataset) -> std::result::Result<(), String> {
     let Some(chunk) = &variable.chunk else { return Err(variable.reason.clone()) };
-    let there = dataset.model().variable_at(&variable.path).ok_or("Zarr cannot hold it")?;
+    let there = dataset.model().variable_at(&variable.path).ok_or("Zarr cannot store it")?;
     let there = dataset.source(there).await.map_err(|error| error.to_string())?;
     let Layout::Grid { grid: ChunkGrid::Regular(shape), edge: EdgeChunks::Full, codecs, .. } = &there.layout
     else {

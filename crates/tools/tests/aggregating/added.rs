@@ -196,7 +196,7 @@ fn what_does_not_fit_is_refused_as_at_once_and_the_master_stays() {
     for (file, sort, reported) in [
         (bench.field("a.nc", 0..3), false, "a.nc lies before"),
         (bench.field("x.nc", 5..8), true, "overlaps"),
-        (odd, false, "/height, which does not have the axis, has different values"),
+        (odd, false, "/height does not have the axis and has different values"),
     ] {
         let options = AggregateOptions::new().sort(sort);
         let prepared = PreparedAggregation::adding(&target, &[file], &options, &bench.session).unwrap();

@@ -109,11 +109,11 @@ fn what_does_not_fit_is_named_before_anything_is_written() {
         (|dataset| text(&dataset.variable("time").unwrap(), "calendar", "noleap"), "of calendar noleap"),
         (
             |dataset| text(&dataset.variable("tas").unwrap(), "standard_name", "other"),
-            "standard_name is another",
+            "standard_name differs",
         ),
         (
             |dataset| dataset.variable("lat").unwrap().write_all(&[-30.0, 1.0, 30.0]).unwrap(),
-            "/lat, which does not",
+            "/lat does not have the axis",
         ),
         (|dataset| dataset.variable("height").unwrap().rename("other").unwrap(), "no variable /height"),
         (|dataset| dataset.variable("time").unwrap().write_all(&[2.0, 3.0, 4.0, 5.0]).unwrap(), "overlaps"),
@@ -261,7 +261,7 @@ fn variables_of_types_that_a_file_defines_are_stored_in_the_master() {
     let odd = [files[0].clone(), file("odd.nc", 3..5, 2)];
     let prepared = PreparedAggregation::of(&odd, &AggregateOptions::default(), &bench.session).unwrap();
     let reported = &prepared.report().problems;
-    assert!(reported[0].contains("odd.nc: /flag is of another type answer"), "{reported:?}");
+    assert!(reported[0].contains("odd.nc: /flag is of a different type answer"), "{reported:?}");
     let target = join(&bench, &files[..1], &AggregateOptions::default(), "m.nca");
     let prepared =
         PreparedAggregation::adding(&target, &files[1..], &AggregateOptions::default(), &bench.session)

@@ -1,6 +1,6 @@
 """netCDF4-python's API: `import ncirrus.netCDF4 as netCDF4`.
 
-Names, results and exceptions are those of netCDF4-python 1.7.5.1 over netCDF-C 4.10.1; the differences stand in
+Names, results and exceptions are those of netCDF4-python 1.7.5.1 over netCDF-C 4.10.1; the differences are in
 `docs/python/netcdf4.md`.
 """
 

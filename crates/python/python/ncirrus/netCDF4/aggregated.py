@@ -10,7 +10,7 @@ from ncirrus.netCDF4.several_files import Parts, _Dimension, _Variable
 
 
 class MFDataset(Dataset):
-    """Files whose variables continue along one dimension; the first one, or `master_file`, says the rest."""
+    """Files whose variables continue along one dimension. Everything else is read from the first file, or `master_file`."""
 
     __slots__ = ("_cdf", "_cdfRecVar", "_cdfVLen", "_files", "_master")
     _own: frozenset[str] = Dataset._own | frozenset(__slots__)

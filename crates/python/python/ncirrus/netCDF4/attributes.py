@@ -28,7 +28,7 @@ _LIMITS = ("valid_min", "valid_max", "valid_range", "missing_value")
 
 
 class Attributed:
-    """A group or variable: what is no attribute of the object is one of the file."""
+    """A group or variable. Names that are not attributes of the Python object are attributes of the file."""
 
     __slots__ = ()
     # Names of the attributes of the object itself.
@@ -83,7 +83,7 @@ class Attributed:
         return list(self._stored())
 
     def getncattr(self, name: str, encoding: str = "utf-8") -> Any:
-        """An attribute of the file. Raises `AttributeError` where it is not there."""
+        """An attribute of the file. Raises `AttributeError` if it does not exist."""
         stored = self._stored()
         if name not in stored:
             known = self._told_of_file(name)

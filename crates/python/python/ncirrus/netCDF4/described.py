@@ -22,7 +22,7 @@ _QUANTIZED = {
 
 
 class DescribedVariable(Attributed):
-    """What is known of a variable without its values."""
+    """The description of a variable, without its values."""
 
     __slots__ = ()
 
@@ -130,7 +130,7 @@ class DescribedVariable(Attributed):
         return None
 
     def endian(self) -> str:
-        """Byte order in storage; of a variable that was just made, as it was asked for."""
+        """Byte order in storage; for a variable that was just made, the requested one."""
         if self._is_native or not self._place.model.startswith("NETCDF4") or not self._isprimitive:
             return "native"
         told = str(self._owner().endian)

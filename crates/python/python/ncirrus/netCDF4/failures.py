@@ -35,7 +35,7 @@ class LibraryError(_Worded, RuntimeError):
 
 
 class MissingAttributeError(_Worded, AttributeError):
-    """An attribute that is not there, or cannot be changed."""
+    """An attribute does not exist, or cannot be changed."""
 
     kind = "attribute"
 
@@ -50,7 +50,7 @@ class OpeningError(Error, OSError):
 
 
 class AbsentFileError(OpeningError, FileNotFoundError):
-    """There is no such file."""
+    """The file does not exist."""
 
     kind = "not_found"
 

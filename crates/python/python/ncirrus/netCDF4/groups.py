@@ -169,7 +169,7 @@ class _Members(Switches):
         return self._place.name
 
     def sync(self) -> None:
-        """Makes true what was written so far; a new file appears."""
+        """Publishes what was written so far; a new file appears."""
         self._place.sync()
 
     def set_fill_on(self) -> None:
@@ -183,7 +183,7 @@ class _Members(Switches):
         self._place.is_filled = False
 
     def createDimension(self, dimname: str, size: int | Dimension | None = None) -> Dimension:
-        """A new dimension; without a size, or with 0, one that grows."""
+        """Creates a dimension; without a size, or with 0, it is unlimited."""
         made = self._Dimension(self, dimname, len(size) if isinstance(size, Dimension) else size)
         self.dimensions[dimname] = made
         return made
@@ -220,7 +220,7 @@ class _Members(Switches):
         return made
 
     def createGroup(self, groupname: str) -> Any:
-        """A new group, or the one that is there; those of its path are created."""
+        """Creates a group and the groups of its path, or returns the existing one."""
         group: Any = self
         for name in filter(None, posixpath.normpath(groupname).split("/")):
             if name not in group.groups:
@@ -229,7 +229,7 @@ class _Members(Switches):
         return group
 
     def createCompoundType(self, datatype: Any, datatype_name: str) -> CompoundType:
-        """A new compound type, whose fields are those of a dtype."""
+        """Creates a compound type with the fields of a dtype."""
         self.cmptypes[datatype_name] = CompoundType(self, datatype, datatype_name)
         return self.cmptypes[datatype_name]
 
@@ -276,7 +276,7 @@ class _Members(Switches):
         members[new]._name = new
 
     def get_variables_by_attributes(self, **kwargs: Any) -> list[Variable]:
-        """Variables whose attributes are what is given, or fulfil the functions that are given."""
+        """Variables whose attributes are equal to the given values, or satisfy the given functions."""
 
         def fits(variable: Variable) -> bool:
             found = ((getattr(variable, name, None), wanted) for name, wanted in kwargs.items())
@@ -304,7 +304,7 @@ class _Members(Switches):
         return Dataset(target, mode=mode)
 
     def tocdl(self, coordvars: bool = False, data: bool = False, outfile: Any = None) -> str | None:
-        """The dataset as text: definitions, with coordinates or all values where these are asked for."""
+        """The dataset as CDL text: definitions, and on request the values of coordinates or all values."""
         self.sync()
         text = ncirrus.dump(
             self._place.dataset, data="all" if data else "coordinates" if coordvars else "none", special=True
@@ -401,7 +401,7 @@ class Dataset(_Members):
         self._fill(place, None, place.dataset, bool(keepweakref), bool(auto_complex))
 
     def close(self) -> Any:
-        """Publishes what was written; of a file in memory, gives the bytes."""
+        """Publishes what was written; for a file in memory, returns the bytes."""
         return self._place.close()
 
     def __enter__(self) -> Dataset:

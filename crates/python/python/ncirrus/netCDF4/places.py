@@ -148,7 +148,7 @@ class Place:
         self.check_writable()
 
     def sync(self) -> None:
-        """Makes true what was written so far. A new file appears, and is changed in place from then on."""
+        """Publishes what was written so far. A new file appears, and is changed in place from then on."""
         self.check_open()
         if self.mode == "r" or self._is_in_memory:
             return

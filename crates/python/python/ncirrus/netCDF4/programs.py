@@ -14,7 +14,7 @@ _Copy = Callable[..., None]
 
 
 def ncinfo(open: _Open) -> None:
-    """Prints what a file, or one of its groups, variables or dimensions, is."""
+    """Prints the description of a file, or of one of its groups, variables or dimensions."""
     options, names = _parsed("hv:g:d:", ["help", "group=", "variable=", "dimension="], _NCINFO)
     if not names:
         _misused("You need to pass netcdf filename!\n.", _NCINFO)
@@ -107,14 +107,14 @@ def _print_usage(usage: str) -> None:
 
 
 _NCINFO = """
-Tells what is in a netCDF file.
+Prints the contents of a netCDF file.
 
 usage: {name} [-h] [-g GROUP] [-v VARIABLE] [-d DIMENSION] FILE
 
   -h, --help                  prints this
-  -g, --group=GROUP           of this group, a path such as a/b, instead of the root
-  -v, --variable=VARIABLE     of this variable
-  -d, --dimension=DIMENSION   of this dimension
+  -g, --group=GROUP           prints this group, a path such as a/b, instead of the root
+  -v, --variable=VARIABLE     prints this variable
+  -d, --dimension=DIMENSION   prints this dimension
 
 """
 
@@ -124,10 +124,10 @@ Copies a netCDF-4 file of the classic model to a netCDF-3 file.
 usage: {name} [-h] [-o] [--quiet=0|1] [--format=FORMAT] [--chunk=N] SOURCE TARGET
 
   -h, --help        prints this
-  -o                replaces the target; without, one that exists is an error
+  -o                replaces an existing target (default: it is an error)
   --quiet=0|1       1: prints nothing
   --format=FORMAT   NETCDF3_64BIT (default) or NETCDF3_CLASSIC
-  --chunk=N         records that are copied at a time: 10 without, 0 for all
+  --chunk=N         number of records that are copied at a time, 0 for all (default 10)
 
 """
 
@@ -137,17 +137,17 @@ Copies a netCDF-3 file to a compressed netCDF-4 file, and unpacks its packed var
 usage: {name} [-h] [-o] [OPTIONS] SOURCE TARGET
 
   -h, --help                prints this
-  -o                        replaces the target; without, one that exists is an error
-  --vars=A,B,...            copies these variables, and those of dimensions; without, all
+  -o                        replaces an existing target (default: it is an error)
+  --vars=A,B,...            copies these variables and coordinate variables (default: all)
   --classic=0|1             1 (default): NETCDF4_CLASSIC, 0: NETCDF4
   --zlib=0|1                compresses (default 1)
-  --complevel=1-9           how much (default 6)
-  --shuffle=0|1             shuffles bytes before (default 1)
+  --complevel=1-9           level of compression (default 6)
+  --shuffle=0|1             shuffles bytes before compressing (default 1)
   --fletcher32=0|1          adds checksums (default 0)
   --unpackshort=0|1         variables with scale_factor and add_offset become floats (default 1)
   --quantize=A=N,B=M,...    rounds variables to N decimal digits: 2 to hundredths, -2 to hundreds
   --quiet=0|1               1: prints nothing
-  --chunk=N                 records that are copied at a time: 1000 without, 0 for all
-  --istart=N, --istop=N     copies records from one up to the other (default 0 and -1, all)
+  --chunk=N                 number of records that are copied at a time, 0 for all (default 1000)
+  --istart=N, --istop=N     copies records from istart up to istop (default 0 and -1: all)
 
 """

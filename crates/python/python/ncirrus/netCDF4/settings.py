@@ -43,7 +43,7 @@ def changed_cache(
 ) -> tuple[int, int, float]:
     """A chunk cache with the settings that are given; what is `None` stays.
 
-    Raises `RuntimeError` for a preemption that is not from 0 to 1, and `OverflowError` for what is no size.
+    Raises `RuntimeError` for a preemption that is not from 0 to 1, and `OverflowError` for an invalid size.
     """
     new = (
         old[0] if size is None else _size(size),
@@ -57,7 +57,7 @@ def changed_cache(
 
 
 def get_alignment() -> tuple[int, int]:
-    """The threshold in bytes from which on data of new netCDF-4 files are aligned, and to what multiple."""
+    """The alignment of data in new netCDF-4 files: the minimum size in bytes, and the multiple."""
     return _alignment
 
 

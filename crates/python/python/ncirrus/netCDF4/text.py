@@ -33,7 +33,7 @@ def stringtochar(a: NDArray[Any], encoding: str | None = None, n_strlen: int | N
     Texts of dtype `U` are encoded, in UTF-8 unless `encoding` names another; bytes of dtype `S` are checked to be ASCII.
     `n_strlen` is the number of bytes of an element unless given; shorter texts are padded with NULs, longer ones cut.
 
-    Raises `ValueError` for an array of another dtype, and `UnicodeError` for what the encoding lacks.
+    Raises `ValueError` for an array of another dtype, and `UnicodeError` for characters that the encoding lacks.
     """
     kind = a.dtype.kind
     if kind not in ["S", "U"]:

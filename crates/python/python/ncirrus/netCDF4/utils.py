@@ -113,7 +113,7 @@ def _nc4tonc3(
 
 
 def ncinfo() -> None:
-    """The program that prints what a file is."""
+    """The program that prints the description of a file."""
     from ncirrus.netCDF4 import Dataset, programs
 
     programs.ncinfo(Dataset)

@@ -222,7 +222,7 @@ class Variable(DescribedVariable):
         self._keep(_use_get_vars=bool(use_nc_get_vars))
 
     def set_collective(self, value: bool) -> None:
-        """Of parallel files, which there are none of: does nothing."""
+        """Has no effect: parallel files are not supported."""
 
     def _decoding(self) -> Decoding:
         flags = (self.mask, self.scale, self.always_mask)

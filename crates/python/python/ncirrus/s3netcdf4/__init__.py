@@ -1,6 +1,6 @@
 """S3netCDF4's API: ``from ncirrus.s3netcdf4 import s3Dataset``; its tools are ``python -m ncirrus.s3netcdf4.tools NAME ARGS``.
 
-The classes are those of `ncirrus.netCDF4`, with variables that may lie in sub-arrays (docs/python/s3netcdf4.md).
+The classes are those of `ncirrus.netCDF4`, with variables that may be stored in sub-arrays (docs/python/s3netcdf4.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Such a class derives from `io.BufferedIOBase`. `cls(uri, credentials, mode)` is an object, with the mode `r` or `w`;
 `connect()`, where it has one, is called first. It is used by `seek`, `tell`, `read`, `write` and `close`; its size is what
-`getsize()` tells, or where `seek(0, 2)` ends. An object that is not there is a `FileNotFoundError`. `glob()`, where it has
+`getsize()` tells, or where `seek(0, 2)` ends. An absent object raises `FileNotFoundError`. `glob()`, where it has
 one, gives the names of all objects that begin with the uri, and `remove()` removes the object.
 """
 
@@ -22,12 +22,12 @@ SCHEME = "s3backend"
 
 
 def register_backend(name: str, cls: type[io.BufferedIOBase]) -> None:
-    """Has hosts of the configuration whose `backend` is `name` read and written through a class.
+    """Registers a class that reads and writes hosts of the configuration whose `backend` is `name`.
 
     Raises `APIException` for a class that does not derive from `io.BufferedIOBase`.
     """
     if not isinstance(cls, type) or not issubclass(cls, io.BufferedIOBase):
-        raise APIException(f"the backend {name!r} is no class that derives from io.BufferedIOBase")
+        raise APIException(f"the backend {name!r} is not a class that derives from io.BufferedIOBase")
     _registered[name] = cls
 
 

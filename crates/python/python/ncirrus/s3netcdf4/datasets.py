@@ -1,4 +1,4 @@
-"""Datasets and groups as S3netCDF4's: those of netCDF4-python, with variables that lie in sub-arrays."""
+"""Datasets and groups as S3netCDF4's: those of netCDF4-python, with variables that are stored in sub-arrays."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ class _S3Members(_Members):
         axis_type: str = "U",
         metadata: Mapping[str, Any] = {},  # noqa: B006
     ) -> s3Dimension:
-        """A new dimension; without a size one that grows. `axis_type` is one of `T Z Y X N`, or `U` where it follows
+        """Creates a dimension; without a size it is unlimited. `axis_type` is one of `T Z Y X N`, or `U` if it follows
         from the coordinate variable or the name; `metadata` are attributes of the coordinate variable."""
         if axis_type not in _AXES:
-            raise CFADimensionError(f"axis_type={axis_type!r} is none of {', '.join(_AXES)}", path=dimname)
+            raise CFADimensionError(f"axis_type={axis_type!r} is not one of {', '.join(_AXES)}", path=dimname)
         length = len(size) if isinstance(size, Dimension) else size
         made = s3Dimension(self, dimname, length, axis_type, metadata)
         self.dimensions[dimname] = made
@@ -106,8 +106,9 @@ class _S3Members(_Members):
         subarray_shape: Any = None,
         max_subarray_size: Any = 0,
     ) -> s3Variable:
-        """A new variable. In a CFA dataset one with dimensions, unless it is the coordinate of one of them, lies in
-        sub-arrays of the shape `subarray_shape`, else of at most `max_subarray_size`: bytes, `"50MB"` without."""
+        """Creates a variable. In a CFA dataset a variable with dimensions is stored in sub-arrays, unless it is the coordinate
+        of one of them. Sub-arrays have the shape `subarray_shape`, else at most `max_subarray_size` bytes; the default, 0, is
+        50 MiB (52428800 bytes)."""
         words: dict[str, Any] = {word: value for word, value in locals().items() if word in KEYWORDS}
         *above, name = (part for part in str(varname).strip("/").split("/") if part != ".")
         group = self.createGroup("/".join(above)) if above else self
@@ -122,7 +123,7 @@ class s3Dataset(_S3Members, Dataset):
 
     `format` of a new one is `DEFAULT` or `CFA4` (a netCDF-4 master), `CFA3` (a netCDF-3 one), or one of netCDF4-python's
     for a plain file; `cfa_version` is `0.4`, `0.5`, `0.6` or `cf-1.13`. Besides `session` and `storage_options`,
-    `subarray_path` is where sub-arrays lie, and `like_s3netcdf4` gives what programs of S3netCDF4 did.
+    `subarray_path` is the folder or prefix of the sub-arrays, and `like_s3netcdf4` selects the behaviour of S3netCDF4.
     """
 
     __slots__ = ()
@@ -231,7 +232,7 @@ def _raise_absent(name: str) -> None:
 def _absent(name: str) -> Error:
     from ncirrus.errors import NotFoundError
 
-    return NotFoundError("there is no such dataset", object=name)
+    return NotFoundError("the dataset does not exist", object=name)
 
 
 def _told_of_host(found: configuration.Configuration, name: str, make: Callable[[], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Sub-arrays that several processes write: what these need is pickled, the master is written last by the one that began."""
+"""Sub-arrays that several processes write. A description is pickled for them; the first process writes the master last."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ncirrus.s3netcdf4.views import Partition
 class SubArrays:
     """How sub-arrays of a variable are written, by any process: a picklable description of the variable.
 
-    `write` makes a sub-array whole: it appears when it is complete, and one that is written again is replaced. What
-    it returns is what `s3Variable.partitions_written` takes.
+    `write` makes a whole sub-array: it appears when it is complete, and replaces an existing one. Pass its
+    result to `s3Variable.partitions_written`.
     """
 
     path: str

@@ -43,12 +43,12 @@ _Tool = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], None]]
 
 
 def _agg(name: str) -> _Tool:
-    parser = argparse.ArgumentParser(name, description="Makes one dataset of many files, whose data stay where they are.")
+    parser = argparse.ArgumentParser(name, description="Makes one dataset of many files; their data are not copied.")
     parser.add_argument("output", help="the dataset that is made")
     parser.add_argument("path", help="a folder, a prefix of a bucket, or names with wildcards")
-    parser.add_argument("--axis", default="time", help="the dimension along which the files follow another (time)")
+    parser.add_argument("--axis", default="time", help="the dimension along which the files are joined (default: time)")
     _add_version(parser)
-    parser.add_argument("--common_date", help="not needed: times are converted to the reference date of the first file")
+    parser.add_argument("--common_date", help="ignored: times are always converted to the reference date of the first file")
     return parser, _run_agg
 
 
@@ -65,14 +65,14 @@ def _run_agg(options: argparse.Namespace) -> None:
 
 
 def _split(name: str) -> _Tool:
-    parser = argparse.ArgumentParser(name, description="Splits a dataset into sub-array files and a dataset of them.")
+    parser = argparse.ArgumentParser(name, description="Splits a dataset into sub-array files and a master dataset.")
     parser.add_argument("output", help="the dataset that is made")
     parser.add_argument("input", help="the dataset that is split")
-    parser.add_argument("--subarray_path", help="folder or prefix of the sub-arrays (next to the output, named after it)")
-    parser.add_argument("--subarray_shape", help='lengths of sub-arrays, "[a,b,c]", of variables with as many dimensions')
-    parser.add_argument("--subarray_size", help="largest size of a sub-array in bytes, such as 50MB (50MB)")
+    parser.add_argument("--subarray_path", help="folder or prefix of the sub-arrays (default: next to the output, named after it)")
+    parser.add_argument("--subarray_shape", help='lengths of sub-arrays, "[a,b,c]", for variables with that number of dimensions')
+    parser.add_argument("--subarray_size", help="maximum size of a sub-array in bytes, such as 100MB or 1GiB (default: 50 MiB, 52428800)")
     parser.add_argument(
-        "--like_s3netcdf4", action="store_true", help="splits as S3netCDF4 does: --subarray_size counts elements"
+        "--like_s3netcdf4", action="store_true", help="split as S3netCDF4 does; --subarray_size is a number of elements"
     )
     _add_version(parser)
     return parser, _run_split
@@ -106,7 +106,7 @@ def _lengths(source: Any, text: str) -> dict[str, int]:
     except json.JSONDecodeError:
         lengths = None
     if not isinstance(lengths, list) or not all(type(length) is int and length > 0 for length in lengths):
-        raise ncirrus.InvalidError(f"--subarray_shape {text!r} is no list of positive integers such as [12,1,73,144]")
+        raise ncirrus.InvalidError(f"--subarray_shape {text!r} is not a list of positive integers such as [12,1,73,144]")
     found: dict[str, int] = {}
     for variable in _variables_of(source):
         if variable.ndim != len(lengths) or variable.dims == (variable.name,):
@@ -127,12 +127,12 @@ def _variables_of(group: Any) -> Any:
 
 
 def _info(name: str) -> _Tool:
-    parser = argparse.ArgumentParser(name, description="Prints what a dataset has, and where its sub-arrays are.")
+    parser = argparse.ArgumentParser(name, description="Prints the contents of a dataset and the locations of its sub-arrays.")
     parser.add_argument("input")
     parser.add_argument("--group", default="all", help="all, or the name of one")
     parser.add_argument("--variable", default="all", help="all, none, or the name of one")
     parser.add_argument("--partition", default="none", help='all, none, or the indices of one, "i,j,k"')
-    parser.add_argument("--metadata", action="store_true", help="with the shape and dimensions of partition matrices")
+    parser.add_argument("--metadata", action="store_true", help="also print the shape and dimensions of partition matrices")
     return parser, _run_info
 
 
@@ -153,9 +153,9 @@ def _run_info(options: argparse.Namespace) -> None:
 
 
 def _mv(name: str) -> _Tool:
-    parser = argparse.ArgumentParser(name, description="Tells a dataset that its sub-arrays were moved. Nothing is moved.")
+    parser = argparse.ArgumentParser(name, description="Changes the locations of sub-arrays in a dataset after they were moved; the files are not moved.")
     parser.add_argument("input")
-    parser.add_argument("--prefix", required=True, help="the folder or prefix where they are now; their names are kept")
+    parser.add_argument("--prefix", required=True, help="the present folder or prefix of the sub-arrays; their names are kept")
     parser.add_argument("--group", default="all", help="all, or the name of one")
     parser.add_argument("--variable", default="all", help="all, or the name of one")
     return parser, _run_mv
@@ -176,7 +176,7 @@ def _run_mv(options: argparse.Namespace) -> None:
 
 
 def _add_version(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cfa_version", default="0.5", choices=["0.4", "0.5", "0.6", "cf-1.13"], help="0.5 without")
+    parser.add_argument("--cfa_version", default="0.5", choices=["0.4", "0.5", "0.6", "cf-1.13"], help="version of CFA, or cf-1.13 (default: 0.5)")
 
 
 def _convention(options: argparse.Namespace) -> Any:

@@ -1,4 +1,4 @@
-"""Variables and dimensions as S3netCDF4's: those of netCDF4-python, whose values may lie in sub-arrays."""
+"""Variables and dimensions as S3netCDF4's: those of netCDF4-python, whose values may be stored in sub-arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AXES = ("T", "Z", "Y", "X", "N", "U")
 
 
 class s3Dimension(Dimension):
-    """A dimension, which is of a kind: `T Z Y X N`, or `U` where nobody said."""
+    """A dimension with an axis type: `T Z Y X N`, or `U` if it is not known."""
 
     __slots__ = ("_axis_type", "_metadata")
 
@@ -56,7 +56,7 @@ class s3Dimension(Dimension):
 
     @property
     def axis_type(self) -> str:
-        """Its kind: as it was said, else by the attribute `axis` of its coordinate variable, else by its name
+        """Its axis type: as given at creation, else by the attribute `axis` of its coordinate variable, else by its name
         (docs/spec/cfa.md 7.2)."""
         if self._axis_type != "U":
             return self._axis_type
@@ -68,7 +68,7 @@ class s3Dimension(Dimension):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What was said of it at its creation, or the attributes of its coordinate variable."""
+        """The metadata given at its creation, or the attributes of its coordinate variable."""
         coordinate = self._grp.variables.get(self._name)
         return {**self._metadata, **(coordinate._dictionary() if coordinate is not None else {})}
 
@@ -87,7 +87,7 @@ def _named(name: str) -> str:
 
 
 class s3Variable(Variable):
-    """A variable. One that is aggregated has its values in sub-arrays, which appear when they are first written."""
+    """A variable. The values of an aggregated one are in sub-arrays, which appear when they are first written."""
 
     __slots__ = ()
 
@@ -254,7 +254,7 @@ class s3Variable(Variable):
         return CFAVariable(self)
 
     def subarrays(self) -> SubArrays:
-        """What other processes need to write sub-arrays of this variable; it can be pickled."""
+        """A picklable description with which other processes write sub-arrays of this variable."""
         if not isinstance(self._owner(), Field):
             raise CFAVariableError(f"variable {self._name} has no sub-arrays that are written", path=self._name)
         return subarrays_of(self)
@@ -262,7 +262,7 @@ class s3Variable(Variable):
     def partitions_written(self, partitions: Iterable[Partition | Sequence[int]]) -> None:
         """Takes over sub-arrays that other processes wrote: partitions, or their indices.
 
-        Raises `CFAPartitionError` where one is none of this variable's.
+        Raises `CFAPartitionError` for a partition of another variable.
         """
         self._place.check_writable()
         owner, place = self._owner(), self._place
@@ -337,7 +337,7 @@ def _size(size: Any) -> Any:
     try:
         return int(size)
     except (TypeError, ValueError):
-        raise CFASubArrayError(f"max_subarray_size={size!r} is no size") from None
+        raise CFASubArrayError(f"max_subarray_size={size!r} is not a size") from None
 
 
 def _with_axes(variable: Variable, elem: Any) -> Any:

@@ -21,7 +21,7 @@ def check_append_dim(job: Any, dataset: xr.Dataset) -> None:
     if job.existing and dim not in stored:
         raise ValueError(f"append_dim={dim!r} does not match any existing dataset dimensions {stored}")
     if dim not in dataset.dims:
-        raise ValueError(f"append_dim={dim!r} is no dimension of the dataset to append: {dict(dataset.sizes)}")
+        raise ValueError(f"append_dim={dim!r} is not a dimension of the dataset to append: {dict(dataset.sizes)}")
 
 
 def let_grow(job: Any) -> None:
@@ -48,7 +48,7 @@ def settled_region(job: Any, dataset: xr.Dataset) -> tuple[xr.Dataset, dict[Any,
     settled = {}
     for dim, part in region.items():
         if dim not in dataset.dims:
-            raise ValueError(f"region names {dim!r}, which is no dimension of the dataset: {list(dataset.dims)}")
+            raise ValueError(f"region names {dim!r}, which is not a dimension of the dataset: {list(dataset.dims)}")
         if isinstance(part, str) and part == "auto":
             part = _found_by_coordinate(job, dataset, dim)
         if not isinstance(part, slice):
@@ -81,7 +81,7 @@ def _stored_length(job: Any, dim: Any) -> int:
     for variable in job.existing.values():
         if dim in variable.dims:
             return int(variable.shape[variable.dims.index(dim)])
-    raise ValueError(f"region names {dim!r}, which is no dimension of what is stored")
+    raise ValueError(f"region names {dim!r}, which is not a dimension of the stored dataset")
 
 
 def _found_by_coordinate(job: Any, dataset: xr.Dataset, dim: Any) -> slice:
@@ -222,8 +222,8 @@ class _Check:
             packing = {key: np.asarray(value).item() for key, value in self._told.items()}
             how = f"{self._wanted}{f' with {packing}' if packing else ''}"
             raise ValueError(
-                f"variable {self._name!r}: {value!s} cannot be stored exactly as {how}, as what is there: it would "
-                f"come back as {came!s}"
+                f"variable {self._name!r}: {value!s} cannot be stored exactly as {how}, as in the stored variable: it would "
+                f"be read as {came!s}"
             )
         return encoded
 
@@ -263,7 +263,7 @@ def _times_exactly(
     calendar = told.get("calendar")
     raise ValueError(
         f"variable {name!r}: the time {_shown(value)} cannot be stored exactly as {wanted} in {told.get('units')!r}"
-        f"{f' ({calendar})' if calendar else ''}, as what is there"
+        f"{f' ({calendar})' if calendar else ''}, as in the stored variable"
     )
 
 
@@ -321,6 +321,6 @@ def _check_goes_on(name: Any, encoded: XarrayVariable, stored: Any) -> None:
     if bad.any():
         at = int(np.argmax(bad))
         raise ValueError(
-            f"coordinate {name!r} does not go on: {joined[at + 1]!r} follows {joined[at]!r}"
+            f"coordinate {name!r} does not continue: {joined[at + 1]!r} follows {joined[at]!r}"
             f"{' on a falling axis' if is_falling else ''} (encoded values)"
         )

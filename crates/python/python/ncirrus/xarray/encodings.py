@@ -206,7 +206,7 @@ def quantize_of(encoding: Mapping[str, Any]) -> dict[str, int] | None:
         return None
     mode = encoding.get("quantize_mode", "BitGroom")
     if mode not in _QUANTIZE_MODES:
-        raise ValueError(f"encoding quantize_mode={mode!r} is none of {', '.join(_QUANTIZE_MODES)}")
+        raise ValueError(f"encoding quantize_mode={mode!r} is not one of {', '.join(_QUANTIZE_MODES)}")
     return {mode: int(digits)}
 
 

@@ -46,7 +46,7 @@ _MODES = ("nczarr", "zarr", "netcdf", "hdf5", "classic", "bytes")
 
 
 def claim(how_much: str) -> None:
-    """How much the engine claims where none is named: `"all"` (the default), `"new"` (what xarray's own engines do not
+    """What the engine opens if no engine is named: `"all"` (the default), `"new"` (what xarray's own engines do not
     take) or `"none"`."""
     if how_much not in ("all", "new", "none"):
         raise ValueError(f"claim({how_much!r}): one of 'all', 'new' and 'none'")
@@ -56,7 +56,7 @@ def claim(how_much: str) -> None:
 class NcirrusBackendEntrypoint(BackendEntrypoint):
     """Opens netCDF-3, netCDF-4, NCZarr, Zarr, reference files and aggregations, wherever they are stored.
 
-    Beside what all engines take, `session` and `storage_options` are those of `ncirrus.open`; `consolidated`, `raw` and
+    In addition to the arguments of all engines, `session` and `storage_options` are those of `ncirrus.open`; `consolidated`, `raw` and
     `lenient` its options; `zarr_fill_as_mask` tells whether a fill value of Zarr means missing (by default in Zarr v2).
 
     The keywords of the engine `netcdf4` are taken as well: `auto_complex=False` reads complex numbers as compounds; `format`,

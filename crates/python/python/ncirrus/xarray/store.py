@@ -212,7 +212,7 @@ class NcirrusStore(WritableCFDataStore):
         return found
 
     def get_child_store(self, group: str) -> NcirrusStore:
-        """The store of a group below this one; made where it is not there."""
+        """The store of a group below this one; the group is created if it does not exist."""
         store = NcirrusStore(
             self._handle,
             _joined(self._path, group),
@@ -355,7 +355,7 @@ class NcirrusStore(WritableCFDataStore):
             raise
 
     def sync(self) -> None:
-        """Makes true what was written into a dataset that was there before; a new one appears when it is closed."""
+        """Publishes what was written to an existing dataset; a new one appears when it is closed."""
         dataset = self._handle.dataset.dataset
         if self._handle.is_open and not self._handle.has_failed and dataset.mode == "r+":
             dataset.sync()

@@ -36,17 +36,17 @@ def save(
     session: ncirrus.Session | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Writes a Dataset, DataArray or DataTree to a dataset of any kind, with the words and meanings of `to_zarr`.
+    """Writes a Dataset, DataArray or DataTree to a dataset of any kind, with the arguments of `to_zarr`.
 
-    `mode` is `w-` (make it; an error where something is there), `w` (replace), `a` (change it, and add what is not
-    there), `a-` (append only what has `append_dim`) or `r+` (only values of variables that are there). By default it is
-    `a` with `append_dim`, `r+` with `region` and `w-` otherwise. `kind` is told by the address where it is not given; `dialect="plain"`
+    `mode` is `w-` (create it; an existing target is an error), `w` (replace), `a` (change it, and add what does not
+    exist), `a-` (append only what has `append_dim`) or `r+` (only values of existing variables). By default it is
+    `a` with `append_dim`, `r+` with `region` and `w-` otherwise. The address determines the default of `kind`; `dialect="plain"`
     leaves out what NCZarr adds to Zarr (`_nczarr_array` and the like, which xarray's engine `zarr` shows as attributes).
     Blocks of Dask that share a stored chunk are an error, or are regrouped with `align="rechunk"`.
 
     A new dataset appears when all of it is written, or not at all. With `compute=False` the result is a
-    `dask.delayed.Delayed` that writes and finishes. What cannot be held by the kind, and appends that would not fit what
-    is stored, are errors with the value, before anything is written.
+    `dask.delayed.Delayed` that writes and finishes. Values that the kind cannot store, and appends that do not fit what
+    is stored, raise errors with the value before anything is written.
     """
     mode = _mode_for(mode, append_dim, region)
     if align not in ("error", "rechunk"):

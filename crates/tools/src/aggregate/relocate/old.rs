@@ -11,7 +11,7 @@ pub(super) fn rename(
 ) -> Result<String> {
     let bad = |what: &str| Error::malformed(format!("cfa_array: {what}"));
     let mut array: Value = serde_json::from_str(json).map_err(|error| bad(&error.to_string()))?;
-    let object = array.as_object_mut().ok_or_else(|| bad("it is no object"))?;
+    let object = array.as_object_mut().ok_or_else(|| bad("it is not a JSON object"))?;
     let is_replaced = matches!(names.relocation, Relocation::Replace(..));
     let base = object.get("base").and_then(Value::as_str).map(str::to_owned);
     match &base {

@@ -73,7 +73,7 @@ pub(super) fn sizes(len: u64, count: u64) -> Result<Vec<u64>> {
 
 fn lost(element: u64, len: u64, count: u64) -> Error {
     Error::invalid(format!(
-        "S3netCDF4's arithmetic puts element {element} of {len} in none of {count} partitions: choose other lengths, or leave the choice to ncirrus"
+        "S3netCDF4's arithmetic puts element {element} of {len} into none of {count} partitions: choose other lengths, or let ncirrus choose them"
     ))
 }
 

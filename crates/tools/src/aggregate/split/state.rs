@@ -51,7 +51,7 @@ impl SplitState {
         match found {
             Some(found) if found.bytes == self.0.as_bytes() => Ok(true),
             Some(_) => {
-                let message = "an unfinished split with other options was found here: remove the folder, or repeat that command";
+                let message = "the folder contains an unfinished split with other options: remove the folder, or repeat that command";
                 Err(Error::new(ErrorKind::Conflict, message).at_object(join(folder, NAME)))
             }
             None => {

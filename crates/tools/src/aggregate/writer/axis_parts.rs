@@ -116,7 +116,8 @@ fn take(values: &Values, gathered: &mut Values, parts: &[&AxisPart], strides: &[
 }
 
 fn position(at: u64) -> Result<usize> {
-    usize::try_from(at).map_err(|_| Error::invalid("a selection has more elements than memory has addresses"))
+    usize::try_from(at)
+        .map_err(|_| Error::invalid("a selection has too many elements for the memory of this machine"))
 }
 
 #[cfg(test)]

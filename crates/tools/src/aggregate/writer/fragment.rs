@@ -169,7 +169,7 @@ pub(super) fn update(
 /// The address of a fragment is text of a dataset, which may not start a log in a file of its choice.
 fn refuse_log(url: &str) -> Result<()> {
     if Url::parse(url)?.fragment().value("log").is_some() {
-        return Err(Error::invalid("the address of a fragment asks for a log").at_object(url));
+        return Err(Error::invalid("the address of a fragment requests a log").at_object(url));
     }
     Ok(())
 }

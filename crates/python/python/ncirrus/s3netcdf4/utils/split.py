@@ -15,7 +15,7 @@ def split_into_CFA(
     subarray_size: int = 50 * 1024 * 1024,
     cfa_version: str = "0.5",
 ) -> None:
-    """Splits a dataset into sub-array files, of a shape or of at most that many elements, and a dataset of them."""
+    """Splits a dataset into sub-array files and a master. `subarray_size` is the maximum number of elements of a file."""
     if not output_path.endswith((".nc", ".nca")):
         output_path += ".nca"
     given = ["--subarray_path", subarray_path] if subarray_path else []
