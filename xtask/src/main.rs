@@ -45,7 +45,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task { name: "test", about: "install what tests need, then run every check and test", run: |_| test() },
     Task { name: "peers", about: "install the programs that tests compare with", run: |_| peers::install() },
-    Task { name: "release", about: "build everything that ships", run: |_| python::build_release() },
+    Task { name: "ships", about: "build everything that ships", run: |_| python::build_release() },
     Task {
         name: "corpus",
         about: "make a small corpus of every format with the peers: [FOLDER]",
@@ -201,11 +201,11 @@ fn test() -> Outcome {
 
 /// In this order.
 const STAGES: &[&str] =
-    &["fmt", "arrows", "names", "lint", "docs", "features", "peers", "unit", "release", "shipped", "python"];
+    &["fmt", "arrows", "names", "lint", "docs", "features", "peers", "unit", "ships", "shipped", "python"];
 
 /// Stages that run beside others, and the stage that they begin with: one waits for networks, the other takes processors
 /// that the tests leave idle.
-const EARLY: &[(&str, &str)] = &[("peers", "fmt"), ("release", "docs")];
+const EARLY: &[(&str, &str)] = &[("peers", "fmt"), ("ships", "docs")];
 
 fn lint() -> Outcome {
     cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
