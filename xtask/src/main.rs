@@ -25,7 +25,9 @@ mod package;
 mod papers;
 mod peers;
 mod programs;
+mod platforms;
 mod python;
+mod release;
 mod run;
 mod sanitize;
 mod stages;
@@ -46,6 +48,16 @@ const TASKS: &[Task] = &[
     Task { name: "test", about: "install what tests need, then run every check and test", run: |_| test() },
     Task { name: "peers", about: "install the programs that tests compare with", run: |_| peers::install() },
     Task { name: "ships", about: "build everything that ships", run: |_| python::build_release() },
+    Task {
+        name: "release",
+        about: "everything that is published, tried in fresh systems: [--dirty] [tarball|deb|wheel|sbom|conda|container|crates|roots]",
+        run: release::run,
+    },
+    Task {
+        name: "platforms",
+        about: "check that the project compiles for Windows and macOS, where rustup has their libraries",
+        run: platforms::run,
+    },
     Task {
         name: "corpus",
         about: "make a small corpus of every format with the peers: [FOLDER]",

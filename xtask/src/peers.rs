@@ -25,6 +25,16 @@ fn iris_python() -> PathBuf {
     named("NCIRRUS_IRIS_PYTHON", ".venv-iris")
 }
 
+/// The Python that has what wheels and the command for other systems are built with; its packages are installed.
+pub(crate) fn release_python() -> Result<PathBuf, String> {
+    let python = named("NCIRRUS_RELEASE_PYTHON", ".venv-release");
+    if std::env::var_os("NCIRRUS_RELEASE_PYTHON").is_none() {
+        environment(&python)?;
+        pip(&python, &["install", "--quiet", "-r", "peers/release.txt"])?;
+    }
+    Ok(python)
+}
+
 fn named(variable: &str, environment: &str) -> PathBuf {
     let own = || project().join(environment).join("bin/python");
     std::env::var_os(variable).map_or_else(own, PathBuf::from)
@@ -134,13 +144,7 @@ pub(crate) fn python_packages(list: &str) -> Outcome {
 
 /// Installs Python packages into the environment of a Python, which is created if it does not exist.
 fn packages(python: &Path, list: &str) -> Outcome {
-    if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
-        let folder = folder.to_string_lossy();
-        if command("python3", &["-m", "venv", &folder], &[]).is_err() {
-            apt(&["python3-venv"])?;
-            command("python3", &["-m", "venv", &folder], &[])?;
-        }
-    }
+    environment(python)?;
     if with_uv(python, list).is_ok() {
         return Ok(());
     }
@@ -148,6 +152,18 @@ fn packages(python: &Path, list: &str) -> Outcome {
     pip(python, &["install", "--quiet", "-r", list])?;
     // pip only prints that packages installed before require other versions.
     pip(python, &["check", "--quiet"])
+}
+
+/// Creates the environment of a Python if it does not exist.
+fn environment(python: &Path) -> Outcome {
+    if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
+        let folder = folder.to_string_lossy();
+        if command("python3", &["-m", "venv", &folder], &[]).is_err() {
+            apt(&["python3-venv"])?;
+            command("python3", &["-m", "venv", &folder], &[])?;
+        }
+    }
+    Ok(())
 }
 
 /// By uv, of the project's own environment: it takes a sixth of the processor time of pip, and environments share files.
@@ -207,6 +223,6 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.starts_with(b"0\n"))
 }
