@@ -137,4 +137,21 @@ mod tests {
         let wrong = "rpm".to_owned();
         assert!(selected(&[&wrong]).is_err_and(|message| message.contains("unknown step rpm")));
     }
+
+    #[test]
+    fn all_packages_have_one_version() {
+        for (path, text) in [
+            ("crates/capi/Cargo.toml", format!("libnetcdf-ncirrus (= {VERSION})")),
+            ("packaging/conda/recipe.yaml", format!("version: \"{VERSION}\"\n")),
+            ("packaging/Containerfile", format!("COPY ncirrus_{VERSION}_amd64.deb ")),
+        ] {
+            let file = std::fs::read_to_string(run::project().join(path)).unwrap_or_default();
+            assert!(file.contains(&text), "{path}: has no {text}");
+        }
+        let manifest = std::fs::read_to_string(run::project().join("Cargo.toml")).unwrap_or_default();
+        let own = manifest.lines().filter(|line| line.contains("path = \"crates/") && line.contains("version"));
+        for line in own {
+            assert!(line.contains(&format!("version = \"{VERSION}\"")), "{line}");
+        }
+    }
 }
