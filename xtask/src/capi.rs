@@ -92,7 +92,9 @@ const FILES: [(&str, &str); 6] = [
 /// The text of one of these files; the folder is still to be put in the place of `PREFIX_HERE`.
 pub(crate) fn file(name: &str) -> Result<String, String> {
     let found = FILES.iter().find(|(known, _)| *known == name);
-    found.map(|(_, text)| text.replace("VERSION_HERE", VERSION)).ok_or_else(|| format!("{name} is not installed"))
+    found
+        .map(|(_, text)| text.replace("VERSION_HERE", VERSION))
+        .ok_or_else(|| format!("{name} is not installed"))
 }
 
 fn copy(from: &Path, to: &Path) -> Outcome {

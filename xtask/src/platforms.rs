@@ -12,7 +12,9 @@ pub(crate) fn run(_: &[String]) -> Outcome {
     let mut failed = Vec::new();
     for target in TARGETS {
         if !libraries.join(target).join("lib").exists() {
-            println!("{target}: not checked: the toolchain has no standard library for it (`rustup target add {target}`)");
+            println!(
+                "{target}: not checked: the toolchain has no standard library for it (`rustup target add {target}`)"
+            );
             continue;
         }
         let check = ["check", "--locked", "--target", target, "--package", "ncirrus-cli"];
@@ -29,7 +31,8 @@ pub(crate) fn run(_: &[String]) -> Outcome {
 fn installed(libraries: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(libraries).into_iter().flatten().flatten();
     let found = entries.filter(|entry| entry.path().join("lib").is_dir());
-    let mut names: Vec<String> = found.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> =
+        found.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }

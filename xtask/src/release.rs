@@ -38,7 +38,11 @@ const STEPS: &[Step] = &[
     Step { name: "conda", about: "checks the conda recipe", run: lint::conda },
     Step { name: "container", about: "checks the container file", run: lint::container },
     Step { name: "crates", about: "publishes all crates, without uploading them", run: crates::check },
-    Step { name: "roots", about: "installs and uses the artefacts in fresh Debian systems", run: roots::check },
+    Step {
+        name: "roots",
+        about: "installs and uses the artefacts in fresh Debian systems",
+        run: roots::check,
+    },
 ];
 
 /// Runs the named steps, or all of them. `--dirty` accepts changes that are not committed.
@@ -149,7 +153,8 @@ mod tests {
             assert!(file.contains(&text), "{path}: has no {text}");
         }
         let manifest = std::fs::read_to_string(run::project().join("Cargo.toml")).unwrap_or_default();
-        let own = manifest.lines().filter(|line| line.contains("path = \"crates/") && line.contains("version"));
+        let own =
+            manifest.lines().filter(|line| line.contains("path = \"crates/") && line.contains("version"));
         for line in own {
             assert!(line.contains(&format!("version = \"{VERSION}\"")), "{line}");
         }

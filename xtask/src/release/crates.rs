@@ -64,8 +64,11 @@ mod tests {
         package["repository"] = Value::Null;
         package["version"] = "0.0.9".into();
         package["metadata"] = Value::Null;
-        let expected =
-            [format!("a: version \"0.0.9\", not {VERSION}"), "a: no repository".into(), "a: no [package.metadata.docs.rs]".into()];
+        let expected = [
+            format!("a: version \"0.0.9\", not {VERSION}"),
+            "a: no repository".into(),
+            "a: no [package.metadata.docs.rs]".into(),
+        ];
         assert_eq!(wrong(&package), expected);
         package["publish"] = json!([]);
         assert_eq!(wrong(&package).len(), 1);

@@ -1,8 +1,8 @@
 //! The Debian packages, by cargo-deb. The manifests of `crates/cli` and `crates/capi` list their files.
 use super::report::Made;
 use super::{VERSION, commit_time, folder, linux, stage, tools};
-use crate::run::{self, Outcome};
 use crate::peers;
+use crate::run::{self, Outcome};
 
 const TOOL: (&str, &str) = ("cargo-deb", "3.6.2");
 
@@ -41,11 +41,13 @@ pub(super) fn file(name: &str) -> String {
 /// Fails for errors of lintian, and prints its warnings.
 fn lint(names: &[String]) -> Outcome {
     peers::debian(&[("lintian", "lintian")])?;
-    let paths: Vec<String> = names.iter().map(|name| folder().join(name).to_string_lossy().into_owned()).collect();
+    let paths: Vec<String> =
+        names.iter().map(|name| folder().join(name).to_string_lossy().into_owned()).collect();
     let mut lintian = vec!["--fail-on", "error", "--suppress-tags", ALLOWED, "--allow-root"];
     lintian.extend(paths.iter().map(String::as_str));
     run::command("lintian", &lintian, &[])
 }
 
 /// What does not apply: the packages are not part of Debian.
-const ALLOWED: &str = "initial-upload-closes-no-bugs,bogus-mail-host,no-manual-page,bad-distribution-in-changes-file";
+const ALLOWED: &str =
+    "initial-upload-closes-no-bugs,bogus-mail-host,no-manual-page,bad-distribution-in-changes-file";

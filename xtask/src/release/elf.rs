@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn needed_libraries_are_listed() {
-        let headers = "Dynamic Section:\n  NEEDED               libm.so.6\n  SONAME               libnetcdf.so.19\n";
+        let headers =
+            "Dynamic Section:\n  NEEDED               libm.so.6\n  SONAME               libnetcdf.so.19\n";
         assert_eq!(needed(headers).collect::<Vec<_>>(), ["libm.so.6"]);
     }
 }

@@ -49,7 +49,8 @@ pub(super) fn text() -> Result<String, String> {
 
 /// What is linked in, without macros and build scripts, which run when it is compiled only.
 pub(super) fn linked() -> Result<BTreeSet<(String, String)>, String> {
-    let mut arguments = vec!["tree", "--locked", "--target", linux::TRIPLE, "--edges", "normal,no-proc-macro"];
+    let mut arguments =
+        vec!["tree", "--locked", "--target", linux::TRIPLE, "--edges", "normal,no-proc-macro"];
     arguments.extend(["--prefix", "none", "--format", "{p}"]);
     SHIPPED.iter().for_each(|name| arguments.extend(["--package", name]));
     Ok(names_and_versions(&run::output("cargo", &arguments, &[])?))

@@ -10,7 +10,9 @@ pub(super) fn conda() -> Result<Made, String> {
         ["-c", RENDER, "packaging/conda/recipe.yaml", "packaging/conda/variants.yaml", super::VERSION];
     let rendered = run::output(&python.to_string_lossy(), &render, &[])?;
     println!("{}", rendered.trim_end());
-    Ok(Made::untried("the recipe was rendered by rattler-build, and not built: this needs a channel of conda"))
+    Ok(Made::untried(
+        "the recipe was rendered by rattler-build, and not built: this needs a channel of conda",
+    ))
 }
 
 const RENDER: &str = include_str!("render_recipe.py");
@@ -20,14 +22,17 @@ pub(super) fn container() -> Result<Made, String> {
     let tool = target().join("tools/node_modules/.bin/dockerfilelint");
     if !tool.exists() {
         let prefix = target().join("tools").to_string_lossy().into_owned();
-        let install = ["install", "--prefix", &prefix, "--no-save", "--no-audit", "--no-fund", "--silent", LINTER];
+        let install =
+            ["install", "--prefix", &prefix, "--no-save", "--no-audit", "--no-fund", "--silent", LINTER];
         if let Err(error) = run::command("npm", &install, &[]) {
             return Ok(Made::untried(&format!("the container file was not checked: {LINTER}: {error}")));
         }
     }
     let file = project().join("packaging/Containerfile");
     run::command(&tool.to_string_lossy(), &[&file.to_string_lossy()], &[])?;
-    Ok(Made::untried(&format!("the container file was checked by {LINTER}, and not built: this needs an image of Debian")))
+    Ok(Made::untried(&format!(
+        "the container file was checked by {LINTER}, and not built: this needs an image of Debian"
+    )))
 }
 
 /// A linter of container files, pinned.

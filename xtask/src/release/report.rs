@@ -149,7 +149,8 @@ fn write_checksums(folder: &Path) -> Outcome {
     if names.is_empty() {
         return Ok(());
     }
-    let paths: Vec<String> = names.iter().map(|name| folder.join(name).to_string_lossy().into_owned()).collect();
+    let paths: Vec<String> =
+        names.iter().map(|name| folder.join(name).to_string_lossy().into_owned()).collect();
     let arguments: Vec<&str> = paths.iter().map(String::as_str).collect();
     let sums = run::output("sha256sum", &arguments, &[])?;
     let sums: String = sums
@@ -181,7 +182,8 @@ fn artefacts_table(folder: &Path, parts: &[(&str, Part)]) -> Table {
     let mut table = Table::new(&["artefact", "MiB", "step"]);
     for (step, part) in parts {
         for name in &part.made.artefacts {
-            let size = fs::metadata(folder.join(name)).map_or_else(|_| "missing".to_owned(), |is| mib(is.len()));
+            let size =
+                fs::metadata(folder.join(name)).map_or_else(|_| "missing".to_owned(), |is| mib(is.len()));
             table.row([format!("`{name}`"), size, (*step).to_owned()]);
         }
     }

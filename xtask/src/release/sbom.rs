@@ -26,7 +26,8 @@ pub(super) fn make() -> Result<Made, String> {
 
 fn run_tool(path: &str) -> Outcome {
     let time = commit_time()?;
-    let cyclonedx = ["cyclonedx", "--quiet", "--format", "json", "--spec-version", "1.5", "--target", linux::TRIPLE];
+    let cyclonedx =
+        ["cyclonedx", "--quiet", "--format", "json", "--spec-version", "1.5", "--target", linux::TRIPLE];
     let rest = ["--describe", "crate", "--override-filename", NAME];
     run::command("cargo", &[&cyclonedx[..], &rest].concat(), &[("PATH", path), ("SOURCE_DATE_EPOCH", &time)])
 }

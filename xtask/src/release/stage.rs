@@ -142,7 +142,9 @@ fn copyright() -> String {
 
 /// A text as a field of a control file: empty lines are dots.
 fn indented(text: &str) -> String {
-    text.lines().map(|line| if line.trim().is_empty() { " .\n".to_owned() } else { format!(" {line}\n") }).collect()
+    text.lines()
+        .map(|line| if line.trim().is_empty() { " .\n".to_owned() } else { format!(" {line}\n") })
+        .collect()
 }
 
 /// In Debian's format.

@@ -39,6 +39,7 @@ fn pack(home: &Path, top: &Path, tarball: &Path) -> Outcome {
     let top = top.file_name().unwrap_or_default().to_string_lossy();
     let time = format!("--mtime=@{}", commit_time()?);
     let same = ["--sort=name", &time, "--owner=0", "--group=0", "--numeric-owner"];
-    let mode = ["--mode=u+rw,go+r-w,a+X", "--use-compress-program=gzip -9n", "-cf", &shown, "-C", &home, &top];
+    let mode =
+        ["--mode=u+rw,go+r-w,a+X", "--use-compress-program=gzip -9n", "-cf", &shown, "-C", &home, &top];
     run::command("tar", &[&same[..], &mode].concat(), &[])
 }

@@ -22,5 +22,7 @@ pub(super) fn path() -> Result<PathBuf, String> {
     let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths = entries.flatten().map(|entry| entry.path());
     let found = paths.find(|path| path.extension().is_some_and(|ending| ending == "whl"));
-    found.ok_or_else(|| format!("{}: has no wheel; make it with `cargo xtask release wheel`", folder.display()))
+    found.ok_or_else(|| {
+        format!("{}: has no wheel; make it with `cargo xtask release wheel`", folder.display())
+    })
 }

@@ -15,8 +15,10 @@ pub(super) struct Found {
 /// How deep folders are searched: C libraries are in subfolders.
 const DEPTH: usize = 4;
 /// Folders with code that is not linked in.
-const ASIDE: &[&str] =
-    &["tests", "test", "examples", "programs", "contrib", "doc", "docs", "benches", "bench", "fuzz", "ci", "target"];
+const ASIDE: &[&str] = &[
+    "tests", "test", "examples", "programs", "contrib", "doc", "docs", "benches", "bench", "fuzz", "ci",
+    "target",
+];
 
 /// All licence files of a package, in order.
 pub(super) fn of_package(folder: &Path) -> Result<Found, String> {
@@ -27,11 +29,13 @@ pub(super) fn of_package(folder: &Path) -> Result<Found, String> {
 
 fn search(root: &Path, folder: &Path, depth: usize, found: &mut Found) -> Result<(), String> {
     let described = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut paths: Vec<_> = fs::read_dir(folder).map_err(described)?.flatten().map(|entry| entry.path()).collect();
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).map_err(described)?.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // The other file is the text of an alternative licence, or says which files there are.
-    let has_licence = paths.iter().any(|path| path.is_file() && is_licence(&name(path)) && !is_copying(&name(path)));
+    let has_licence =
+        paths.iter().any(|path| path.is_file() && is_licence(&name(path)) && !is_copying(&name(path)));
     for path in &paths {
         let name = name(path);
         if path.is_dir() {

@@ -13,7 +13,8 @@ fn paths(texts: &[Text]) -> Vec<&str> {
 #[test]
 fn lines_of_the_tree_are_names_and_versions() {
     let tree = "ncirrus-cli v0.1.0 (/a/crates/cli)\nlibc v0.2.1 (*)\n\nlz4-sys v1.11.1+lz4-1.10.0\n";
-    let names: Vec<_> = names_and_versions(tree).into_iter().map(|(name, version)| name + " " + &version).collect();
+    let names: Vec<_> =
+        names_and_versions(tree).into_iter().map(|(name, version)| name + " " + &version).collect();
     assert_eq!(names, ["libc 0.2.1", "lz4-sys 1.11.1+lz4-1.10.0", "ncirrus-cli 0.1.0"]);
 }
 
@@ -30,7 +31,10 @@ fn names_of_licence_files() {
 #[test]
 fn of_alternatives_the_text_of_mit_is_chosen() {
     let both = ["LICENSE-APACHE", "LICENSE-MIT", "NOTICE", "c/LICENSE-APACHE"];
-    assert_eq!(paths(&chosen("MIT OR Apache-2.0", texts(&both))), ["LICENSE-MIT", "NOTICE", "c/LICENSE-APACHE"]);
+    assert_eq!(
+        paths(&chosen("MIT OR Apache-2.0", texts(&both))),
+        ["LICENSE-MIT", "NOTICE", "c/LICENSE-APACHE"]
+    );
     assert_eq!(chosen("MIT AND Apache-2.0", texts(&both)).len(), 4);
     assert_eq!(paths(&chosen("MIT OR Apache-2.0", texts(&["LICENSE-APACHE"]))), ["LICENSE-APACHE"]);
 }
@@ -47,7 +51,10 @@ fn a_text_that_several_crates_have_is_given_once() {
     };
     let text = document(&[one("a", "Free\n to use"), one("b", "Free to use"), one("c", "Other")]);
     assert!(text.contains("| b | 1.0.0 | MIT | yes | [1](#text-1) |\n"), "{text}");
-    assert!(text.contains("## Text 1\n\na 1.0.0 (`LICENSE`), b 1.0.0 (`LICENSE`)\n\n    Free\n     to use\n"), "{text}");
+    assert!(
+        text.contains("## Text 1\n\na 1.0.0 (`LICENSE`), b 1.0.0 (`LICENSE`)\n\n    Free\n     to use\n"),
+        "{text}"
+    );
     assert!(text.contains("## Text 2\n\nc 1.0.0 (`LICENSE`)\n\n    Other\n"), "{text}");
 }
 

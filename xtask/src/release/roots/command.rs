@@ -17,7 +17,11 @@ pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
     let name = deb::file("ncirrus");
     let install = "apt-get -qq install --yes --no-install-recommends \"/release/$1\"";
     if checks.add_installation(&name, || system.run(install, &[&name])) {
-        checks.add(&name, "the README's first command", system.run(FIRST, &["ncirrus"]).map(|_| String::new()));
+        checks.add(
+            &name,
+            "the README's first command",
+            system.run(FIRST, &["ncirrus"]).map(|_| String::new()),
+        );
         checks.add(&name, "manual pages and completions", system.run(EXTRAS, &[]).map(|_| String::new()));
         let remove = "apt-get -qq purge --yes ncirrus && ! command -v ncirrus && ! ls /usr/share/doc/ncirrus";
         checks.add(&name, "removal leaves nothing", system.run(remove, &[]).map(|_| String::new()));

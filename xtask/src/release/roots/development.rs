@@ -20,7 +20,10 @@ pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
     system.put(&project().join("crates/capi/tests/installed/small.c"), "work/small.c")?;
     system.put(&project().join("xtask/src/release/roots/CMakeLists.txt"), "work/CMakeLists.txt")?;
     for (what, script) in [
-        ("pkg-config, shared", "cc -Wall -Werror -o /work/shared small.c $(pkg-config --cflags --libs netcdf-ncirrus)"),
+        (
+            "pkg-config, shared",
+            "cc -Wall -Werror -o /work/shared small.c $(pkg-config --cflags --libs netcdf-ncirrus)",
+        ),
         ("pkg-config, static", STATIC),
         ("CMake, shared", CMAKE),
         ("CMake, static", "cp /work/build/static /work/static"),
@@ -29,7 +32,8 @@ pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
         let outcome = system.run(&format!("cd /work && {script}"), &[]).and_then(|_| {
             let output = system.run("\"$1\" /tmp", &[program])?;
             equal(&output, "7 8 9\nsame version: 1\nncirrus: 1\n")?;
-            let libraries = system.run("ldd \"$1\" | sed -n 's/.*\\(libnetcdf.*\\) (.*/\\1/p'", &[program])?;
+            let libraries =
+                system.run("ldd \"$1\" | sed -n 's/.*\\(libnetcdf.*\\) (.*/\\1/p'", &[program])?;
             let expected = format!("libnetcdf.so.19 => {}/libnetcdf.so.19\n", stage::LIBRARY);
             equal(&libraries, if what.ends_with("shared") { &expected } else { "" })
         });
@@ -41,6 +45,5 @@ pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
 const STATIC: &str = "cc -Wall -Werror -o /work/static small.c $(pkg-config --cflags netcdf-ncirrus) \
     $(pkg-config --variable=libdir netcdf-ncirrus)/libnetcdf.a -lpthread -ldl -lm";
 
-const CMAKE: &str =
-    "cmake -S . -B build -DnetCDF_DIR=/usr/lib/x86_64-linux-gnu/ncirrus/cmake/netCDF && cmake --build build \
+const CMAKE: &str = "cmake -S . -B build -DnetCDF_DIR=/usr/lib/x86_64-linux-gnu/ncirrus/cmake/netCDF && cmake --build build \
     && cp build/shared /work/shared";

@@ -16,11 +16,12 @@ pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
         return Ok(());
     }
     let mut compare = |what: &str, before: &str, variables: &str, is_ours: bool| {
-        let outcome = system.run(before, &[]).and_then(|_| operations(&system, variables)).and_then(|found| {
-            check_loaded(&found.loaded, is_ours)?;
-            equal(&found.printed, &own.printed)?;
-            Ok(format!("{} lines, on {}", found.printed.lines().count(), found.loaded.join(" ")))
-        });
+        let outcome =
+            system.run(before, &[]).and_then(|_| operations(&system, variables)).and_then(|found| {
+                check_loaded(&found.loaded, is_ours)?;
+                equal(&found.printed, &own.printed)?;
+                Ok(format!("{} lines, on {}", found.printed.lines().count(), found.loaded.join(" ")))
+            });
         checks.add(&name, what, outcome);
     };
     compare("ncdump, NCO, CDO: Debian's library stays the default", "true", "", false);
@@ -31,7 +32,9 @@ pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
     let again = "update-alternatives --auto libnetcdf && ldconfig";
     compare("ncdump, NCO, CDO: Debian's library is chosen again", again, "", false);
     // Removed while ours is the system's choice.
-    let remove = format!("{choose} && apt-get -qq purge --yes libnetcdf-ncirrus && ! ls /etc/ld.so.conf.d/00-libnetcdf.conf");
+    let remove = format!(
+        "{choose} && apt-get -qq purge --yes libnetcdf-ncirrus && ! ls /etc/ld.so.conf.d/00-libnetcdf.conf"
+    );
     compare("ncdump, NCO, CDO: removal restores Debian's library", &remove, "", false);
     Ok(())
 }

@@ -39,14 +39,17 @@ pub(super) fn offline(system: &System, version: &str, packages: &[&str]) -> Outc
     let folder = home().join(format!("wheels-{version}"));
     create(&folder)?;
     let shown = folder.to_string_lossy().into_owned();
-    let mut download = vec!["-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--dest", &shown];
+    let mut download =
+        vec!["-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--dest", &shown];
     download.extend(["--only-binary", ":all:", "--python-version", version]);
     download.extend(packages);
     run::command(&peers::release_python()?.to_string_lossy(), &download, &[])?;
     for entry in std::fs::read_dir(&folder).map_err(|error| format!("{shown}: {error}"))?.flatten() {
         system.put(&entry.path(), &format!("wheels/{}", entry.file_name().to_string_lossy()))?;
     }
-    system.run("printf '[install]\\nno-index = true\\nfind-links = /wheels\\n' > /etc/pip.conf", &[]).map(|_| ())
+    system
+        .run("printf '[install]\\nno-index = true\\nfind-links = /wheels\\n' > /etc/pip.conf", &[])
+        .map(|_| ())
 }
 
 /// Reads one value of the example.
@@ -99,7 +102,8 @@ fn use_in_environment(python: &Path, version: &str) -> Result<String, String> {
     run::output(&python.to_string_lossy(), &["-m", "venv", "--clear", &shown], &[])?;
     let python = environment.join("bin/python").to_string_lossy().into_owned();
     let wheel = wheel::path()?;
-    let install = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet", &wheel.to_string_lossy()];
+    let install =
+        ["-m", "pip", "--disable-pip-version-check", "install", "--quiet", &wheel.to_string_lossy()];
     run::output(&python, &install, &[])?;
     let example = project().join("examples/sst.nc");
     let read = run::output(&python, &["-c", READ, &example.to_string_lossy()], &[("PYTHONPATH", "")])?;

@@ -100,8 +100,13 @@ impl Server {
         create(&folder.join("climate"))?;
         let server = tools::helpers()?.join(run::program("ncirrus-bench"));
         let described = |error: std::io::Error| format!("{}: {error}", server.display());
-        let mut program =
-            Command::new(&server).arg("s3").arg(&folder).arg("0").stdout(Stdio::piped()).spawn().map_err(described)?;
+        let mut program = Command::new(&server)
+            .arg("s3")
+            .arg(&folder)
+            .arg("0")
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(described)?;
         let mut endpoint = String::new();
         if let Some(output) = program.stdout.take() {
             BufReader::new(output).read_line(&mut endpoint).map_err(described)?;
@@ -147,7 +152,13 @@ mod tests {
     fn a_wrong_mean_or_exit_code_fails() {
         let outputs = |mean: &str, code| {
             let structure = "time lat lon sst".to_owned();
-            [(String::new(), 0), (String::new(), 0), (structure, 0), (String::new(), code), (mean.to_owned(), 0)]
+            [
+                (String::new(), 0),
+                (String::new(), 0),
+                (structure, 0),
+                (String::new(), code),
+                (mean.to_owned(), 0),
+            ]
         };
         assert_eq!(judge(&outputs("19.509292602539062\n", 0)), Ok("mean 19.50929".to_owned()));
         assert!(judge(&outputs("19.6\n", 0)).is_err());

@@ -55,7 +55,9 @@ impl System {
     pub(super) fn put(&self, from: &Path, to: &str) -> Outcome {
         let to = self.folder.join(to);
         to.parent().map_or(Ok(()), create)?;
-        fs::copy(from, &to).map(|_| ()).map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
+        fs::copy(from, &to)
+            .map(|_| ())
+            .map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
     }
 
     /// Installs packages of Debian, which are fetched.
@@ -71,7 +73,8 @@ impl System {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        let said = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).trim().to_owned());
+        let said =
+            [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).trim().to_owned());
         let said = said.join("\n");
         let lines: Vec<&str> = said.lines().collect();
         Err(format!("{}: {}", output.status, lines[lines.len().saturating_sub(20)..].join("\n")))
@@ -150,8 +153,12 @@ fn mirror() -> Result<String, String> {
 /// Those of this machine's settings of apt on which access to the mirror depends.
 fn apt_settings() -> Result<String, String> {
     let all = run::output("apt-config", &["dump"], &[])?;
-    let names =
-        ["Acquire::Check-Valid-Until ", "Acquire::Check-Date ", "Acquire::http::Proxy ", "Acquire::https::Proxy "];
+    let names = [
+        "Acquire::Check-Valid-Until ",
+        "Acquire::Check-Date ",
+        "Acquire::http::Proxy ",
+        "Acquire::https::Proxy ",
+    ];
     let kept = all.lines().filter(|line| names.iter().any(|name| line.starts_with(name)));
     Ok(kept.map(|line| format!("{line}\n")).collect())
 }
