@@ -4,7 +4,7 @@ use super::{VERSION, commit_time, folder, linux, stage, tools};
 use crate::peers;
 use crate::run::{self, Outcome};
 
-const TOOL: (&str, &str) = ("cargo-deb", "3.6.2");
+const TOOL: (&str, &str) = ("cargo-deb", "3.8.0");
 
 /// The packages: crate, variant, name.
 const PACKAGES: [(&str, Option<&str>, &str); 3] = [

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const TOOL: (&str, &str) = ("cargo-cyclonedx", "0.5.7");
+const TOOL: (&str, &str) = ("cargo-cyclonedx", "0.5.9");
 
 /// The folders of the packages that ship.
 const FOLDERS: &[&str] = &["cli", "capi", "python"];
