@@ -1,14 +1,14 @@
 //! The files of the tarball and of the Debian packages, laid out in one folder.
-use super::{VERSION, create, elf, licences, linux, tools};
+use super::{VERSION, create, licences, linux, tools};
 use crate::capi;
-use crate::run::{self, Outcome, project};
+use crate::run::{self, Outcome, project, target};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folder with the files. It is below the folder that cargo builds in, where cargo-deb finds it by a path that does
 /// not depend on the machine.
 pub(super) fn folder() -> PathBuf {
-    linux::folder().join("stage")
+    target().join(linux::TRIPLE).join("release/stage")
 }
 
 /// Builds the command and lays out what comes with it: `bin`, `share`, `doc`.
@@ -18,7 +18,7 @@ pub(super) fn command() -> Result<PathBuf, String> {
     create(&bin)?;
     let program = bin.join("ncirrus");
     strip(&built.join("ncirrus"), &program, &[])?;
-    println!("{}", elf::check(&program, linux::OLDEST)?);
+    linux::check(&program)?;
     manual(&program, &stage.join("share/man/man1"))?;
     for (shell, name) in COMPLETIONS {
         let script = run::output(&program.to_string_lossy(), &["completions", shell], &[])?;
@@ -54,7 +54,9 @@ fn documents(folder: &Path) -> Outcome {
         copy(&notices, &folder.join("RUST-LIBRARY.html"))?;
     }
     write(&folder.join("copyright"), &copyright())?;
-    write(&folder.join("changelog"), &changelog()?)
+    let changes = folder.join("changelog");
+    write(&changes, &changelog()?)?;
+    run::command("gzip", &["-9nf", &changes.to_string_lossy()], &[])
 }
 
 /// Lays out the C library: `lib`, `include`, `pkgconfig`, `cmake`, and the documents.
@@ -66,7 +68,7 @@ pub(super) fn library() -> Result<PathBuf, String> {
     }
     let shared = lib.join("libnetcdf.so.19");
     strip(&built.join("libncirrus_netcdf.so"), &shared, &["--strip-unneeded"])?;
-    println!("{}", elf::check(&shared, linux::OLDEST)?);
+    linux::check(&shared)?;
     // ldconfig enters a link under its own name only if it leads to a file that is named as the library names itself.
     for name in ["libnetcdf.so.22", "libncirrus_netcdf.so", "libnetcdf.so"] {
         capi::link("libnetcdf.so.19", &lib.join(name))?;

@@ -1,4 +1,5 @@
 //! Programs that the steps use, installed below cargo's build folder.
+use super::linux;
 use crate::run::{self, target};
 use crate::{peers, python};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,9 @@ fn is_installed(root: &Path, name: &str, version: &str) -> bool {
 /// The local server of Amazon's protocol, and the program that writes the C headers: they run here only, so they are not
 /// built as what ships is.
 pub(super) fn helpers() -> Result<PathBuf, String> {
+    if let Some(built) = linux::built_elsewhere() {
+        return Ok(built);
+    }
     let packages = ["--package", "ncirrus-bench", "--package", "ncirrus-capi"];
     let programs = ["--bin", "ncirrus-bench", "--bin", "ncirrus-netcdf-headers"];
     run::cargo(&[&["build", "--quiet"], &packages[..], &programs].concat())?;
