@@ -25,6 +25,9 @@ pub(super) fn make() -> Result<Made, String> {
         let out = folder().join(&file).to_string_lossy().into_owned();
         let mut deb = vec!["deb", "--quiet", "--no-build", "--no-strip", "--package", package];
         deb.extend(["--target", linux::TRIPLE, "--output", &out]);
+        if linux::built_elsewhere().is_some() {
+            deb.push("--fast");
+        }
         variant.iter().for_each(|variant| deb.extend(["--variant", variant]));
         run::command("cargo", &deb, &[("PATH", &path), ("SOURCE_DATE_EPOCH", &time)])?;
         names.push(file);

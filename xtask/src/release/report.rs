@@ -169,7 +169,7 @@ fn steps_table(parts: &[(&str, Part)]) -> Table {
     let mut table = Table::new(&["step", "seconds", "outcome"]);
     for (step, part) in parts {
         let outcome = match (&part.failed, &part.made.untried) {
-            (Some(message), _) => format!("FAILED: {}", message.lines().next().unwrap_or_default()),
+            (Some(message), _) => format!("FAILED: {}", first_line(message)),
             (None, Some(reason)) => format!("untried: {reason}"),
             (None, None) => "ok".to_owned(),
         };
@@ -190,6 +190,17 @@ fn artefacts_table(folder: &Path, parts: &[(&str, Part)]) -> Table {
     table
 }
 
+/// The beginning of a message, for a table.
+fn first_line(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    if line.chars().count() <= LONGEST_CELL {
+        return line.to_owned();
+    }
+    line.chars().take(LONGEST_CELL).chain("...".chars()).collect()
+}
+
+const LONGEST_CELL: usize = 150;
+
 /// A number of bytes in MiB.
 pub(super) fn mib(bytes: u64) -> String {
     format!("{:.2}", bytes as f64 / f64::from(1 << 20))
@@ -201,7 +212,7 @@ fn checks_table(parts: &[(&str, Part)]) -> Table {
         let outcome = match &check.outcome {
             Ok(found) if found.is_empty() => "ok".to_owned(),
             Ok(found) => format!("ok: {found}"),
-            Err(message) => format!("FAILED: {}", message.lines().next().unwrap_or_default()),
+            Err(message) => format!("FAILED: {}", first_line(message)),
         };
         table.row([check.root.clone(), check.artefact.clone(), check.what.clone(), outcome]);
     }

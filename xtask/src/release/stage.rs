@@ -73,7 +73,7 @@ pub(super) fn library() -> Result<PathBuf, String> {
     for name in ["libnetcdf.so.22", "libncirrus_netcdf.so", "libnetcdf.so"] {
         capi::link("libnetcdf.so.19", &lib.join(name))?;
     }
-    strip(&built.join("libncirrus_netcdf.a"), &lib.join("libnetcdf.a"), &["--strip-debug"])?;
+    strip(&built.join("libncirrus_netcdf.a"), &lib.join("libnetcdf.a"), ONLY_CODE)?;
     let headers = tools::helpers()?.join(run::program("ncirrus-netcdf-headers"));
     run::command(&headers.to_string_lossy(), &[&include.to_string_lossy()], &[])?;
     for (from, to) in FILES {
@@ -82,6 +82,9 @@ pub(super) fn library() -> Result<PathBuf, String> {
     documents(&stage.join("doc"))?;
     Ok(stage)
 }
+
+/// More than half of the static library is bitcode, which only rustc could use to optimise again.
+const ONLY_CODE: &[&str] = &["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"];
 
 /// Files of an installation, and where they are in the folder.
 const FILES: &[(&str, &str)] = &[
