@@ -15,7 +15,7 @@ mod tools;
 mod wheel;
 
 use crate::run::{self, Outcome, target};
-use report::{Made, Part};
+use report::{Part, StepOutput};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -23,22 +23,26 @@ use std::time::Instant;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A part of the recipe that can be run alone.
-struct Step {
+struct ReleaseStep {
     name: &'static str,
     about: &'static str,
-    run: fn() -> Result<Made, String>,
+    run: fn() -> Result<StepOutput, String>,
 }
 
 /// In this order: later steps use files of earlier ones, and build them again if they run alone.
-const STEPS: &[Step] = &[
-    Step { name: "tarball", about: "the command for any Linux from glibc 2.28 on", run: tarball::make },
-    Step { name: "deb", about: "the Debian packages", run: deb::make },
-    Step { name: "wheel", about: "the sdist and the wheel", run: wheel::make },
-    Step { name: "sbom", about: "lists of what is linked in, as CycloneDX", run: sbom::make },
-    Step { name: "conda", about: "checks the conda recipe", run: lint::conda },
-    Step { name: "container", about: "checks the container file", run: lint::container },
-    Step { name: "crates", about: "publishes all crates, without uploading them", run: crates::check },
-    Step {
+const STEPS: &[ReleaseStep] = &[
+    ReleaseStep {
+        name: "tarball",
+        about: "the command for any Linux from glibc 2.28 on",
+        run: tarball::make,
+    },
+    ReleaseStep { name: "deb", about: "the Debian packages", run: deb::make },
+    ReleaseStep { name: "wheel", about: "the sdist and the wheel", run: wheel::make },
+    ReleaseStep { name: "sbom", about: "lists of what is linked in, as CycloneDX", run: sbom::make },
+    ReleaseStep { name: "conda", about: "checks the conda recipe", run: lint::conda },
+    ReleaseStep { name: "container", about: "checks the container file", run: lint::container },
+    ReleaseStep { name: "crates", about: "publishes all crates, without uploading them", run: crates::check },
+    ReleaseStep {
         name: "roots",
         about: "installs and uses the artefacts in fresh Debian systems",
         run: roots::check,
@@ -74,7 +78,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 }
 
 /// Runs a step and records what it made, how long it took and what it checked.
-fn run_step(step: &Step) -> Outcome {
+fn run_step(step: &ReleaseStep) -> Outcome {
     let start = Instant::now();
     let made = (step.run)();
     let took = start.elapsed();
@@ -86,7 +90,7 @@ fn run_step(step: &Step) -> Outcome {
     failed.map_err(|message| format!("{}: {message}", step.name))
 }
 
-fn selected(names: &[&String]) -> Result<Vec<&'static Step>, String> {
+fn selected(names: &[&String]) -> Result<Vec<&'static ReleaseStep>, String> {
     if names.is_empty() {
         return Ok(STEPS.iter().collect());
     }

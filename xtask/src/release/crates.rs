@@ -1,13 +1,13 @@
 //! The crates, as they would be published.
 use super::VERSION;
-use super::report::Made;
+use super::report::StepOutput;
 use crate::package;
 use crate::run;
 use serde_json::Value;
 
 /// Checks the manifests, then does everything that publishing does but the upload: all crates in order, each built from
 /// its package.
-pub(super) fn check() -> Result<Made, String> {
+pub(super) fn check() -> Result<StepOutput, String> {
     let text = run::output("cargo", &["metadata", "--no-deps", "--locked", "--format-version", "1"], &[])?;
     let metadata: Value = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
     let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
@@ -18,7 +18,7 @@ pub(super) fn check() -> Result<Made, String> {
     let mut publish = vec!["publish", "--dry-run", "--workspace", "--locked", "--allow-dirty"];
     package::OURS.iter().for_each(|name| publish.extend(["--exclude", name]));
     run::cargo(&publish)?;
-    Ok(Made::default())
+    Ok(StepOutput::default())
 }
 
 /// What a manifest lacks, or has in another version than the others.

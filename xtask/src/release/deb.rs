@@ -1,5 +1,5 @@
 //! The Debian packages, by cargo-deb. The manifests of `crates/cli` and `crates/capi` list their files.
-use super::report::Made;
+use super::report::StepOutput;
 use super::{VERSION, commit_time, folder, linux, stage, tools};
 use crate::peers;
 use crate::run::{self, Outcome};
@@ -14,7 +14,7 @@ const PACKAGES: [(&str, Option<&str>, &str); 3] = [
 ];
 
 /// Builds them, and checks them with lintian.
-pub(super) fn make() -> Result<Made, String> {
+pub(super) fn make() -> Result<StepOutput, String> {
     let path = tools::cargo_tool(TOOL.0, TOOL.1)?;
     stage::command()?;
     stage::library()?;
@@ -33,7 +33,7 @@ pub(super) fn make() -> Result<Made, String> {
         names.push(file);
     }
     lint(&names)?;
-    Ok(Made::of(names))
+    Ok(StepOutput::of(names))
 }
 
 /// The file of a package.

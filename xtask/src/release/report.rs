@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// What a step made.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct StepOutput {
     /// Names of files in the folder of artefacts.
     pub(super) artefacts: Vec<String>,
     /// The reason why the step was not tried, if it is one that may be left out.
@@ -29,7 +29,7 @@ pub(super) struct Check {
     pub(super) outcome: Result<String, String>,
 }
 
-impl Made {
+impl StepOutput {
     pub(super) fn of(artefacts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { artefacts: artefacts.into_iter().map(Into::into).collect(), ..Self::default() }
     }
@@ -69,7 +69,7 @@ impl Check {
 
 /// The record of a step, which is kept until the step runs again.
 pub(super) struct Part {
-    pub(super) made: Made,
+    pub(super) made: StepOutput,
     pub(super) took: Duration,
     pub(super) failed: Option<String>,
 }
@@ -96,7 +96,7 @@ impl Part {
         let record: Value = serde_json::from_str(&text).ok()?;
         let list = |key: &str| record[key].as_array().cloned().unwrap_or_default();
         let text = |key: &str| record[key].as_str().map(str::to_owned);
-        let made = Made {
+        let made = StepOutput {
             artefacts: list("artefacts").iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),
             untried: text("untried"),
             checks: list("checks").iter().filter_map(Check::from_json).collect(),
@@ -165,8 +165,8 @@ fn write_text(path: &Path, text: &str) -> Outcome {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn steps_table(parts: &[(&str, Part)]) -> Table {
-    let mut table = Table::new(&["step", "seconds", "outcome"]);
+fn steps_table(parts: &[(&str, Part)]) -> ReportTable {
+    let mut table = ReportTable::new(&["step", "seconds", "outcome"]);
     for (step, part) in parts {
         let outcome = match (&part.failed, &part.made.untried) {
             (Some(message), _) => format!("FAILED: {}", first_line(message)),
@@ -178,8 +178,8 @@ fn steps_table(parts: &[(&str, Part)]) -> Table {
     table
 }
 
-fn artefacts_table(folder: &Path, parts: &[(&str, Part)]) -> Table {
-    let mut table = Table::new(&["artefact", "MiB", "step"]);
+fn artefacts_table(folder: &Path, parts: &[(&str, Part)]) -> ReportTable {
+    let mut table = ReportTable::new(&["artefact", "MiB", "step"]);
     for (step, part) in parts {
         for name in &part.made.artefacts {
             let size =
@@ -206,8 +206,8 @@ pub(super) fn mib(bytes: u64) -> String {
     format!("{:.2}", bytes as f64 / f64::from(1 << 20))
 }
 
-fn checks_table(parts: &[(&str, Part)]) -> Table {
-    let mut table = Table::new(&["root", "artefact", "check", "outcome"]);
+fn checks_table(parts: &[(&str, Part)]) -> ReportTable {
+    let mut table = ReportTable::new(&["root", "artefact", "check", "outcome"]);
     for check in parts.iter().flat_map(|(_, part)| &part.made.checks) {
         let outcome = match &check.outcome {
             Ok(found) if found.is_empty() => "ok".to_owned(),
@@ -220,12 +220,12 @@ fn checks_table(parts: &[(&str, Part)]) -> Table {
 }
 
 /// A table that is readable in a terminal and in Markdown.
-struct Table {
+struct ReportTable {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl ReportTable {
     fn new(head: &[&str]) -> Self {
         Self { head: head.iter().map(|cell| (*cell).to_owned()).collect(), rows: Vec::new() }
     }
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn tables_have_columns_of_equal_width() {
-        let mut table = Table::new(&["a", "long"]);
+        let mut table = ReportTable::new(&["a", "long"]);
         table.row(["x|y".to_owned(), "1".to_owned()]);
         assert_eq!(table.markdown(), "| a    | long |\n| ---- | ---- |\n| x\\|y | 1    |\n");
     }
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn a_failed_check_fails_its_step() {
         let check = |outcome| Check { root: "r".into(), artefact: "a".into(), what: "w".into(), outcome };
-        let made = |outcome| Made { checks: vec![check(outcome)], ..Made::default() };
+        let made = |outcome| StepOutput { checks: vec![check(outcome)], ..StepOutput::default() };
         assert_eq!(made(Ok(String::new())).failures(), Ok(()));
         assert_eq!(made(Err("late".into())).failures(), Err("r, a, w: late".into()));
     }

@@ -6,7 +6,7 @@ mod python;
 mod scenario;
 mod system;
 
-use super::report::{Check, Made};
+use super::report::{Check, StepOutput};
 use std::time::{Duration, Instant};
 
 /// Debian's releases: their names, and those of the systems in the report.
@@ -16,7 +16,7 @@ const SUITES: [(&str, &str); 2] = [("bookworm", "Debian 12"), ("trixie", "Debian
 const LONGEST_INSTALLATION: Duration = Duration::from_secs(20);
 
 /// Runs all checks, and reports those that fail together.
-pub(super) fn check() -> Result<Made, String> {
+pub(super) fn check() -> Result<StepOutput, String> {
     system::prepare()?;
     let mut checks = Checks::default();
     for (suite, root) in SUITES {
@@ -28,7 +28,7 @@ pub(super) fn check() -> Result<Made, String> {
     }
     python::check_here(&mut checks)?;
     let transcript = scenario::check(&mut checks)?;
-    Ok(Made { checks: checks.all, transcript: Some(transcript), ..Made::default() })
+    Ok(StepOutput { checks: checks.all, transcript: Some(transcript), ..StepOutput::default() })
 }
 
 /// What was checked so far.
@@ -56,15 +56,17 @@ impl Checks {
         is_right
     }
 
-    /// Records an installation, which must not take long.
+    /// Records an installation, which must not take long. Returns whether the artefact is installed.
     fn add_installation(&mut self, artefact: &str, install: impl FnOnce() -> Result<String, String>) -> bool {
         let start = Instant::now();
-        let outcome = install().and_then(|_| {
-            let took = start.elapsed();
+        let installed = install();
+        let (took, is_installed) = (start.elapsed(), installed.is_ok());
+        let outcome = installed.and_then(|_| {
             let shown = format!("{:.1} s", took.as_secs_f64());
             if took < LONGEST_INSTALLATION { Ok(shown) } else { Err(format!("took {shown}")) }
         });
-        self.add(artefact, "installed in under 20 s without a compiler", outcome)
+        self.add(artefact, "installed in under 20 s without a compiler", outcome);
+        is_installed
     }
 }
 

@@ -1,5 +1,5 @@
 //! Lists of what is linked into each artefact, as CycloneDX, by cargo-cyclonedx.
-use super::report::Made;
+use super::report::StepOutput;
 use super::{VERSION, commit_time, folder, licences, linux, stage, tools};
 use crate::run::{self, Outcome, project};
 use serde_json::Value;
@@ -13,7 +13,7 @@ const TOOL: (&str, &str) = ("cargo-cyclonedx", "0.5.9");
 const FOLDERS: &[&str] = &["cli", "capi", "python"];
 
 /// Makes a list for each package that ships.
-pub(super) fn make() -> Result<Made, String> {
+pub(super) fn make() -> Result<StepOutput, String> {
     let path = tools::cargo_tool(TOOL.0, TOOL.1)?;
     // A name that no file of the project has: the tool writes beside every manifest.
     let written = run_tool(&path).and_then(|()| collected());
@@ -21,7 +21,7 @@ pub(super) fn make() -> Result<Made, String> {
     let lists = written?;
     removed?;
     check(&lists)?;
-    Ok(Made::of(lists.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy())))
+    Ok(StepOutput::of(lists.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy())))
 }
 
 fn run_tool(path: &str) -> Outcome {

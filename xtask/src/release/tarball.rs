@@ -1,12 +1,12 @@
 //! The tarball of the command.
-use super::report::Made;
+use super::report::StepOutput;
 use super::{VERSION, commit_time, create, folder, stage};
 use crate::run::{self, Outcome, project, target};
 use std::fs;
 use std::path::Path;
 
 /// Makes the tarball, and `THIRD-PARTY.md` beside it. Its bytes depend on the files alone.
-pub(super) fn make() -> Result<Made, String> {
+pub(super) fn make() -> Result<StepOutput, String> {
     let stage = stage::command()?;
     let home = target().join("release-tarball");
     if home.exists() {
@@ -26,7 +26,7 @@ pub(super) fn make() -> Result<Made, String> {
     let name = name();
     pack(&home, &top, &folder().join(&name))?;
     stage::copy(&top.join("THIRD-PARTY.md"), &folder().join("THIRD-PARTY.md"))?;
-    Ok(Made::of([name, "THIRD-PARTY.md".to_owned()]))
+    Ok(StepOutput::of([name, "THIRD-PARTY.md".to_owned()]))
 }
 
 /// The name of the tarball.

@@ -1,11 +1,11 @@
 //! The sdist and the wheel.
-use super::report::Made;
+use super::report::StepOutput;
 use super::{folder, stage};
 use crate::python;
 use std::path::PathBuf;
 
 /// Builds both.
-pub(super) fn make() -> Result<Made, String> {
+pub(super) fn make() -> Result<StepOutput, String> {
     let (sdist, wheel) = python::build_wheel()?;
     let mut names = Vec::new();
     for made in [sdist, wheel] {
@@ -13,7 +13,7 @@ pub(super) fn make() -> Result<Made, String> {
         stage::copy(&made, &folder().join(&name))?;
         names.push(name);
     }
-    Ok(Made::of(names))
+    Ok(StepOutput::of(names))
 }
 
 /// The wheel among the artefacts.

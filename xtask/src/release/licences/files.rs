@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// What the package of a crate contains.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct LicenceFiles {
     pub(super) texts: Vec<Text>,
     /// Whether there is code in C or assembler.
     pub(super) has_c: bool,
@@ -21,13 +21,13 @@ const ASIDE: &[&str] = &[
 ];
 
 /// All licence files of a package, in order.
-pub(super) fn of_package(folder: &Path) -> Result<Found, String> {
-    let mut found = Found::default();
+pub(super) fn of_package(folder: &Path) -> Result<LicenceFiles, String> {
+    let mut found = LicenceFiles::default();
     search(folder, folder, DEPTH, &mut found)?;
     Ok(found)
 }
 
-fn search(root: &Path, folder: &Path, depth: usize, found: &mut Found) -> Result<(), String> {
+fn search(root: &Path, folder: &Path, depth: usize, found: &mut LicenceFiles) -> Result<(), String> {
     let described = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut paths: Vec<_> =
         fs::read_dir(folder).map_err(described)?.flatten().map(|entry| entry.path()).collect();
