@@ -39,10 +39,8 @@ fn install_built(prefix: &Path, headers: &Path) -> Outcome {
     for name in ["libnetcdf.so", "libnetcdf.so.19", "libnetcdf.so.22"] {
         link("libncirrus_netcdf.so", &lib.join(name))?;
     }
-    let text =
-        |text: &str| text.replace("PREFIX_HERE", &prefix.to_string_lossy()).replace("VERSION_HERE", VERSION);
-    for (name, written) in FILES {
-        write(&prefix.join(name), &text(written))?;
+    for (name, _) in FILES {
+        write(&prefix.join(name), &file(name)?.replace("PREFIX_HERE", &prefix.to_string_lossy()))?;
     }
     executable(&bin.join("nc-config"))?;
     // The program itself lies beside its links: what is installed needs no folder of cargo's.
@@ -91,6 +89,14 @@ const FILES: [(&str, &str); 6] = [
     ("bin/nc-config", include_str!("capi/nc-config.sh")),
 ];
 
+/// The text of one of these files; the folder is still to be put in the place of `PREFIX_HERE`.
+pub(crate) fn file(name: &str) -> Result<String, String> {
+    let found = FILES.iter().find(|(known, _)| *known == name);
+    found
+        .map(|(_, text)| text.replace("VERSION_HERE", VERSION))
+        .ok_or_else(|| format!("{name} is not installed"))
+}
+
 fn copy(from: &Path, to: &Path) -> Outcome {
     fs::copy(from, to).map(|_| ()).map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
 }
@@ -100,7 +106,7 @@ fn write(path: &Path, text: &str) -> Outcome {
 }
 
 #[cfg(unix)]
-fn link(to: &str, path: &Path) -> Outcome {
+pub(crate) fn link(to: &str, path: &Path) -> Outcome {
     if path.is_symlink() {
         fs::remove_file(path).map_err(|error| format!("{}: {error}", path.display()))?;
     }
@@ -108,7 +114,7 @@ fn link(to: &str, path: &Path) -> Outcome {
 }
 
 #[cfg(not(unix))]
-fn link(to: &str, path: &Path) -> Outcome {
+pub(crate) fn link(to: &str, path: &Path) -> Outcome {
     path.parent().map_or(Ok(()), |folder| copy(&folder.join(to), path))
 }
 

@@ -26,10 +26,12 @@ mod pages;
 mod papers;
 mod peers;
 mod pictures;
+mod platforms;
 mod programs;
 mod prose;
 mod python;
 mod races;
+mod release;
 mod run;
 mod sanitize;
 mod site;
@@ -52,7 +54,17 @@ struct Task {
 const TASKS: &[Task] = &[
     Task { name: "test", about: "install what tests need, then run every check and test", run: |_| test() },
     Task { name: "peers", about: "install the programs that tests compare with", run: |_| peers::install() },
-    Task { name: "release", about: "build everything that ships", run: |_| python::build_release() },
+    Task { name: "ships", about: "build everything that ships", run: |_| python::build_release() },
+    Task {
+        name: "release",
+        about: "everything that is published, tried in fresh systems: [--dirty] [tarball|deb|wheel|sbom|conda|container|crates|roots]",
+        run: release::run,
+    },
+    Task {
+        name: "platforms",
+        about: "check that the project compiles for Windows and macOS, where rustup has their libraries",
+        run: platforms::run,
+    },
     Task {
         name: "corpus",
         about: "make a small corpus of every format with the peers: [FOLDER]",
@@ -223,11 +235,11 @@ fn test() -> Outcome {
 
 /// In this order.
 const STAGES: &[&str] =
-    &["fmt", "arrows", "names", "lint", "docs", "features", "peers", "unit", "release", "shipped", "python"];
+    &["fmt", "arrows", "names", "lint", "docs", "features", "peers", "unit", "ships", "shipped", "python"];
 
 /// Stages that run beside others, and the stage that they begin with: one waits for networks, the other takes processors
 /// that the tests leave idle.
-const EARLY: &[(&str, &str)] = &[("peers", "fmt"), ("release", "docs")];
+const EARLY: &[(&str, &str)] = &[("peers", "fmt"), ("ships", "docs")];
 
 fn lint() -> Outcome {
     cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])

@@ -2,7 +2,7 @@
 use crate::run::{Outcome, cargo};
 
 /// Crates for this repository only.
-const OURS: &[&str] = &["ncirrus-testkit", "ncirrus-bench", "ncirrus-fuzz", "xtask"];
+pub(crate) const OURS: &[&str] = &["ncirrus-testkit", "ncirrus-bench", "ncirrus-fuzz", "xtask"];
 
 /// Packages and builds all of them; arguments are passed to `cargo package`: `--no-verify` only packages, `--list`
 /// lists the files.

@@ -30,6 +30,16 @@ fn iris_python() -> PathBuf {
     named("NCIRRUS_IRIS_PYTHON", ".venv-iris")
 }
 
+/// The Python that has what wheels and the command for other systems are built with; its packages are installed.
+pub(crate) fn release_python() -> Result<PathBuf, String> {
+    let python = named("NCIRRUS_RELEASE_PYTHON", ".venv-release");
+    if std::env::var_os("NCIRRUS_RELEASE_PYTHON").is_none() {
+        environment(&python)?;
+        pip(&python, &["install", "--quiet", "-r", "peers/release.txt"])?;
+    }
+    Ok(python)
+}
+
 fn named(variable: &str, environment: &str) -> PathBuf {
     let own = || project().join(environment).join("bin/python");
     std::env::var_os(variable).map_or_else(own, PathBuf::from)
@@ -273,6 +283,6 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.starts_with(b"0\n"))
 }

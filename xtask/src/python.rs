@@ -86,25 +86,36 @@ fn types() -> Outcome {
     python(&["-m", "pyright", "--verifytypes", "ncirrus", "--ignoreexternal"])
 }
 
-/// Builds the sdist and the wheel, as they are published, in `wheels` below cargo's build folder: checked by
-/// auditwheel, and tried in an environment that has neither Rust nor a network.
+/// Builds the sdist and the wheel, as they are published, and tries the wheel in an environment that has neither Rust nor
+/// a network.
 pub(crate) fn wheel(_: &[String]) -> Outcome {
+    try_out(&build_wheel()?.1)
+}
+
+/// The sdist and the wheel, as they are published, in `wheels` below cargo's build folder; the wheel is checked by auditwheel.
+pub(crate) fn build_wheel() -> Result<(PathBuf, PathBuf), String> {
     let folder = target().join("wheels");
     // Leftovers of an earlier run would be tried as well; it is fine if there are none.
     let _ = std::fs::remove_dir_all(&folder);
     let out = folder.to_string_lossy().into_owned();
-    python(&["-m", "maturin", "sdist", "--out", &out])?;
-    let build = ["-m", "maturin", "build", "--release", "--quiet", "--zig", "--compatibility", OLDEST];
-    python(&[&build[..], &["--compression-level", "9", "--out", &out]].concat())?;
-    let wheel = wheel_in(&folder)?;
+    let python = peers::release_python()?;
+    let tool = |arguments: &[&str]| {
+        let path = path_of_tools(&python);
+        let all = [&["-m"], arguments].concat();
+        run::command(&python.to_string_lossy(), &all, &[("PATH", &path)])
+    };
+    tool(&["maturin", "sdist", "--out", &out])?;
+    let build = ["maturin", "build", "--release", "--quiet", "--zig", "--compatibility", OLDEST];
+    tool(&[&build[..], &["--compression-level", "9", "--out", &out]].concat())?;
+    let wheel = file_in(&folder, ".whl")?;
     let shown = wheel.to_string_lossy();
-    python(&["-m", "auditwheel", "show", &shown])?;
+    tool(&["auditwheel", "show", &shown])?;
     let bytes = std::fs::metadata(&wheel).map_err(|error| format!("{shown}: {error}"))?.len();
     println!("{shown}: {:.1} MiB", bytes as f64 / f64::from(1 << 20));
     if bytes > MAX_BYTES {
         return Err(format!("the wheel has {bytes} bytes, at most {MAX_BYTES} are allowed"));
     }
-    try_out(&wheel)
+    Ok((file_in(&folder, ".tar.gz")?, wheel))
 }
 
 /// The oldest Linux that the wheel runs on.
@@ -112,15 +123,13 @@ const OLDEST: &str = "manylinux_2_28";
 /// Maximum number of bytes of a wheel.
 const MAX_BYTES: u64 = 25 << 20;
 
-fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
+fn file_in(folder: &Path, ending: &str) -> Result<PathBuf, String> {
     let described = |error: std::io::Error| format!("{}: {error}", folder.display());
     let entries =
         std::fs::read_dir(folder).map_err(described)?.collect::<Result<Vec<_>, _>>().map_err(described)?;
-    let mut wheels = entries
-        .into_iter()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "whl"));
-    wheels.next().ok_or_else(|| format!("{}: no wheel was made", folder.display()))
+    let mut files = entries.into_iter().map(|entry| entry.path());
+    let found = files.find(|path| path.to_string_lossy().ends_with(ending));
+    found.ok_or_else(|| format!("{}: no file *{ending} was made", folder.display()))
 }
 
 /// Installs the wheel into a fresh environment, without an index and without cargo on the path, and copies a dataset.
@@ -166,7 +175,7 @@ fn python(arguments: &[&str]) -> Outcome {
 }
 
 /// The path with the programs of the environment first: pyright runs the `python` on it to find out what is installed.
-fn path_of_tools(python: &Path) -> String {
+pub(crate) fn path_of_tools(python: &Path) -> String {
     let rest = std::env::var("PATH").unwrap_or_default();
     match python.parent() {
         Some(folder) => format!("{}:{rest}", folder.display()),

@@ -50,6 +50,23 @@ pub(crate) fn command_in(folder: &Path, program: &str, arguments: &[&str]) -> Ou
     finish(Command::new(program).args(arguments).current_dir(folder), program)
 }
 
+/// What a program prints that succeeds, run in the project's folder with further environment variables.
+pub(crate) fn output(
+    program: &str,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> Result<String, String> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(project()).envs(environment.iter().copied());
+    without_own_variables(&mut command);
+    let output = command.output().map_err(|error| format!("{program} cannot be run: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{command:?} ended with {}: {}", output.status, said.trim_end()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// How a program ends, or nothing if it does not within a time: it is killed then.
 pub(crate) fn ended_within(program: &mut Child, time: Duration) -> std::io::Result<Option<ExitStatus>> {
     let start = Instant::now();
@@ -71,8 +88,8 @@ fn is_of_cargo(name: &str) -> bool {
     ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix))
 }
 
-fn finish(command: &mut Command, program: &str) -> Outcome {
-    // A build script that depends on these variables, such as ring's, would run again, and everything above it would be built again.
+/// A build script that depends on these variables, such as ring's, would run again, and everything above it would be built again.
+fn without_own_variables(command: &mut Command) {
     let own = std::env::vars_os().map(|(name, _)| name).filter(|name| is_of_cargo(&name.to_string_lossy()));
     own.for_each(|name| _ = command.env_remove(name));
     // Tests start hundreds of Python processes, each of which would compile every module that it imports.
@@ -80,6 +97,10 @@ fn finish(command: &mut Command, program: &str) -> Outcome {
         command.env("PYTHONPYCACHEPREFIX", target().join("pycache"));
     }
     command.env_remove("PYTHONDONTWRITEBYTECODE");
+}
+
+fn finish(command: &mut Command, program: &str) -> Outcome {
+    without_own_variables(command);
     let status = command.status().map_err(|error| format!("{program} cannot be run: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}")) }
 }

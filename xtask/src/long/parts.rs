@@ -28,6 +28,8 @@ pub(super) const PARTS: &[Part] = &[
     recipe("deny", &["deny"]),
     recipe("package", &["package"]),
     recipe("wheel", &["wheel"]),
+    recipe("platforms", &["platforms"]),
+    Part { missing: without_root, ..recipe("release", &["release", "--dirty"]) },
     recipe("netcdf-tools", &["netcdf-tools"]),
     recipe("netcdf-tools-library", &["netcdf-tools", "library"]),
     recipe("netcdf-c", &["netcdf-c"]),
@@ -70,6 +72,10 @@ pub(super) const PARTS: &[Part] = &[
     recipe("programs", &["programs"]),
     recipe("capi-sequences", &["capi-sequences"]),
 ];
+
+fn without_root() -> Option<String> {
+    (!crate::peers::is_root()).then(|| "debootstrap needs root".to_owned())
+}
 
 fn without_miri() -> Option<String> {
     let output = Command::new("cargo").args(["+nightly", "miri", "--version"]).output();
