@@ -1,4 +1,4 @@
-//! Whether the project compiles for other systems, as far as `cargo check` tells without their linkers and libraries.
+//! Whether the project compiles for other systems, as far as `cargo check` reports without their linkers and libraries.
 use crate::run::{self, Outcome};
 use std::path::Path;
 

@@ -15,7 +15,7 @@ pub(super) struct AttributeReader<'a> {
     pub(super) model: &'a Model,
     pub(super) types: &'a DatasetTypes,
     pub(super) paths: &'a ObjectPaths,
-    /// Without references, and without `CLASS` and `NAME` of objects that are no scales.
+    /// Without references, and without `CLASS` and `NAME` of objects that are not scales.
     pub(super) as_netcdf_c: bool,
 }
 

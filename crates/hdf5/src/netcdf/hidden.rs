@@ -19,7 +19,7 @@ pub(crate) fn is_hidden(name: &str) -> bool {
 }
 
 /// The attributes that are shown of an object whose attributes these are, with those that cannot be read. `CLASS` and `NAME`
-/// of objects that are no scales are shown, unless by `as_netcdf_c`.
+/// of objects that are not scales are shown, unless by `as_netcdf_c`.
 pub(super) fn shown(
     raw: &AttributeResults,
     as_netcdf_c: bool,
