@@ -335,5 +335,5 @@ fn values_that_a_server_computes_cannot_be_referred_to() {
     let (from, to) = (folder.join("dap2/pydap_grid2.dods"), made.path().join("r.json"));
     let output = ncirrus(&["reference", from.to_str().unwrap(), to.to_str().unwrap()]);
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && error.contains("no bytes to refer to"), "{error}");
+    assert!(!output.status.success() && error.contains("no stored bytes to refer to"), "{error}");
 }

@@ -127,7 +127,7 @@ fn fragments_of_servers_are_read_in_every_generation() {
     }
     let reference = ncirrus(&["reference", &plain, &served.path("r.json")]);
     let error = String::from_utf8_lossy(&reference.stderr);
-    assert!(!reference.status.success() && error.contains("no bytes to refer to"), "{error}");
+    assert!(!reference.status.success() && error.contains("no stored bytes to refer to"), "{error}");
 }
 
 #[test]

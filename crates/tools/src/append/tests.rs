@@ -190,7 +190,7 @@ fn all_that_does_not_fit_is_reported_at_once_and_a_dry_run_writes_nothing() {
     let (report, dataset) = appended(&target, &source, &AppendOptions::new().dry_run(true));
     let findings = report.unwrap().findings.join("\n");
     for part in
-        ["/level differs: [1] is 700, the target's 500", "/mask, which has no record", "/time does not go on"]
+        ["/level differs: [1] is 700, the target's 500", "/mask has no records", "/time does not continue"]
     {
         assert!(findings.contains(part), "{part}: {findings}");
     }
