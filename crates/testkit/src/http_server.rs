@@ -32,8 +32,6 @@ pub enum ServerPage {
     Tagged(&'static str, Vec<u8>),
     /// As `Ranged`, without stating the size of the object.
     Unsized(Vec<u8>),
-    /// As `Ranged`, with ranges that are one byte too short.
-    Short(Vec<u8>),
     /// Sends what the function makes of these bytes and the requested range: status line and headers, and the body.
     Made(Vec<u8>, MadeAnswer),
     /// The first page if the request has this header line, otherwise the second.
@@ -164,10 +162,6 @@ fn send(mut stream: TcpStream, page: &ServerPage, range: Option<&str>) {
         ServerPage::Tagged(etag, bytes) => {
             let (head, body) = ranged(bytes);
             (head.replace("\"1\"", etag), body)
-        }
-        ServerPage::Short(bytes) => {
-            let (first, last) = range.unwrap().trim_start_matches("bytes=").split_once('-').unwrap();
-            part(bytes, &format!("bytes={first}-{}", last.parse::<usize>().unwrap() - 1))
         }
         ServerPage::Whole(bytes) => whole(bytes),
         ServerPage::Made(bytes, make) => make(bytes, range),

@@ -107,3 +107,50 @@ fn a_bucket_is_the_same_by_whatever_name() {
     }
     refused("http://127.0.0.1:9000/b/x.zarr", "s3://b/x.zarr", &there);
 }
+
+/// What a read of bytes 2 to 5 of an object gives, if the server answers so, and the number of requests.
+fn answered(head: &str, body: &[u8]) -> (Result<Option<Vec<u8>>>, usize) {
+    use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
+    let page = ServerPage::WithStatus(format!("{head}etag: \"1\"\r\n").leak(), body.to_vec());
+    let server = TestHttpServer::start([("/bucket/x", page)]);
+    let opener = CloudOpener {
+        config: Arc::new(ConfigSettings::of_environment(ProcessEnvironment::default())),
+        connections: ConnectionPool::default(),
+        identities: CredentialRegistry::default(),
+        codes: MfaCodes::default(),
+    };
+    let retry_policy = ncirrus_store::RetryPolicy {
+        first_wait: std::time::Duration::from_millis(5),
+        ..ncirrus_store::RetryPolicy::default()
+    };
+    let credentials = ncirrus_store::Credentials::Anonymous;
+    let options = StoreOptions { credentials, retries: 1, retry_policy, ..StoreOptions::default() };
+    let url = Url::parse(&format!("{}#mode=s3", server.url("/bucket/x"))).unwrap();
+    let (store, object) = opener.open(&url, &options).unwrap().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let read = runtime.block_on(store.get(&object, &ncirrus_layout::Want::Range(2..6)));
+    (read.map(|read| read.map(|read| read.bytes.to_vec())), server.requests().len())
+}
+
+#[test]
+fn ranges_other_than_the_requested_one_are_clear_errors_of_object_stores() {
+    let time = "last-modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n";
+    let part = |range: &str| format!("206 Partial Content\r\n{time}content-range: bytes {range}/10\r\n");
+    let (read, requests) = answered(&part("2-5"), b"2345");
+    assert_eq!((read.unwrap().unwrap(), requests), (b"2345".to_vec(), 1));
+    let multipart =
+        format!("206 Partial Content\r\n{time}content-type: multipart/byteranges; boundary=b\r\n");
+    let body = b"--b\r\nContent-Range: bytes 2-5/10\r\n\r\n2345\r\n--b--\r\n";
+    for (head, body, words) in [
+        (part("2-4"), &b"234"[..], "answer has 3 of 4 bytes"),
+        (part("1-6"), b"123456", "range"),
+        (format!("200 OK\r\n{time}"), b"0123456789", "range"),
+        (format!("203 Non-Authoritative Information\r\n{time}"), b"0123456789", "range"),
+        (multipart, body, "Content-Range"),
+    ] {
+        let (read, requests) = answered(&head, body);
+        let error = read.unwrap_err();
+        assert!(error.message().contains(words), "{head}: {error}");
+        assert!(requests <= 4, "{head}: {requests}");
+    }
+}
