@@ -61,7 +61,7 @@ impl Place {
         let values = (0..len).scan(first, |value, _| Some(std::mem::replace(value, *value + 1.0))).collect();
         let (selection, values) = (Selection::slab(start, count), Values::Double(values));
         let written = self.session.block_on(writer.write(var, &selection, &values));
-        written.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert!(written.is_ok(), "{name}: {written:?}");
     }
 
     fn begin(&self, writing: &Arc<dyn Writing>, before: Before) -> DatasetWriter {
@@ -138,8 +138,10 @@ fn add(model: &mut Model, name: &str) -> Result<VarId> {
     Ok(var)
 }
 
+type Edit = fn(&mut Model) -> Result<()>;
+
 /// What is refused: a filter for elements of another type, which shows when chunks have been chosen; names; sizes.
-fn refusals() -> [(&'static str, fn(&mut Model) -> Result<()>); 4] {
+fn refusals() -> [(&'static str, Edit); 4] {
     [
         ("filter", |model| {
             let var = add(model, "bad")?;

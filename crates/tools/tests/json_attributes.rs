@@ -57,7 +57,7 @@ fn texts(path: &Path, session: &Session) -> Vec<(String, String)> {
     let lists = nodes.iter().filter_map(|node| model.attributes(*node)?.known());
     // An empty list is shown as such where types are stored, and as empty text elsewhere.
     let shown = |text: String| if text == "[]" { String::new() } else { text };
-    let text = |attribute: &ncirrus::Attribute| Some((attribute.name.clone(), shown(attribute.as_text()?)));
+    let text = |attribute: &Attribute| Some((attribute.name.clone(), shown(attribute.as_text()?)));
     lists.flat_map(|list| list.iter().filter_map(text).collect::<Vec<_>>()).collect()
 }
 

@@ -14,7 +14,7 @@ fn assert_rebuilt(bench: &Bench, target: &str, kind: Kind, case: &str) {
     let rebuilt = bench.open(target);
     assert_eq!(rebuilt.root().attribute("Conventions").unwrap(), before, "{case}");
     assert!(rebuilt.root().attribute("ncirrus_aggregation").unwrap().is_none(), "{case}");
-    let len = rebuilt.root().dimension("time").unwrap().len();
+    let len = rebuilt.root().dimensions().into_iter().find(|it| it.name == "time").unwrap().len;
     assert_eq!(len, DimensionLen::Unlimited(5), "{case}");
     for (name, value) in [("run", 7.0), ("level", 2.5)] {
         assert_eq!(bench.numbers(target, name), [value], "{case}");
