@@ -1,4 +1,4 @@
-//! Files written by faulty builds are read, and a copy of them is right (`docs/correctness.md`).
+//! Files written by faulty builds are read, and a copy of them is right (`docs/design/023-faults-before-0.1.md`).
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::checked::mended;

@@ -17,7 +17,9 @@ use std::time::{Duration, SystemTime};
   ncirrus clean --dry-run s3://bucket/run1/  show what would be removed
   ncirrus clean --older-than 7d data/        remove what has not changed for a week")]
 pub(crate) struct Args {
-    /// Path or URL to search, including everything below it.
+    /// Path or URL to search.
+    ///
+    /// In an object store everything below it is searched, in a directory only the directory itself.
     url: String,
     /// Print what would be removed, and remove nothing.
     #[arg(long)]

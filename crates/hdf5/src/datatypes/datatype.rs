@@ -39,8 +39,9 @@ pub(super) fn of_resolved(
 
 /// Parses a datatype; returns it and its length.
 ///
-/// A datatype that is not valid as declared may be from a miscompiled build of ncirrus (`docs/correctness.md`):
-/// compounds of version 1 with the members of version 3. No valid type of version 1 is mistaken for one.
+/// A datatype that is not valid as declared may be from a miscompiled build of ncirrus
+/// (`docs/design/023-faults-before-0.1.md`): compounds of version 1 with the members of version 3. No valid type of
+/// version 1 is mistaken for one.
 fn nested_datatype(bytes: &[u8], sizes: FieldSizes, limits: &Limits) -> Result<(Datatype, usize)> {
     let parse = |mislabelled| {
         let cursor = ByteCursor::new(bytes, "datatype");

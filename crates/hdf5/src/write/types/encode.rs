@@ -59,8 +59,8 @@ fn version(class: &DatatypeClass) -> u8 {
 ///
 /// The version so far is passed down, not combined with the result: `version(base).max(3)` is miscompiled by rustc
 /// 1.95 (LLVM 22) from `-O2` on. It turns such a recursion into a loop, and concludes from the `max` that its result
-/// is never below 3, which it then applies to all classes; compounds got version 1 (`docs/correctness.md`;
-/// `tests/optimised` compiles both forms).
+/// is never below 3, which it then applies to all classes; compounds got version 1
+/// (`docs/design/023-faults-before-0.1.md`; `tests/optimised` compiles both forms).
 fn newest(class: &DatatypeClass, min: u8) -> u8 {
     match class {
         DatatypeClass::Complex(_) => min.max(5),
