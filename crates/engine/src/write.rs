@@ -273,8 +273,9 @@ impl DatasetWriter {
         self.definitions().accept(pending);
         self.conflicts.note_checked_groups(&pending.model);
         self.stage.retain(|var| pending.model.variable(var).is_some());
-        let asked = self.conflicts.ask_for_conditions();
-        self.put(puts).await.and(asked)
+        // An error is reported where the answer is needed.
+        _ = self.conflicts.ask_for_conditions();
+        self.put(puts).await
     }
 
     /// Passes definitions to the format, as the last of what may refuse them: it cannot take them back.

@@ -82,3 +82,43 @@ fn scales_have_none_of_their_own_and_nothing_becomes_a_scale_by_an_attribute() -
     }
     Ok(())
 }
+
+#[test]
+fn a_variable_that_becomes_a_scale_keeps_what_makes_it_one() -> Result<()> {
+    let (session, (_folder, temp)) = (session(), temp());
+    for removes in [true, false] {
+        let path = temp.join(format!("line{removes}.nc"));
+        let create = CreateOptions::new().kind(Kind::Nc4);
+        let dataset = Dataset::create_with(path.to_str().unwrap(), &create, &session)?;
+        dataset.root().add_dimension("y", DimensionLen::Fixed(2))?;
+        let line = dataset.root().add_variable("line", Atomic::Int, &["y"])?;
+        line.set_attribute(Attribute::text("CLASS", "IMAGE"))?;
+        line.set_attribute(Attribute::text("NAME", "a name"))?;
+        line.write_all(&[1i32, 2])?;
+        dataset.root().add_variable("other", Atomic::Int, &["y"])?;
+        dataset.close()?;
+
+        let dataset = Dataset::update_with(path.to_str().unwrap(), &OpenOptions::default(), &session)?;
+        let line = dataset.variable("line")?;
+        line.remove_attribute("CLASS")?;
+        line.remove_attribute("NAME")?;
+        if !removes {
+            // With the same values at the same place they count as renamed.
+            line.set_attribute(Attribute::text("kind", "IMAGE"))?;
+            line.set_attribute(Attribute::text("called", "a name"))?;
+        }
+        line.rename("y")?;
+        dataset.close()?;
+
+        let dataset = open(&path, &session)?;
+        let kept: Vec<String> =
+            dataset.variable("y")?.attributes()?.iter().map(|one| one.name.clone()).collect();
+        let own: &[&str] = if removes { &[] } else { &["kind", "called"] };
+        assert_eq!(kept, own, "{removes}");
+        assert_eq!(dataset.variable("other")?.dimensions()[0].name, "y");
+        assert_eq!(*dataset.variable("y")?.read::<i32>()?, [1, 2], "{removes}");
+        let file = std::fs::read(&path).unwrap();
+        assert!(file.windows(15).any(|bytes| bytes == b"DIMENSION_SCALE"), "{removes}");
+    }
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! Attribute names that belong to netCDF-4 or to Zarr (docs/spec/hdf5-netcdf4.md H.2, H.3, H.7; docs/spec/nczarr.md
 //! 3.4, 3.5, 3.14). Each is in one table, with its owner; what a format does with a name follows from that.
 
-use ncirrus_model::Attribute;
+use ncirrus_model::{Attribute, Values};
 
 /// Provenance of a dataset, an attribute of the root group.
 pub const PROPERTIES: &str = "_NCProperties";
@@ -142,7 +142,9 @@ pub fn is_of_scales(name: &str) -> bool {
 /// Whether an HDF5 object that `is_scale` or not can have an attribute of its own that [`is_of_scales`]: it must not make a scale of
 /// the object.
 pub fn may_be_own(attribute: &Attribute, is_scale: bool) -> bool {
-    let makes_scale = || attribute.as_text().is_some_and(|text| text.starts_with(SCALE_CLASS));
+    // HDF5 stores the class of a scale as text of fixed length, not as a string.
+    let is_text = matches!(attribute.values, Values::Char(_));
+    let makes_scale = || is_text && attribute.as_text().is_some_and(|text| text.starts_with(SCALE_CLASS));
     is_of_scales(&attribute.name) && !is_scale && !(attribute.name == "CLASS" && makes_scale())
 }
 

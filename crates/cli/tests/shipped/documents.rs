@@ -96,7 +96,9 @@ fn each_works(commands: Vec<(String, String)>, min_count: usize) {
 /// Commands and their documents.
 fn commands() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let documents = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = ["docs", "docs/guides", "docs/coming-from"].map(|folder| root.join(folder));
+    let entries = folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let documents = entries.map(|entry| entry.unwrap().path());
     let documents = documents.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
     let mut documents: Vec<PathBuf> = documents.chain([root.join("README.md")]).collect();
     documents.sort();

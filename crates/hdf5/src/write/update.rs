@@ -209,17 +209,21 @@ impl FileUpdate {
     /// How a variable of a changed model is written; `None` if it cannot be. With data it keeps its form.
     fn writes(&self, model: &Model, id: VarId) -> Result<Option<PendingWrites>> {
         let path = model.variable_path(id);
-        match self.pending_writes.get(&id) {
-            Some(pending) if self.existing_storage.contains_key(&id) || pending.waits() => {
-                Ok(Some(PendingWrites { path, ..pending.clone() }))
-            }
-            _ if self.refused.contains_key(&id) => Ok(None),
-            _ => {
+        match self.kept(id) {
+            Some(pending) => Ok(Some(PendingWrites { path, ..pending.clone() })),
+            None if self.refused.contains_key(&id) => Ok(None),
+            None => {
                 let form = StorageForm::new(model, id, &self.choices)?;
                 let (held, shape) = (HeldElements::nothing(form.arranged), model.shape(id));
                 Ok(Some(PendingWrites { form, held, path, shape, late: BTreeMap::new() }))
             }
         }
+    }
+
+    /// A variable that has data, and therefore keeps its form.
+    fn kept(&self, id: VarId) -> Option<&PendingWrites> {
+        let has_data = |pending: &&PendingWrites| self.existing_storage.contains_key(&id) || pending.waits();
+        self.pending_writes.get(&id).filter(has_data)
     }
 
     /// Applies a changed model, if it can be planned; nothing is changed otherwise.
@@ -447,6 +451,9 @@ impl Placer for FileUpdate {
     }
 
     fn encoding_in(&self, model: &Model, var: VarId) -> Result<Arc<Encoding>> {
+        if let Some(pending) = self.kept(var) {
+            return Ok(Arc::clone(&pending.form.encoding));
+        }
         let writes = self.writes(model, var).map_err(|error| error.by("hdf5"))?;
         writes.map(|writes| writes.form.encoding).map_or_else(|| self.encoding(var), Ok)
     }

@@ -5,7 +5,7 @@ mod stored;
 mod ties;
 mod unscaled;
 
-use super::attributes::{AttributeChange, HeaderAttributes, differences};
+use super::attributes::{AttributeChange, HeaderAttributes, beside_scale, differences};
 use super::data::ExistingStorage;
 use super::{KnownObjects, PendingWrites};
 use crate::address::FileAddress;
@@ -14,7 +14,7 @@ use crate::object::ObjectRef;
 use crate::write::FilePatch;
 use crate::write::edit::EditableHeader;
 use crate::write::heap::HeapBuilder;
-use crate::write::objects::{FileObject, ObjectDescriber, check_name, listed, type_users};
+use crate::write::objects::{FileObject, ObjectDescriber, check_name, dimension_of, listed, type_users};
 use crate::write::space::SpaceAllocator;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
@@ -166,7 +166,12 @@ impl UpdatePlanner<'_> {
         if old == new {
             return Ok(());
         }
-        let found = differences(old, new);
+        let mut found = differences(old, new);
+        if let NodeId::Variable(var) = node
+            && dimension_of(self.new, var).is_some()
+        {
+            found = found.into_iter().filter_map(beside_scale).collect();
+        }
         let mut puts = Vec::new();
         for difference in &found {
             match difference {
@@ -186,9 +191,10 @@ impl UpdatePlanner<'_> {
             AttributeChange::Replace(..) | AttributeChange::Add(_) => None,
         }))?;
         for (place, name, body) in puts {
-            // Those of scales are not shown, and must not be replaced.
+            // Those that are not shown, as of scales, must not be replaced.
             if place.is_none_or(|place| place != name) && is_of_scales(name) && named.has(name) {
-                let message = format!("attribute {name:?}: the object is a dimension scale and has it");
+                let message =
+                    format!("attribute {name:?}: the object has one of this name that is not shown");
                 return Err(Error::unsupported(message).into());
             }
             if place.is_some_and(|place| place != name) {
