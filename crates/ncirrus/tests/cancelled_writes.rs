@@ -180,6 +180,7 @@ fn cancel_everywhere(
             Ok(()) => check(polls, place.rows()),
             Err(error) => {
                 reported += 1;
+                eprintln!("{polls}: {error:?}");
                 assert!(!matches!(done, Some(Ok(()))), "{polls}: {error:?}");
                 let (name, rows) = place.rows();
                 assert!(rows.iter().take(5).all(|row| [1, 2].contains(row)), "{polls}: {name}: {rows:?}");

@@ -136,8 +136,11 @@ impl AttributeSpace {
 /// Whether an HDF5 object has an attribute of this name only if it is a dimension scale. On other objects these are ordinary
 /// attributes of their authors (images, tables), though netCDF-C hides them there, too.
 pub fn is_of_scales(name: &str) -> bool {
-    matches!(name, "CLASS" | "NAME")
+    NAMES_OF_SCALES.contains(&name)
 }
+
+/// The names by which HDF5 marks a dimension scale; netCDF-C shows them on no object.
+pub const NAMES_OF_SCALES: [&str; 2] = ["CLASS", "NAME"];
 
 /// Whether an HDF5 object that `is_scale` or not can have an attribute of its own that [`is_of_scales`]: it must not make a scale of
 /// the object.

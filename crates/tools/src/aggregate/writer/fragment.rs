@@ -204,7 +204,7 @@ mod tests {
             assert!(refuse_log(url).is_ok(), "{url}");
         }
         for url in ["/data/a.nc#log=/home/user/.profile", "file:///a#mode=nczarr,file&log=/x"] {
-            assert!(refuse_log(url).unwrap_err().to_string().contains("asks for a log"), "{url}");
+            assert!(refuse_log(url).unwrap_err().to_string().contains("requests a log"), "{url}");
         }
     }
 }
