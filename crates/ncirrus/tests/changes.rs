@@ -14,7 +14,6 @@ mod growing;
 mod hdf5_updates;
 mod kills;
 mod lengths;
-mod names_of_scales;
 mod nc4_appends;
 mod nc4_kills;
 mod refused_definitions;

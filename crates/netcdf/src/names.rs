@@ -1,8 +1,6 @@
 //! Attribute names that belong to netCDF-4 or to Zarr (docs/spec/hdf5-netcdf4.md H.2, H.3, H.7; docs/spec/nczarr.md
 //! 3.4, 3.5, 3.14). Each is in one table, with its owner; what a format does with a name follows from that.
 
-use ncirrus_model::{Attribute, Values};
-
 /// Provenance of a dataset, an attribute of the root group.
 pub const PROPERTIES: &str = "_NCProperties";
 /// Whether netCDF-4 wrote an HDF5 file.
@@ -132,27 +130,6 @@ impl AttributeSpace {
         OWNED.iter().map(|(name, _)| *name).filter(move |name| self.is_reserved(name))
     }
 }
-
-/// Whether an HDF5 object has an attribute of this name only if it is a dimension scale. On other objects these are ordinary
-/// attributes of their authors (images, tables), though netCDF-C hides them there, too.
-pub fn is_of_scales(name: &str) -> bool {
-    NAMES_OF_SCALES.contains(&name)
-}
-
-/// The names by which HDF5 marks a dimension scale; netCDF-C shows them on no object.
-pub const NAMES_OF_SCALES: [&str; 2] = ["CLASS", "NAME"];
-
-/// Whether an HDF5 object that `is_scale` or not can have an attribute of its own that [`is_of_scales`]: it must not make a scale of
-/// the object.
-pub fn may_be_own(attribute: &Attribute, is_scale: bool) -> bool {
-    // HDF5 stores the class of a scale as text of fixed length, not as a string.
-    let is_text = matches!(attribute.values, Values::Char(_));
-    let makes_scale = || is_text && attribute.as_text().is_some_and(|text| text.starts_with(SCALE_CLASS));
-    is_of_scales(&attribute.name) && !is_scale && !(attribute.name == "CLASS" && makes_scale())
-}
-
-/// The `CLASS` of dimension scales.
-pub const SCALE_CLASS: &str = "DIMENSION_SCALE";
 
 /// Lengths of strings in datasets of Zarr: ordinary attributes in spite of their prefix (docs/spec/nczarr.md 3.12).
 pub const STRING_LENGTHS: [&str; 2] = [MAX_STRING_LEN, DEFAULT_MAX_STRING_LEN];

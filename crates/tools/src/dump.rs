@@ -8,10 +8,7 @@ use ncirrus::{
 use ncirrus_cdl::{DataSource, PrintOptions, PrintSummary};
 use ncirrus_codec::{ChunkInfo, CodecRegistry, DecodedElement};
 use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
-use ncirrus_netcdf_view::{
-    RootFacts, formats,
-    names::{FORMAT, NAMES_OF_SCALES},
-};
+use ncirrus_netcdf_view::{RootFacts, formats, names::FORMAT};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -41,7 +38,7 @@ pub fn dump_ncml(
 }
 
 /// The model without what the reference implementation silently omits: variables and attributes of types that netCDF
-/// does not have, and attributes with the names of those of dimension scales (docs/spec/hdf5-netcdf4.md C.5, D.4). An aggregated variable that cannot be read is a scalar to the
+/// does not have (docs/spec/hdf5-netcdf4.md D.4). An aggregated variable that cannot be read is a scalar to the
 /// reference.
 fn listed(model: &Model, stored: &Model) -> Arc<Model> {
     let is_foreign = |fault: &Fault| fault.kind == FaultKind::Unsupported;
@@ -54,7 +51,6 @@ fn listed(model: &Model, stored: &Model) -> Arc<Model> {
     for node in listed.nodes() {
         if let Some(AttributeState::Known(attributes)) = listed.attributes_mut(node) {
             attributes.faults.retain(|(_, fault)| !is_foreign(fault));
-            NAMES_OF_SCALES.iter().for_each(|name| _ = attributes.remove(name));
         }
     }
     Arc::new(listed)
@@ -265,7 +261,6 @@ mod tests {
             model.insert_variable(root, variable).unwrap();
             let attributes = model.group_mut(root).unwrap().attributes.known_mut();
             attributes.faults.push((name.to_owned(), Fault::new(kind, "why")));
-            attributes.put(Attribute::text("CLASS", "IMAGE"));
         }
         let mut stored = model.clone();
         let sound = Variable::new("aggregated", Atomic::Byte.into(), Vec::new());
@@ -277,7 +272,6 @@ mod tests {
         assert!(listed.variable_at("foreign").is_none() && listed.variable_at("damaged").is_some());
         let attributes = listed.group(root).unwrap().attributes.known().unwrap();
         assert_eq!(attributes.faults.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["damaged"]);
-        assert!(attributes.find("CLASS").is_none());
     }
 
     #[test]

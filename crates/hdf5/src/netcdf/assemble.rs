@@ -8,7 +8,7 @@ use super::types::{DatasetTypes, unwrap_arrays};
 use super::variable::{damaged, is_listed, variable};
 use super::walk::{GroupNode, ObjectTree, TreeMember};
 use super::{ObjectKey, attribute};
-use crate::datatypes::Dataspace;
+use crate::datatypes::{Dataspace, RawAttribute};
 use crate::file::Hdf5File;
 use crate::layout::StoredDataset;
 use crate::object::ObjectRef;
@@ -280,8 +280,11 @@ impl ModelAssembly {
     /// Why nothing of a damaged file can be shown.
     fn leaves_nothing(&self, facts: &[GroupFacts]) -> Option<Fault> {
         let root = self.model.group(self.model.root())?;
+        let is_shown = |raw: &Result<RawAttribute, (String, Error)>| {
+            raw.as_ref().is_ok_and(|attribute| !hidden::is_hidden(&attribute.name))
+        };
         let raw = facts.first().and_then(|facts| facts.attributes.as_ref().ok());
-        let has_attributes = raw.is_some_and(|raw| hidden::shown(raw, false).any(Result::is_ok));
+        let has_attributes = raw.is_some_and(|raw| raw.iter().any(is_shown));
         root.fault.clone().filter(|_| root.is_empty() && !has_attributes)
     }
 
@@ -388,9 +391,9 @@ impl ModelAssembly {
                 MemberFacts::Type(_) | MemberFacts::Damaged(_) => None,
             });
             let lists = std::iter::once(&facts.attributes).chain(of_members).flatten();
-            for raw in lists.flat_map(|list| hidden::shown(list, hides_references)).flatten() {
+            for raw in lists.flat_map(|list| list.iter()).flatten() {
                 let is_left_out = hides_references && has_references(&raw.datatype);
-                if !is_left_out {
+                if !is_left_out && !hidden::is_hidden(&raw.name) {
                     let (_, element) = unwrap_arrays(&raw.datatype);
                     // Without a type the attribute is a fault when it is read.
                     let _ = self.types.reference(&mut self.model, *group, &holder.file.object, element);

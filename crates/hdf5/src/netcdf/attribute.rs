@@ -1,5 +1,5 @@
 //! Values of attributes (docs/spec/hdf5-netcdf4.md H.6).
-use super::hidden::{self, AttributeResults};
+use super::hidden::{self, AttributeResults, is_hidden};
 use super::types::{DatasetTypes, unwrap_arrays};
 use super::walk::ObjectPaths;
 use crate::datatypes::{Dataspace, Datatype, DatatypeClass, RawAttribute, attributes, values};
@@ -15,8 +15,7 @@ pub(super) struct AttributeReader<'a> {
     pub(super) model: &'a Model,
     pub(super) types: &'a DatasetTypes,
     pub(super) paths: &'a ObjectPaths,
-    /// Without references, and without `CLASS` and `NAME` of objects that are not scales.
-    pub(super) as_netcdf_c: bool,
+    pub(super) hides_references: bool,
 }
 
 impl AttributeReader<'_> {
@@ -30,9 +29,10 @@ impl AttributeReader<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let mut seen = HashSet::new();
-        let (shown, again): (Vec<_>, Vec<_>) = hidden::shown(&raw, self.as_netcdf_c)
+        let (shown, again): (Vec<_>, Vec<_>) = raw
+            .iter()
             .map(|raw| raw.as_ref().map_or_else(|(name, _)| (name, raw), |known| (&known.name, raw)))
-            .filter(|(_, raw)| !self.hides(raw))
+            .filter(|(name, raw)| !is_hidden(name) && !self.hides(raw))
             .partition(|(name, _)| seen.insert(name.as_str()));
         let read = join_each(&shown, |(_, raw)| match raw {
             Ok(raw) => self.one(object, group, raw),
@@ -52,7 +52,7 @@ impl AttributeReader<'_> {
     }
 
     fn hides(&self, raw: &std::result::Result<RawAttribute, (String, Error)>) -> bool {
-        self.as_netcdf_c && raw.as_ref().is_ok_and(|raw| has_references(&raw.datatype))
+        self.hides_references && raw.as_ref().is_ok_and(|raw| has_references(&raw.datatype))
     }
 
     fn one(&self, object: &ObjectRef, group: GroupId, raw: &RawAttribute) -> Step<Attribute> {

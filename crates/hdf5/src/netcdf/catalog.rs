@@ -148,7 +148,7 @@ impl Catalog for Hdf5Catalog {
             model: &self.model,
             types: &self.types,
             paths: &self.paths,
-            as_netcdf_c: self.hides_references,
+            hides_references: self.hides_references,
         };
         join(of, |node| match self.holder(*node) {
             Ok((object, group)) => {

@@ -4,7 +4,6 @@ use crate::datatypes::{Dataspace, DatatypeClass, RawAttribute, StringPadding, ob
 use crate::object::ObjectRef;
 use ncirrus_layout::{Error, ErrorKind, Step, View};
 use ncirrus_netcdf_view::AttributeSpace;
-use ncirrus_netcdf_view::names::{SCALE_CLASS, is_of_scales};
 use std::collections::HashMap;
 
 /// Prefix of the `NAME` of a scale that is not a variable.
@@ -16,27 +15,6 @@ pub(super) type AttributeResults = [Result<RawAttribute, (String, Error)>];
 /// Whether an attribute is hidden, whatever its values.
 pub(crate) fn is_hidden(name: &str) -> bool {
     AttributeSpace::Hdf5.is_hidden(name)
-}
-
-/// The attributes that are shown of an object whose attributes these are, with those that cannot be read. `CLASS` and `NAME`
-/// of objects that are not scales are shown, unless by `as_netcdf_c`.
-pub(super) fn shown(
-    raw: &AttributeResults,
-    as_netcdf_c: bool,
-) -> impl Iterator<Item = &Result<RawAttribute, (String, Error)>> {
-    let hides_names_of_scales = as_netcdf_c || claims_scale(raw);
-    raw.iter().filter(move |attribute| match attribute {
-        Ok(known) => !is_hidden(&known.name) || (is_of_scales(&known.name) && !hides_names_of_scales),
-        Err((name, _)) => !is_hidden(name),
-    })
-}
-
-/// Whether the text of `CLASS` is that of a scale, also where netCDF does not take it for one.
-fn claims_scale(raw: &AttributeResults) -> bool {
-    find(raw, "CLASS").is_some_and(|class| {
-        let is_text = matches!(class.datatype.class, DatatypeClass::Text(_));
-        is_text && class.data.starts_with(SCALE_CLASS.as_bytes())
-    })
 }
 
 /// The hidden attributes that cannot be read, except the back pointers of scales, which are not used.

@@ -162,8 +162,7 @@ fn attributes_of_every_form_are_read_and_only_those_without_a_type_are_faults() 
     assert_eq!(values("truth"), Values::Byte(vec![1]));
     assert_eq!(values("object"), strings(&["/"]));
     assert_eq!(values("region"), strings(&["/d {(1)-(2)}"]));
-    // The root is not a dimension scale.
-    assert!(attributes.find("NAME").is_some() && attributes.find("CLASS").is_some());
+    assert!(attributes.find("NAME").is_none() && attributes.find("CLASS").is_none());
     let faults: Vec<_> = attributes.faults.iter().map(|(name, fault)| (name.as_str(), fault.kind)).collect();
     assert_eq!(faults, [("time", FaultKind::Unsupported)]);
 

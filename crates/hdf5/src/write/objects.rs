@@ -242,7 +242,7 @@ impl ObjectDescriber<'_> {
         let model = self.model;
         let known = model.attributes(node).and_then(|state| state.known());
         for attribute in known.into_iter().flat_map(|list| list.iter()) {
-            let body = check_name(model, node, attribute).and_then(|()| self.encoded(attribute));
+            let body = check_name(attribute).and_then(|()| self.encoded(attribute));
             attributes.push(body.map_err(|error| error.at_path(path.clone()))?);
         }
         self.finished(drafts, attributes).map_err(|error| error.at_path(path))

@@ -1,9 +1,9 @@
 //! Names that the copy's format keeps for itself, or would make another path of.
 use super::names::{path_of, rename_members};
 use ncirrus::{CreateOptions, Detail, Error, Kind, Result};
-use ncirrus_model::{AttributeState, GroupId, Model, NodeId};
+use ncirrus_model::{AttributeState, GroupId, Model};
 use ncirrus_netcdf_view::AttributeSpace;
-use ncirrus_netcdf_view::names::{MemberSpace, may_be_own};
+use ncirrus_netcdf_view::names::MemberSpace;
 use std::collections::{BTreeSet, HashMap};
 
 /// Checks all names by the rules of the copy's format, before anything is written; changes those that break them if asked to.
@@ -28,15 +28,9 @@ pub(super) fn fit(
     }
     for node in model.nodes() {
         let path = path_of(model, node);
-        let is_scale = is_scale(model, node);
         let Some(AttributeState::Known(list)) = model.attributes_mut(node) else { continue };
         let mut known: BTreeSet<String> = list.iter().map(|attribute| attribute.name.clone()).collect();
-        let is_own = |name: &str| {
-            let found = list.find(name).filter(|_| attributes == AttributeSpace::Hdf5);
-            found.is_some_and(|attribute| may_be_own(attribute, is_scale))
-        };
-        let is_taken = |name: &&String| attributes.is_taken(name) && !is_own(name);
-        let taken: Vec<String> = known.iter().filter(is_taken).cloned().collect();
+        let taken: Vec<String> = known.iter().filter(|name| attributes.is_taken(name)).cloned().collect();
         for name in taken {
             if !renames {
                 let message = format!("attribute {name:?}: the format of the copy reserves this name");
@@ -48,18 +42,6 @@ pub(super) fn fit(
         }
     }
     Ok(())
-}
-
-/// Whether a node is the scale of a dimension in HDF5: a variable with the name of its first dimension, in the same group.
-fn is_scale(model: &Model, node: NodeId) -> bool {
-    let NodeId::Variable(var) = node else { return false };
-    let of_dimension = || {
-        let variable = model.variable(var)?;
-        let first = *variable.dims.first()?;
-        let is_beside = model.dimension_group(first) == model.variable_group(var);
-        Some(is_beside && model.dimension(first)?.name == variable.name)
-    };
-    of_dimension().unwrap_or(false)
 }
 
 /// A new name for each of a group's members whose name breaks a rule: members with a common name (a dimension and its variable)

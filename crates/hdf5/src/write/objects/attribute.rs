@@ -1,20 +1,15 @@
 //! Attributes as netCDF-C writes them (docs/spec/hdf5-netcdf4.md C.5, H.6).
-use super::{ObjectDescriber, dimension_of, message};
+use super::{ObjectDescriber, message};
 use crate::datatypes::{Dataspace, Datatype, DatatypeClass, StringPadding};
 use crate::write::value::encode_values;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{Attribute, Endianness, Model, NodeId, Values};
+use ncirrus_model::{Attribute, Endianness, Values};
 use ncirrus_netcdf_view::AttributeSpace;
-use ncirrus_netcdf_view::names::may_be_own;
 
-/// Refuses names that would be hidden in the file. `CLASS` and `NAME` are hidden of scales only.
-pub(crate) fn check_name(model: &Model, node: NodeId, attribute: &Attribute) -> Result<()> {
-    let is_scale = match node {
-        NodeId::Variable(var) => dimension_of(model, var).is_some(),
-        NodeId::Group(_) => false,
-    };
-    if AttributeSpace::Hdf5.is_reserved(&attribute.name) && !may_be_own(attribute, is_scale) {
+/// Refuses names that would be hidden in the file.
+pub(crate) fn check_name(attribute: &Attribute) -> Result<()> {
+    if AttributeSpace::Hdf5.is_reserved(&attribute.name) {
         return Err(Error::unsupported(format!(
             "attribute {:?}: netCDF-4 reserves this name",
             attribute.name

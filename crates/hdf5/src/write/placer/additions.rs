@@ -135,12 +135,11 @@ impl AddedMembers {
         let link = |name: Cow<'_, str>| message::link(&name, 0, FileAddress(0), SIZES).map(|_| ());
         self.names(model).try_for_each(link)?;
         let listed = changes.attribute_lists().iter();
-        let listed = listed.filter_map(|node| Some((*node, model.attributes(*node)?.known()?)));
-        let listed = listed.flat_map(|(node, list)| list.iter().map(move |attribute| (node, attribute)));
+        let listed = listed.filter_map(|node| model.attributes(*node)?.known()).flat_map(|list| list.iter());
         let set = changes.attributes_set();
-        let set = set.filter_map(|(node, name)| Some((node, model.attributes(node)?.known()?.find(name)?)));
-        for (node, attribute) in listed.chain(set) {
-            check_name(model, node, attribute)?;
+        let set = set.filter_map(|(node, name)| model.attributes(node)?.known()?.find(name));
+        for attribute in listed.chain(set) {
+            check_name(attribute)?;
             describer.encoded(attribute)?;
         }
         let is_fitting = |node: &NodeId| {

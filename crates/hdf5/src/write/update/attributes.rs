@@ -11,7 +11,6 @@ use crate::write::put::put;
 use bytes::Bytes;
 use ncirrus_layout::{Detail, Error, Result, Step, View};
 use ncirrus_model::{Attribute, Attributes};
-use ncirrus_netcdf_view::names::is_of_scales;
 use std::collections::HashSet;
 
 /// The attributes of a header, by name.
@@ -39,17 +38,6 @@ pub(super) enum AttributeChange<'a> {
     /// The attribute with that name is replaced by this one.
     Replace(&'a str, &'a Attribute),
     Add(&'a Attribute),
-}
-
-/// A change beside the attributes of a new dimension scale, which have replaced those of the same names.
-pub(super) fn beside_scale(change: AttributeChange<'_>) -> Option<AttributeChange<'_>> {
-    match change {
-        AttributeChange::Remove(name) if is_of_scales(name) => None,
-        AttributeChange::Replace(name, attribute) if is_of_scales(name) && attribute.name != name => {
-            Some(AttributeChange::Add(attribute))
-        }
-        other => Some(other),
-    }
 }
 
 /// The changes from the attributes `old` to `new`. One that has another name but the same position and values was

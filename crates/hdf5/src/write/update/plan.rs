@@ -5,7 +5,7 @@ mod stored;
 mod ties;
 mod unscaled;
 
-use super::attributes::{AttributeChange, HeaderAttributes, beside_scale, differences};
+use super::attributes::{AttributeChange, HeaderAttributes, differences};
 use super::data::ExistingStorage;
 use super::{KnownObjects, PendingWrites};
 use crate::address::FileAddress;
@@ -14,12 +14,11 @@ use crate::object::ObjectRef;
 use crate::write::FilePatch;
 use crate::write::edit::EditableHeader;
 use crate::write::heap::HeapBuilder;
-use crate::write::objects::{FileObject, ObjectDescriber, check_name, dimension_of, listed, type_users};
+use crate::write::objects::{FileObject, ObjectDescriber, check_name, listed, type_users};
 use crate::write::space::SpaceAllocator;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{AttributeState, DimId, Model, NodeId, TypeId, VarId};
-use ncirrus_netcdf_view::names::is_of_scales;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 pub(super) use unscaled::UnscaledAxes;
@@ -166,21 +165,16 @@ impl UpdatePlanner<'_> {
         if old == new {
             return Ok(());
         }
-        let mut found = differences(old, new);
-        if let NodeId::Variable(var) = node
-            && dimension_of(self.new, var).is_some()
-        {
-            found = found.into_iter().filter_map(beside_scale).collect();
-        }
+        let found = differences(old, new);
         let mut puts = Vec::new();
         for difference in &found {
             match difference {
                 AttributeChange::Remove(_) => {}
                 AttributeChange::Add(attribute) => {
-                    puts.push((None, &attribute.name, self.encoded(node, attribute)?));
+                    puts.push((None, &attribute.name, self.encoded(attribute)?));
                 }
                 AttributeChange::Replace(place, attribute) => {
-                    puts.push((Some(*place), &attribute.name, self.encoded(node, attribute)?));
+                    puts.push((Some(*place), &attribute.name, self.encoded(attribute)?));
                 }
             }
         }
@@ -191,12 +185,6 @@ impl UpdatePlanner<'_> {
             AttributeChange::Replace(..) | AttributeChange::Add(_) => None,
         }))?;
         for (place, name, body) in puts {
-            // Those that are not shown, as of scales, must not be replaced.
-            if place.is_none_or(|place| place != name) && is_of_scales(name) && named.has(name) {
-                let message =
-                    format!("attribute {name:?}: the object has one of this name that is not shown");
-                return Err(Error::unsupported(message).into());
-            }
             if place.is_some_and(|place| place != name) {
                 // One in a form that cannot be shown gives its name up, as to a new one.
                 named.remove([name.as_str()])?;
@@ -206,8 +194,8 @@ impl UpdatePlanner<'_> {
         Ok(())
     }
 
-    fn encoded(&mut self, node: NodeId, attribute: &ncirrus_model::Attribute) -> Result<Bytes> {
-        check_name(self.new, node, attribute)?;
+    fn encoded(&mut self, attribute: &ncirrus_model::Attribute) -> Result<Bytes> {
+        check_name(attribute)?;
         self.describer().encoded(attribute)
     }
 

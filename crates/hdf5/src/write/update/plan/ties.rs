@@ -4,10 +4,10 @@ use super::{HeaderTurn, UpdatePlanner};
 use crate::address::FileAddress;
 use crate::datatypes::attribute_name;
 use crate::object::HeaderMessage;
-use crate::write::objects::{FileObject, check_name, dimension_of, known, scale_of};
+use crate::write::objects::{FileObject, dimension_of, known, scale_of};
 use bytes::Bytes;
 use ncirrus_layout::{Result, Step};
-use ncirrus_model::{DimId, Model, NodeId};
+use ncirrus_model::{DimId, Model};
 use std::sync::Arc;
 
 /// The contents of a dataset's hidden attributes.
@@ -91,12 +91,6 @@ impl UpdatePlanner<'_> {
             (false, true) => _ = self.turns.insert(addr, HeaderTurn::BecomesScale),
             (true, false) => _ = self.turns.insert(addr, HeaderTurn::WasScale),
             _ => {}
-        }
-        if let (FileObject::Variable(id), true) = (object, new.scale.is_some()) {
-            let node = NodeId::Variable(id);
-            let known = self.new.attributes(node).and_then(|state| state.known());
-            let mut own = known.into_iter().flat_map(|list| list.iter());
-            own.try_for_each(|attribute| check_name(self.new, node, attribute))?;
         }
         let wanted = self.hidden_attributes(object)?;
         let (unnumbered, lacks_scale) = (self.has_unnumbered(object)?, self.lacks_scale(object)?);
