@@ -180,14 +180,13 @@ fn cancel_everywhere(
             Ok(()) => check(polls, place.rows()),
             Err(error) => {
                 reported += 1;
-                eprintln!("{polls}: {error:?}");
                 assert!(!matches!(done, Some(Ok(()))), "{polls}: {error:?}");
                 let (name, rows) = place.rows();
                 assert!(rows.iter().take(5).all(|row| [1, 2].contains(row)), "{polls}: {name}: {rows:?}");
             }
         }
         if done.is_some() {
-            assert!(polls > 2 && reported < polls, "{polls} polls, {reported} failures");
+            assert!(polls > 2 && reported > 0, "{polls} polls, {reported} failures");
             return;
         }
     }
@@ -222,8 +221,7 @@ fn a_cancelled_commit_loses_no_values() {
 }
 
 #[test]
-fn a_commit_that_follows_a_cancelled_one_stores_what_was_written() {
-    let mut stored = 0;
+fn a_commit_that_follows_a_cancelled_one_stores_what_was_written_or_is_an_error() {
     for polls in 0.. {
         assert!(polls < 1000, "the commit never ends");
         let place = Place::new();
@@ -233,14 +231,14 @@ fn a_commit_that_follows_a_cancelled_one_stores_what_was_written() {
         place.session.block_on(write(&writer, "/v", (4, 3), 2)).unwrap();
         let done = place.session.block_on(cancelled(polls, writer.sync()));
         let closed = place.session.block_on(writer.close());
-        if closed.is_ok() {
+        if let Err(error) = &closed {
+            assert!(done.is_none() && error.message().contains("abandoned half-way"), "{polls}: {error:?}");
+        } else {
             assert_eq!(place.rows().1, [2, 1, 1, 1, 2, 2, 2], "after {polls} polls");
-            stored += usize::from(done.is_none() && polls > 0);
         }
         if let Some(done) = done {
             done.unwrap();
             closed.unwrap();
-            assert!(stored > 0, "no commit that was cancelled in the middle was repeated");
             return;
         }
     }
