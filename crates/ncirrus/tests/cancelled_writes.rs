@@ -232,7 +232,8 @@ fn a_commit_that_follows_a_cancelled_one_stores_what_was_written_or_is_an_error(
         let done = place.session.block_on(cancelled(polls, writer.sync()));
         let closed = place.session.block_on(writer.close());
         if let Err(error) = &closed {
-            assert!(done.is_none() && error.to_string().contains("abandoned half-way"), "{polls}: {error:?}");
+            let text = format!("{error:?}");
+            assert!(done.is_none() && text.contains("abandoned half-way"), "{polls}: {text}");
         } else {
             assert_eq!(place.rows().1, [2, 1, 1, 1, 2, 2, 2], "after {polls} polls");
         }
