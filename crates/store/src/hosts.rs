@@ -22,8 +22,7 @@ impl HostAccess {
             Scheme::File | Scheme::Memory => self.clone(),
             _ if base.is_http() || base.is_computed() => Self::NamedBy(Some(base.host().to_owned())),
             _ => {
-                let has_server =
-                    base.bucket().ok().flatten().is_some_and(|bucket| bucket.endpoint.is_some());
+                let has_server = base.bucket().ok().flatten().is_some_and(|bucket| bucket.endpoint.is_some());
                 Self::NamedBy(has_server.then(|| base.host().to_owned()))
             }
         }
