@@ -43,7 +43,8 @@ impl StoreOpener for CloudOpener {
         let mut context = self.context_at(url, options);
         let Some(bucket) = context.network.config.bucket(url)? else { return Ok(None) };
         check_endpoint(url, options)?;
-        if !url.is_http() {
+        let is_chosen = bucket.endpoint.is_none() || bucket.alias.is_some() || bucket.is_amazon;
+        if !url.is_http() && is_chosen {
             // The user's own endpoint, and what gives credentials for it.
             context.network.options.hosts = HostAccess::Any;
         }
@@ -90,8 +91,9 @@ impl StoreOpener for CloudOpener {
 fn check_endpoint(url: &Url, options: &StoreOptions) -> Result<()> {
     let is_own = |host: &str| has_host(&options.allowed_hosts, host);
     let has_endpoint = url.fragment().entries().any(|(key, _)| key.to_ascii_lowercase().contains("endpoint"));
-    let is_address =
-        url.is_http() && url.host().parse::<std::net::IpAddr>().is_ok() || url.host() == "localhost";
+    // The others are checked when their host is looked up.
+    let is_address = url.is_http() && url.host().parse::<std::net::IpAddr>().is_ok()
+        || url.host().eq_ignore_ascii_case("localhost");
     // Relative names lead to the server that the dataset itself came from.
     let is_of_dataset = !has_endpoint && options.hosts == HostAccess::NamedBy(Some(url.host().to_owned()));
     if options.hosts.is_any() || is_own(url.host()) || is_of_dataset || !(has_endpoint || is_address) {

@@ -328,7 +328,7 @@ fn check_rest(url: &Url) -> Result<()> {
     };
     let fields = || url.query().unwrap_or_default().split('&').filter(|field| !field.is_empty());
     let why = if fields().count() > 1 || !fields().all(is_known) {
-        "a query in the address of a bucket: only versionId= is known; https:// and %3F reach a key that has a ?"
+        "a query in the address of a bucket: only versionId= is known; a ? in a key is written %3F"
     } else if url.scheme() != Scheme::Azure && url.credentials().is_some() {
         "a user in the address of a bucket: name a profile (#aws.profile=) or an alias, or set variables"
     } else {

@@ -15,13 +15,16 @@ pub enum HostAccess {
 }
 
 impl HostAccess {
-    /// That for addresses that the dataset at an address names.
+    /// That for addresses that the dataset at an address names: `s3://server/bucket/key` names a server, too.
     #[must_use]
     pub fn of_dataset_at(&self, base: &Url) -> Self {
         match base.scheme() {
             Scheme::File | Scheme::Memory => self.clone(),
             _ if base.is_http() || base.is_computed() => Self::NamedBy(Some(base.host().to_owned())),
-            _ => Self::NamedBy(None),
+            _ => {
+                let has_server = base.bucket().ok().flatten().is_some_and(|bucket| bucket.endpoint.is_some());
+                Self::NamedBy(has_server.then(|| base.host().to_owned()))
+            }
         }
     }
 
@@ -74,6 +77,8 @@ mod tests {
         assert_eq!(of("memory://a/b"), HostAccess::Any);
         assert_eq!(of("https://h.org/a"), HostAccess::NamedBy(Some("h.org".to_owned())));
         assert_eq!(of("s3://bucket/a"), HostAccess::NamedBy(None));
+        assert_eq!(of("s3://10.0.0.1:9000/bucket/a"), HostAccess::NamedBy(Some("10.0.0.1".to_owned())));
+        assert_eq!(of("s3://minio:9000/bucket/a"), HostAccess::NamedBy(Some("minio".to_owned())));
         assert_eq!(
             hosts_in("a.org, 10.0.0.1  B"),
             BTreeSet::from(["10.0.0.1", "a.org", "b"].map(str::to_owned))

@@ -66,7 +66,25 @@ fn servers_of_buckets_that_a_dataset_names_are_not_in_a_private_network() {
         assert_eq!(error.kind(), ErrorKind::Denied, "{host}: {error}");
         assert!(error.message().contains("references.hosts"), "{host}: {error}");
     }
+    for host in [
+        "127.0.0.1:9",
+        "10.0.0.1:9",
+        "[::1]:9",
+        "LOCALHOST:9",
+        "localhost:9",
+        "localhost.:9",
+        "127.0.0.1",
+        "2130706433:9",
+        "0x7f.1:9",
+        "127.0.0.1:443",
+    ] {
+        let error = read_named(&format!("s3://{host}/bucket/a.nc"), None, "").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied, "{host}: {error}");
+        assert!(error.message().contains("references.hosts"), "{host}: {error}");
+    }
     // A connection is tried, in vain.
+    let error = read_named("s3://127.0.0.1:9/bucket/a.nc", None, "127.0.0.1").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io { retryable: true }, "{error}");
     let error = read_named("http://[::1]:9/bucket/a.nc#mode=s3", None, "::1").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io { retryable: true }, "{error}");
 }
@@ -78,6 +96,10 @@ fn servers_of_buckets_that_only_a_proxy_can_look_up_must_be_allowed() {
     let error = read_named(address, Some(&url), "").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
     assert!(error.message().contains("cannot be looked up here"), "{error}");
+    for address in ["s3://minio.invalid:9000/bucket/a.nc", "s3://s3.store.invalid/bucket/a.nc"] {
+        let error = read_named(address, Some(&url), "").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied, "{address}: {error}");
+    }
     assert!(proxy.requests().is_empty(), "{:?}", proxy.requests());
     assert!(!read_named(address, Some(&url), ".invalid").unwrap(), "the proxy has no such object");
     assert!(proxy.requests().iter().all(|request| request.starts_with("http://store.invalid/bucket/a.nc")));

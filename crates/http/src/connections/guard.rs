@@ -36,9 +36,13 @@ impl GuardRules {
         !self.proxies.is_empty() || cfg!(any(windows, target_os = "macos"))
     }
 
-    /// Whether the user named a host: it is allowed, or that of the dataset.
+    /// Whether the user named a host: it is allowed, or that of the dataset, or the server of the dataset's bucket
+    /// (`s3.example.org` of `bucket.s3.example.org`).
     fn is_named(&self, host: &str) -> bool {
-        has_host(&self.allowed, host) || self.base.as_deref() == Some(host)
+        let prefix = self.base.as_deref().and_then(|base| base.strip_suffix(host));
+        let is_own =
+            prefix.is_some_and(|prefix| prefix.is_empty() || (prefix.ends_with('.') && host.contains('.')));
+        is_own || has_host(&self.allowed, host)
     }
 }
 
@@ -58,6 +62,8 @@ fn bare(host: &str) -> String {
 #[derive(Debug, Clone)]
 pub(crate) struct HostGuard {
     rules: Arc<GuardRules>,
+    /// Whether the requests are redirects of an address that the user gave.
+    is_of_user: bool,
     /// Hosts that may be reached, and since when that is known.
     good: Arc<Mutex<BTreeMap<String, Instant>>>,
 }
@@ -67,46 +73,66 @@ const KEPT: Duration = Duration::from_secs(60);
 
 impl HostGuard {
     pub(crate) fn new(rules: GuardRules) -> Self {
-        Self { rules: Arc::new(rules), good: Arc::default() }
+        Self { rules: Arc::new(rules), is_of_user: false, good: Arc::default() }
     }
 
-    /// Checks the host of a request.
+    /// For redirects of an address that the user gave: names that only a proxy can look up are sent to it.
+    pub(crate) fn of_redirects(rules: GuardRules) -> Self {
+        Self { is_of_user: true, ..Self::new(rules) }
+    }
+
+    /// Checks the host of a request; `from` is the host that redirected to it, if it was another one.
     ///
     /// A name that cannot be looked up here may be known to a proxy, in the proxy's network: it is refused unless it is
     /// allowed, or that of the dataset itself. Without a proxy the connection fails, for a reason that may be temporary.
     ///
     /// # Errors
-    /// `Denied` if the host is in a private network, or only a proxy could look it up, and that is not allowed.
-    pub(crate) async fn check(&self, url: &Url) -> Result<()> {
+    /// `Denied` if the host is in a private network, or only a proxy could look it up, and that is not allowed; `Io` if
+    /// that cannot be found out at the moment.
+    pub(crate) async fn check(&self, url: &Url, from: Option<&str>) -> Result<()> {
         let Some(host) = url.host_str().map(bare) else { return Ok(()) };
         if self.good.guard().get(&host).is_some_and(|since| since.elapsed() < KEPT) {
             return Ok(());
         }
-        let found = looked_up(&host).await.unwrap_or_default();
+        let may_be_unknown = self.is_of_user || !self.rules.may_have_proxy() || self.rules.is_named(&host);
+        let found = match looked_up(&host).await {
+            Err(error) if !may_be_unknown && is_temporary(&error) => looked_up_again(&host).await?,
+            found => found.unwrap_or_default(),
+        };
         if found.is_empty() {
-            let may_be_sent = !self.rules.may_have_proxy() || self.rules.is_named(&host);
-            return if may_be_sent { Ok(()) } else { Err(self.unknown(&host)) };
+            return if may_be_unknown { Ok(()) } else { Err(self.unknown(&host, from)) };
         }
         if self.permitted(&host, found).await.is_empty() {
-            return Err(self.refused(&host));
+            return Err(self.refused(&host, from));
         }
         self.good.guard().insert(host, Instant::now());
         Ok(())
     }
 
-    fn unknown(&self, host: &str) -> Error {
-        let base = self.rules.base.as_deref().unwrap_or("an object store");
+    /// What leads to a host.
+    fn cause(&self, from: Option<&str>) -> String {
+        match from {
+            Some(from) => format!("{} redirects to", bare(from)),
+            None => {
+                let base = self.rules.base.as_deref().unwrap_or("an object store");
+                format!("a dataset at {base} refers to")
+            }
+        }
+    }
+
+    fn unknown(&self, host: &str, from: Option<&str>) -> Error {
+        let cause = self.cause(from);
         let message = format!(
-            "a dataset at {base} refers to {host}, which cannot be looked up here and may be a host of a private network that a proxy \
+            "{cause} {host}, which cannot be looked up here and may be a host of a private network that a proxy \
              reaches: allow it by references.hosts if that is right"
         );
         Error::new(ErrorKind::Denied, message)
     }
 
-    fn refused(&self, host: &str) -> Error {
-        let base = self.rules.base.as_deref().unwrap_or("an object store");
+    fn refused(&self, host: &str, from: Option<&str>) -> Error {
+        let cause = self.cause(from);
         let message = format!(
-            "a dataset at {base} refers to {host}, a host of a private network: allow it by references.hosts if that is right"
+            "{cause} {host}, a host of a private network: allow it by references.hosts if that is right"
         );
         Error::new(ErrorKind::Denied, message)
     }
@@ -142,7 +168,7 @@ impl Resolve for HostGuard {
             if found.is_empty() {
                 return Err(io::Error::new(
                     io::ErrorKind::PermissionDenied,
-                    guard.refused(&host).to_string(),
+                    guard.refused(&host, None).to_string(),
                 )
                 .into());
             }
@@ -156,10 +182,41 @@ async fn looked_up(host: &str) -> io::Result<Vec<IpAddr>> {
     if let Ok(address) = host.parse() {
         return Ok(vec![address]);
     }
+    // Such names exist nowhere (RFC 6761).
+    if host.ends_with(".invalid") {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the name of the host is unknown"));
+    }
     let name = host.to_owned();
     let found = tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs());
     let found = found.await.map_err(io::Error::other)??;
     Ok(found.map(|address| address.ip()).collect())
+}
+
+/// Waits before a host is looked up again.
+const LOOKUP_WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+
+/// The same, after a failure that may be temporary.
+async fn looked_up_again(host: &str) -> Result<Vec<IpAddr>> {
+    for wait in LOOKUP_WAITS {
+        tokio::time::sleep(wait).await;
+        match looked_up(host).await {
+            Err(error) if is_temporary(&error) => {}
+            found => return Ok(found.unwrap_or_default()),
+        }
+    }
+    let message =
+        format!("{host} cannot be looked up at the moment: try again, or allow it by references.hosts");
+    Err(Error::new(ErrorKind::Io { retryable: true }, message))
+}
+
+/// Whether a name was not looked up for a reason that may pass. The standard library reports that in the message only,
+/// or as a number of Windows (`WSATRY_AGAIN`).
+fn is_temporary(error: &io::Error) -> bool {
+    let message = error.to_string().to_ascii_lowercase();
+    let is_passing = matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::Interrupted);
+    let is_reported =
+        ["temporary failure in name resolution", "try again"].iter().any(|words| message.contains(words));
+    is_passing || is_reported || (cfg!(windows) && error.raw_os_error() == Some(11002))
 }
 
 /// Whether an address is one of this machine, or of a network that is not public.
@@ -208,7 +265,7 @@ mod tests {
     }
 
     fn now<T>(work: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_multi_thread().build().unwrap().block_on(work)
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(work)
     }
 
     const PRIVATE: [&str; 20] = [
@@ -256,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_request_to_a_private_host_needs_a_base_there_or_leave() {
-        let check = |guard: &HostGuard, url: &str| now(guard.check(&Url::parse(url).unwrap()));
+        let check = |guard: &HostGuard, url: &str| now(guard.check(&Url::parse(url).unwrap(), None));
         let urls = [
             "http://127.0.0.1:8/a",
             "http://localhost:8/a",
@@ -283,7 +340,8 @@ mod tests {
 
     #[test]
     fn a_name_that_only_a_proxy_can_look_up_must_be_allowed() {
-        let check = |guard: &HostGuard, url: &str| now(behind_proxy(guard).check(&Url::parse(url).unwrap()));
+        let check =
+            |guard: &HostGuard, url: &str| now(behind_proxy(guard).check(&Url::parse(url).unwrap(), None));
         let base = Some("data.invalid");
         let error = check(&guard(base, &[]), "http://other.invalid/a").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Denied);
@@ -296,12 +354,59 @@ mod tests {
         assert!(check(&guard(base, &[]), "http://127.0.0.1/a").is_err(), "an address needs no proxy");
         assert!(check(&guard(base, &[]), "http://1.1.1.1/a").is_ok());
         assert!(check(&guard(None, &[]), "http://other.invalid/a").is_err());
-        let plain = now(guard(base, &[]).check(&Url::parse("http://other.invalid/a").unwrap()));
+        let plain = now(guard(base, &[]).check(&Url::parse("http://other.invalid/a").unwrap(), None));
         assert_eq!(
             plain.is_ok(),
             cfg!(not(any(windows, target_os = "macos"))),
             "without a proxy no request is sent"
         );
+    }
+
+    #[test]
+    fn the_server_of_the_bucket_of_a_dataset_is_its_own() {
+        let own = behind_proxy(&guard(Some("bucket.s3.corp.invalid"), &[]));
+        for (host, is_own) in [
+            ("bucket.s3.corp.invalid", true),
+            ("s3.corp.invalid", true),
+            ("3.corp.invalid", false),
+            ("other.s3.corp.invalid", false),
+            ("invalid", false),
+        ] {
+            assert_eq!(own.rules.is_named(host), is_own, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_redirect_of_the_user_is_refused_only_into_private_networks() {
+        let rules = || (*behind_proxy(&guard(Some("data.invalid"), &[])).rules).clone();
+        let check = |guard: HostGuard, url: &str| {
+            now(async { guard.check(&Url::parse(url).unwrap(), Some("data.invalid")).await })
+        };
+        assert!(check(HostGuard::of_redirects(rules()), "http://other.invalid/a").is_ok());
+        for (guard, url) in [
+            (HostGuard::of_redirects(rules()), "http://10.0.0.1/a"),
+            (HostGuard::of_redirects(rules()), "http://localhost/a"),
+            (HostGuard::new(rules()), "http://other.invalid/a"),
+        ] {
+            let error = check(guard, url).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Denied, "{url}");
+            assert!(error.message().starts_with("data.invalid redirects to "), "{}", error.message());
+        }
+    }
+
+    #[test]
+    fn failures_of_lookups_that_may_pass_are_known() {
+        let start = "failed to lookup address information: ";
+        for (why, is_passing) in [
+            ("Temporary failure in name resolution", true),
+            ("Try again", true),
+            ("Name or service not known", false),
+            ("No address associated with hostname", false),
+        ] {
+            assert_eq!(is_temporary(&io::Error::other(format!("{start}{why}"))), is_passing, "{why}");
+        }
+        let unknown = now(looked_up("a.invalid")).unwrap_err();
+        assert!(!is_temporary(&unknown));
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl RequestService {
         let prefix = url.host_str().and_then(|host| host.strip_suffix(server.as_str()));
         match prefix {
             Some(prefix) if prefix.is_empty() || prefix.ends_with('.') => {
-                guard.check(url).await.map_err(RequestFailure::lasting)
+                guard.check(url, None).await.map_err(RequestFailure::lasting)
             }
             _ => Ok(()),
         }

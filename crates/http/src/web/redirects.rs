@@ -113,7 +113,8 @@ impl HttpStore {
     ) -> Result<ResponseHead, RequestFailure> {
         let (service, guard) = self.service_for(first, at).map_err(RequestFailure::lasting)?;
         if let Some(guard) = guard {
-            guard.check(at).await.map_err(RequestFailure::lasting)?;
+            let from = first.host_str().filter(|host| at.host_str() != Some(*host));
+            guard.check(at, from).await.map_err(RequestFailure::lasting)?;
         }
         let login = self.login_at(first, at).map(|login| login.kind);
         let cookies = self.cookies_at(first, at);
@@ -167,7 +168,8 @@ impl HttpStore {
         context.options.hosts = HostAccess::NamedBy(first.host_str().map(str::to_owned));
         let service = context.service_of_redirects((&host_of(first), AT_ONCE))?;
         let rules = guard_rules(&context.options, &context.config);
-        let guard = rules.map(HostGuard::new).ok_or_else(|| Error::internal("redirects without rules"))?;
+        let guard =
+            rules.map(HostGuard::of_redirects).ok_or_else(|| Error::internal("redirects without rules"))?;
         let (guard, service) = self.beyond.get_or_init(|| (guard, service));
         Ok((service, Some(guard)))
     }
