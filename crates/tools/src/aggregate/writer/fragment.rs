@@ -136,7 +136,7 @@ pub(super) fn create(
             let dims = related.add_dimensions(new)?;
             let var = definition.add_to(new, &dims, home.kind, lens)?;
             let record = RecordedAggregation::attribute(&model, home.convention);
-            related.add_variables(new, definition.var, &home.divided, (&record, home.kind.is_classic()))?;
+            related.add_variables(new, definition.var, &home.divided, (&record, home.kind))?;
             Ok((var, related))
         })?;
         related.copy(home.master, fragment)?;
@@ -204,7 +204,7 @@ mod tests {
             assert!(refuse_log(url).is_ok(), "{url}");
         }
         for url in ["/data/a.nc#log=/home/user/.profile", "file:///a#mode=nczarr,file&log=/x"] {
-            assert!(refuse_log(url).unwrap_err().to_string().contains("asks for a log"), "{url}");
+            assert!(refuse_log(url).unwrap_err().to_string().contains("requests a log"), "{url}");
         }
     }
 }
