@@ -33,11 +33,16 @@ fn iris_python() -> PathBuf {
 /// The Python that has what wheels and the command for other systems are built with; its packages are installed.
 pub(crate) fn release_python() -> Result<PathBuf, String> {
     let python = named("NCIRRUS_RELEASE_PYTHON", ".venv-release");
-    if std::env::var_os("NCIRRUS_RELEASE_PYTHON").is_none() {
+    if !is_named("NCIRRUS_RELEASE_PYTHON") {
         environment(&python)?;
         pip(&python, &["install", "--quiet", "-r", "peers/release.txt"])?;
     }
     Ok(python)
+}
+
+/// Whether an environment variable names a Python, which is used as it is: nothing is installed into it.
+pub(crate) fn is_named(variable: &str) -> bool {
+    std::env::var_os(variable).is_some()
 }
 
 fn named(variable: &str, environment: &str) -> PathBuf {
@@ -200,13 +205,22 @@ pub(crate) fn packages(python: &Path, list: &str) -> Outcome {
 fn environment(python: &Path) -> Outcome {
     let _one = one_at_a_time("environments")?;
     if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
-        let folder = folder.to_string_lossy();
-        if command("python3", &["-m", "venv", &folder], &[]).is_err() {
-            apt(&["python3-venv"])?;
-            command("python3", &["-m", "venv", &folder], &[])?;
-        }
+        let make = || command("python3", &["-m", "venv", &folder.to_string_lossy()], &[]);
+        make_whole(folder, make, || apt(&["python3-venv"]))?;
     }
     Ok(())
+}
+
+/// Makes a folder, again after installing what that may lack. A new folder is removed if this fails: without
+/// `python3-venv` Debian leaves an environment that has Python but not pip, which would be taken for a whole one.
+fn make_whole(folder: &Path, make: impl Fn() -> Outcome, install: impl FnOnce() -> Outcome) -> Outcome {
+    let is_new = !folder.exists();
+    let made = make().or_else(|_| install().and_then(|()| make()));
+    if made.is_err() && is_new {
+        // Why it could not be made matters more than why it could not be removed.
+        _ = std::fs::remove_dir_all(folder);
+    }
+    made
 }
 
 /// A lock on an installation, which is held until it is dropped: the stage `docs` installs packages while `peers`, a process of
@@ -285,4 +299,28 @@ fn on_path(program: &str) -> bool {
 
 pub(crate) fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.starts_with(b"0\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::make_whole;
+
+    #[test]
+    fn environments_that_cannot_be_made_whole_are_removed() {
+        let top = std::env::temp_dir().join(format!("ncirrus-xtask-{}", std::process::id()));
+        let folder = top.join("venv");
+        let half = || {
+            std::fs::create_dir_all(folder.join("bin")).unwrap();
+            Err("no pip".to_owned())
+        };
+        assert_eq!(make_whole(&folder, half, || Ok(())), Err("no pip".to_owned()));
+        assert!(!folder.exists());
+        assert_eq!(make_whole(&folder, half, || Err("no apt".to_owned())), Err("no apt".to_owned()));
+        assert!(!folder.exists());
+        // What was there before stays.
+        std::fs::create_dir_all(&folder).unwrap();
+        assert!(make_whole(&folder, half, || Ok(())).is_err());
+        assert!(folder.exists());
+        std::fs::remove_dir_all(&top).unwrap();
+    }
 }

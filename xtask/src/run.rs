@@ -94,7 +94,7 @@ fn without_own_variables(command: &mut Command) {
     own.for_each(|name| _ = command.env_remove(name));
     // Tests start hundreds of Python processes, each of which would compile every module that it imports.
     if std::env::var_os("PYTHONPYCACHEPREFIX").is_none() {
-        command.env("PYTHONPYCACHEPREFIX", target().join("pycache"));
+        command.env("PYTHONPYCACHEPREFIX", absolute(target().join("pycache")));
     }
     command.env_remove("PYTHONDONTWRITEBYTECODE");
     // What helps to compile a changed crate again costs time when everything is compiled once.
@@ -103,8 +103,25 @@ fn without_own_variables(command: &mut Command) {
     }
 }
 
+/// Programs run in folders of their own, where a relative path names another folder in each.
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
 fn finish(command: &mut Command, program: &str) -> Outcome {
     without_own_variables(command);
     let status = command.status().map_err(|error| format!("{program} cannot be run: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::absolute;
+
+    #[test]
+    fn relative_paths_are_those_of_this_process() {
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(absolute("build/pycache".into()), here.join("build/pycache"));
+        assert_eq!(absolute(here.clone()), here);
+    }
 }

@@ -25,9 +25,11 @@ pub(crate) fn build() -> Outcome {
     Err(format!("MkDocs: {}", lines.join("\n  ")))
 }
 
-/// The Python that has MkDocs and codespell, after installing what is missing.
+/// The Python that has MkDocs and codespell, after installing what is missing in the project's own environment.
 pub(crate) fn python() -> Result<PathBuf, String> {
     let python = peers::site_python();
-    peers::packages(&python, PACKAGES)?;
+    if !peers::is_named("NCIRRUS_SITE_PYTHON") {
+        peers::packages(&python, PACKAGES)?;
+    }
     Ok(python)
 }

@@ -1,12 +1,12 @@
 //! The fragments of an existing aggregation.
 mod marks;
 
-use super::names::{identities, resolve};
+use super::names::{self, identities, readings, resolve};
 use super::relocate::terms;
 use crate::opened::tiles;
 use marks::FragmentMarks;
 pub use marks::master_options;
-use ncirrus::{Dataset, Error, OpenOptions, Result};
+use ncirrus::{Dataset, Error, OpenOptions, Result, Session};
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
 use ncirrus_layout::{Fragment, FragmentAxis, FragmentPart, FragmentVariable, Tile, TileSource};
 use ncirrus_model::{Model, VarId};
@@ -73,14 +73,24 @@ impl ExistingFragments {
     }
 
     /// The files that it does not have yet, and those that it has.
-    pub(super) fn without_known(&self, target: &str, files: &[String]) -> Result<(Vec<String>, Vec<String>)> {
+    pub(super) fn without_known(
+        &self,
+        target: &str,
+        files: &[String],
+        session: &Session,
+    ) -> Result<(Vec<String>, Vec<String>)> {
         let texts = |file: &String| identities(&Url::parse(file)?);
         let wanted = files.iter().map(texts).collect::<Result<Vec<_>>>()?;
         let all: BTreeSet<&String> = wanted.iter().flatten().collect();
         let mut there = BTreeSet::new();
         for cell in self.arrays.values().flat_map(|array| array.cells.iter().flatten()) {
-            let place = identities(&resolve(target, &self.whole_name(&cell.file))?)?;
-            there.extend(place.into_iter().filter(|text| all.contains(text)));
+            let name = self.whole_name(&cell.file);
+            let mut place = resolve(target, &name)?;
+            let readings = readings(&name)?.iter().map(identities).collect::<Result<Vec<_>>>()?;
+            if readings.iter().flatten().any(|text| all.contains(text)) {
+                place = names::existing(target, &name, session)?.unwrap_or(place);
+            }
+            there.extend(identities(&place)?.into_iter().filter(|text| all.contains(text)));
         }
         let is_known = |texts: &[String]| texts.iter().any(|text| there.contains(text));
         let mut texts = wanted.iter();

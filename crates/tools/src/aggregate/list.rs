@@ -96,10 +96,10 @@ fn expand(pattern: &str, session: &Session, all: &mut Vec<String>) -> Result<()>
 fn expand_below(folder: &str, parts: &[&str], session: &Session, all: &mut Vec<String>) -> Result<()> {
     let Some((part, rest)) = parts.split_first() else { return Ok(()) };
     for entry in entries(folder, session)? {
-        // Patterns are written as addresses are.
+        // Patterns are written as addresses are, or as keys.
         let written = written(folder, &entry.name);
         let is_hidden = entry.name.starts_with('.') && !part.starts_with('.');
-        if is_hidden || !fits(part.as_bytes(), written.as_bytes()) {
+        if is_hidden || !fits_either(part, &written, &entry.name) {
             continue;
         }
         let name = format!("{folder}{written}");
@@ -132,6 +132,11 @@ fn entries(folder: &str, session: &Session) -> Result<Vec<ListEntry>> {
     }
     entries.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(entries)
+}
+
+/// Whether a key matches a pattern, as it is written in addresses or as it is.
+fn fits_either(pattern: &str, written: &str, key: &str) -> bool {
+    [written, key].iter().any(|name| fits(pattern.as_bytes(), name.as_bytes()))
 }
 
 /// Whether a name matches a pattern of `*` (anything), `?` (one character) and `[...]` (one of these).
@@ -196,6 +201,20 @@ mod tests {
             ("[", "a", false),
         ] {
             assert_eq!(fits(pattern.as_bytes(), name.as_bytes()), want, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn wildcards_fit_keys_and_what_is_written_for_them() {
+        for (folder, key, patterns) in [
+            ("https://host/b/", "run #1.nc", ["run #*.nc", "run%20%231*"]),
+            ("s3://b/", "run #1.nc", ["run #?.nc", "run %23*"]),
+            ("/d/", "run%20#1.nc", ["run%20#*", "run%20#1.nc"]),
+        ] {
+            for pattern in patterns {
+                assert!(fits_either(pattern, &written(folder, key), key), "{folder} {pattern}");
+            }
+            assert!(!fits_either("other*", &written(folder, key), key), "{folder}");
         }
     }
 

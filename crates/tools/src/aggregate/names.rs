@@ -1,6 +1,6 @@
 //! How the locations of fragments are written.
-use ncirrus::{Error, Result};
-use ncirrus_store::{Scheme, Url};
+use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
+use ncirrus_store::{Scheme, Url, percent_decoded};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// What stays as it is in a path of a `file:` URL.
@@ -194,6 +194,72 @@ pub(super) fn resolve(master: &str, name: &str) -> Result<Url> {
     }
 }
 
+/// The addresses of an absolute name in a store whose escapes can be read in several ways, in the order in which readers
+/// try them: older versions wrote keys as they are. Empty for any other name.
+pub(super) fn readings(name: &str) -> Result<Vec<Url>> {
+    if !name.contains('%') || !is_address(name) {
+        return Ok(Vec::new());
+    }
+    let url = Url::parse(name)?;
+    let path = url.path();
+    if url.is_http() || url.read_key(path) == path {
+        return Ok(Vec::new());
+    }
+    let mut found: Vec<Url> = Vec::new();
+    for key in [percent_decoded(path), url.read_key(path).into_owned(), path.to_owned()] {
+        let reading = url.with_path(url.written_key(&key));
+        if !key.contains('\0') && !found.contains(&reading) {
+            found.push(reading);
+        }
+    }
+    Ok(found)
+}
+
+/// As [`resolve`], but a name that can be read in several ways has the first target that exists; `None` if none does.
+///
+/// # Errors
+/// Errors of opening a target.
+pub(super) fn existing(master: &str, name: &str, session: &Session) -> Result<Option<Url>> {
+    let readings = readings(name)?;
+    if readings.is_empty() {
+        return resolve(master, name).map(Some);
+    }
+    let raw = OpenOptions::new().raw(true);
+    for url in readings {
+        match Dataset::open_with(&address(&url)?, &raw, session) {
+            Ok(_) => return Ok(Some(url)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error.at_object(&url)),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a name is an address, but not one of a local file.
+fn is_address(name: &str) -> bool {
+    name.contains("://") && !name.starts_with("file:")
+}
+
+/// The last part of a name in a master as it is written below a prefix: in addresses keys have escapes.
+pub(super) fn last_below(prefix: &str, master: &str, name: &str) -> Result<String> {
+    let last = name.get(folder_of(name).len()..).unwrap_or(name);
+    // What follows these marks in an address is not part of the key.
+    let has_more = is_address(name) && last.contains(['#', '?']);
+    if !is_address(prefix) || has_more || resolve(master, name)?.is_computed() {
+        return Ok(last.to_owned());
+    }
+    let key = if name.starts_with("file:") {
+        unescaped(last)
+    } else if is_address(name) {
+        read(name, last)
+    } else if Url::parse(master).is_ok_and(|url| url.is_http()) {
+        read(master, last)
+    } else {
+        last.to_owned()
+    };
+    Ok(written(prefix, &key))
+}
+
 /// A name as it is written in addresses below a folder.
 pub(super) fn written(folder: &str, name: &str) -> String {
     Url::parse(folder).map_or_else(|_| name.to_owned(), |url| url.written_key(name).into_owned())
@@ -290,6 +356,36 @@ mod tests {
             let found = resolve("/d/m.nca", &written).unwrap();
             assert_eq!(absolute(&found).unwrap(), written, "{address}");
         }
+    }
+
+    #[test]
+    fn names_with_escapes_of_buckets_have_several_readings() {
+        let of = |name: &str| readings(name).unwrap().iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(of("s3://b/a%23b.nc"), ["s3://b/a%23b.nc", "s3://b/a%2523b.nc"]);
+        assert_eq!(of("s3://b/a%20b%23"), ["s3://b/a b%23", "s3://b/a%20b%23", "s3://b/a%20b%2523"]);
+        for name in
+            ["s3://b/a%20b.nc", "s3://b/a.nc", "a%23b.nc", "file:///d/a%23", "https://h/a%23", "/d/a%23"]
+        {
+            assert!(of(name).is_empty(), "{name}");
+        }
+        // What stays absolute says the same.
+        let place = resolve("s3://b/m.nca", "s3://b/a%23b.nc").unwrap();
+        assert_eq!(absolute(&place).unwrap(), "s3://b/a%23b.nc");
+    }
+
+    #[test]
+    fn the_last_part_has_the_escapes_of_the_place_that_it_goes_to() {
+        let below = |prefix: &str, name: &str| last_below(prefix, "/d/m.nca", name).unwrap();
+        assert_eq!(below("s3://b/x", "f/a#b.nc"), "a%23b.nc");
+        assert_eq!(below("s3://b/x", "a%23b.nc"), "a%2523b.nc");
+        assert_eq!(below("s3://b/x", "s3://c/a%23b.nc"), "a%23b.nc");
+        assert_eq!(below("s3://b/x", "file:///d/a%20%23b.nc"), "a %23b.nc");
+        assert_eq!(below("s3://b/x", "https://host/a%20b.nc"), "a b.nc");
+        assert_eq!(below("https://host/x", "a b#.nc"), "a%20b%23.nc");
+        assert_eq!(below("y", "a#b.nc"), "a#b.nc");
+        assert_eq!(below("https://new/x", "https://host/a?t[0:3]#dap2"), "a?t[0:3]#dap2");
+        assert_eq!(last_below("s3://b", "https://host/m.nca", "a%20b.nc").unwrap(), "a b.nc");
+        assert_eq!(last_below("s3://b", "s3://c/m.nca", "a%23.nc").unwrap(), "a%2523.nc");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a fragment records of its aggregation, so that a lost master can be recreated with the same convention and dimensions: a
 //! global attribute of the fragment, JSON text.
 use super::shape::known;
+use ncirrus::Kind;
 use ncirrus_aggregate::write::Convention;
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, TypeRef, VarId};
 use serde_json::{Value, json};
@@ -62,15 +63,17 @@ pub(super) fn forget(model: &mut Model) {
     }
 }
 
-/// The scalar variables of the root that each fragment repeats, of types that its format has.
-pub(super) fn scalars(model: &Model, is_classic: bool) -> Vec<VarId> {
-    let of_classic = |ty| {
-        use Atomic::{Byte, Char, Double, Float, Int, Short};
-        matches!(ty, Byte | Char | Double | Float | Int | Short)
+/// The scalar variables of the root that each fragment repeats, of types that its kind has; a kind that is not known has
+/// all of them.
+pub(super) fn scalars(model: &Model, kind: Option<Kind>) -> Vec<VarId> {
+    let has = |ty: Atomic| match kind {
+        Some(Kind::Nc3 | Kind::Nc6 | Kind::Nc4Classic) => ty.is_classic(),
+        Some(Kind::Nc5) => ty != Atomic::String,
+        _ => true,
     };
     let is_scalar = |var: &VarId| {
         model.variable(*var).is_some_and(|variable| {
-            let fits = matches!(variable.ty, TypeRef::Atomic(ty) if !is_classic || of_classic(ty));
+            let fits = matches!(variable.ty, TypeRef::Atomic(ty) if has(ty));
             variable.dims.is_empty() && variable.fault.is_none() && fits
         })
     };
@@ -80,9 +83,10 @@ pub(super) fn scalars(model: &Model, is_classic: bool) -> Vec<VarId> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ATTRIBUTE, RecordedAggregation, forget};
+    use super::{ATTRIBUTE, RecordedAggregation, forget, scalars};
+    use ncirrus::Kind;
     use ncirrus_aggregate::write::Convention;
-    use ncirrus_model::{Attribute, DimensionLen, Model, NodeId};
+    use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId};
 
     fn with(text: &str) -> Model {
         let mut model = Model::new();
@@ -123,5 +127,20 @@ mod tests {
             forget(&mut model);
             assert_eq!(model, Model::new());
         }
+    }
+
+    #[test]
+    fn fragments_repeat_the_scalars_of_types_that_their_kind_has() {
+        let mut model = Model::new();
+        let root = model.root();
+        for ty in [Atomic::Int, Atomic::Int64, Atomic::UByte, Atomic::String] {
+            model.add_variable(root, &format!("{ty:?}"), ty.into(), &[]).unwrap();
+        }
+        for (kind, count) in
+            [(Kind::Nc3, 1), (Kind::Nc6, 1), (Kind::Nc4Classic, 1), (Kind::Nc5, 3), (Kind::Nc4, 4)]
+        {
+            assert_eq!(scalars(&model, Some(kind)).len(), count, "{kind:?}");
+        }
+        assert_eq!(scalars(&model, None).len(), 4);
     }
 }

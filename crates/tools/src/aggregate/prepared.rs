@@ -78,7 +78,7 @@ impl PreparedAggregation {
         if existing.arrays.is_empty() {
             return Err(Error::invalid("it contains no aggregated variable").at_object(target));
         }
-        let (files, known) = existing.without_known(target, files)?;
+        let (files, known) = existing.without_known(target, files, session)?;
         let file = match files.first() {
             Some(url) => Dataset::open_with(url, &OpenOptions::default(), session)?.model()?,
             None if known.is_empty() => return Err(Error::invalid("there are no files to add")),

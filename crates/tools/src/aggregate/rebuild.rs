@@ -7,7 +7,7 @@ use super::names::{folder_of, join, read};
 use super::origin::RecordedAggregation;
 use super::split::FragmentNames;
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{Dataset, Error, OpenOptions, Result, Selection, Session};
+use ncirrus::{Dataset, Error, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
 use ncirrus_layout::grid::{block_starts, row_major_index};
 use ncirrus_model::{AttributeState, DimId, DimensionLen, GroupId, Model, NodeId, VarId};
@@ -29,8 +29,14 @@ pub fn rebuild(
     options.check(target)?;
     options.check_target(target, std::iter::empty(), session)?;
     let found = find(target, folder, session)?;
-    let mut builder =
-        MasterBuilder { session, options, target, master: MasterPlan::empty(), seen: BTreeSet::new() };
+    let mut builder = MasterBuilder {
+        session,
+        options,
+        target,
+        master: MasterPlan::empty(),
+        seen: BTreeMap::new(),
+        differing: BTreeSet::new(),
+    };
     let mut report = Aggregation::default();
     for (path, cells) in &found {
         report.files += cells.len();
@@ -45,6 +51,8 @@ pub fn rebuild(
         let list = if aggregated.contains(&var) { &mut report.aggregated } else { &mut report.stored };
         list.push(model.variable_path(var));
     }
+    let note = |name: &String| format!("{name} has different values in the fragments: the last one is taken");
+    report.notes.extend(builder.differing.iter().map(note));
     builder.master.write(target, options, session)?;
     Ok(report)
 }
@@ -68,18 +76,12 @@ type FragmentCells = BTreeMap<Vec<usize>, String>;
 
 /// The fragments in a folder by the dotted names of their variables.
 fn find(target: &str, folder: &str, session: &Session) -> Result<BTreeMap<String, FragmentCells>> {
-    let start = format!("{}.", FragmentNames::beside(target, Some(folder)).base());
+    let start = start_of(target, folder);
     let mut found: BTreeMap<String, FragmentCells> = BTreeMap::new();
     for url in list(&[join(folder, "*.nc")], session)? {
-        let name = url.get(folder_of(&url).len()..).unwrap_or_default();
-        let Some(rest) = name.strip_prefix(&start).and_then(|rest| rest.strip_suffix(".nc")) else {
-            continue;
-        };
-        let parts: Vec<&str> = rest.split('.').collect();
-        let digits = parts.iter().rev().take_while(|part| part.parse::<usize>().is_ok()).count();
-        let (path, place) = parts.split_at(parts.len() - digits);
-        let place = place.iter().filter_map(|part| part.parse().ok()).collect();
-        found.entry(read(folder, &path.join("."))).or_default().insert(place, url);
+        if let Some((path, place)) = position(&start, folder, &url) {
+            found.entry(path).or_default().insert(place, url);
+        }
     }
     if found.is_empty() {
         Err(Error::not_found(format!("no fragment's name starts with {start:?}")).at_object(folder))
@@ -88,13 +90,30 @@ fn find(target: &str, folder: &str, session: &Session) -> Result<BTreeMap<String
     }
 }
 
+/// How the keys of a master's fragments start.
+fn start_of(target: &str, folder: &str) -> String {
+    format!("{}.", read(target, FragmentNames::beside(target, Some(folder)).base()))
+}
+
+/// The dotted name of a fragment's variable, and its position, by its key: addresses may write one key in several ways.
+fn position(start: &str, folder: &str, url: &str) -> Option<(String, Vec<usize>)> {
+    let name = read(folder, url.get(folder_of(url).len()..)?);
+    let rest = name.strip_prefix(start)?.strip_suffix(".nc")?;
+    let parts: Vec<&str> = rest.split('.').collect();
+    let digits = parts.iter().rev().take_while(|part| part.parse::<usize>().is_ok()).count();
+    let (path, place) = parts.split_at(parts.len() - digits);
+    Some((path.join("."), place.iter().filter_map(|part| part.parse().ok()).collect()))
+}
+
 struct MasterBuilder<'a> {
     session: &'a Session,
     options: &'a MasterOptions,
     target: &'a str,
     master: MasterPlan,
-    /// Existing parts of stored variables.
-    seen: BTreeSet<(String, Vec<u64>)>,
+    /// Existing parts of stored variables, and their numbers among those of the master.
+    seen: BTreeMap<(String, Vec<u64>), usize>,
+    /// Paths of scalars of which fragments have different values.
+    differing: BTreeSet<String>,
 }
 
 impl MasterBuilder<'_> {
@@ -174,12 +193,18 @@ impl MasterBuilder<'_> {
             let other_dims = model.variable(other).map(|variable| variable.dims.clone()).unwrap_or_default();
             let start: Vec<u64> =
                 other_dims.iter().map(|dim| extent(dim).map_or(0, |(start, _)| start)).collect();
-            if shape.contains(&0) || !self.seen.insert((name.clone(), start.clone())) {
+            let part = (name.clone(), start.clone());
+            let seen = self.seen.get(&part).copied();
+            if shape.contains(&0) || (seen.is_some() && !shape.is_empty()) {
                 continue;
             }
             let values =
                 dataset.read_values(other, &Selection::all(&shape)).map_err(|error| error.at_path(&*name))?;
-            if let Some(target) = self.master.model.variable_at(&name) {
+            if let Some(number) = seen {
+                let fill = model.variable(other).and_then(ncirrus_model::Variable::fill_value);
+                self.replace_scalar(&name, number, values, fill.as_ref());
+            } else if let Some(target) = self.master.model.variable_at(&name) {
+                self.seen.insert(part, self.master.stored.len());
                 self.master.stored.push(StoredValues::Values(
                     target,
                     Selection::slab(&start, &shape),
@@ -188,6 +213,20 @@ impl MasterBuilder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Replaces the value of a scalar by that of a later fragment, unless that is a fill value: a fragment may have been
+    /// written before the scalar.
+    fn replace_scalar(&mut self, name: &str, number: usize, values: Values, fill: Option<&Values>) {
+        let Some(StoredValues::Values(_, _, old)) = self.master.stored.get_mut(number) else { return };
+        let is_fill = |values: &Values| fill.is_some_and(|fill| fill.is_identical(values));
+        if is_fill(&values) || values.is_identical(old) {
+            return;
+        }
+        if !is_fill(old) {
+            self.differing.insert(name.to_owned());
+        }
+        *old = values;
     }
 
     /// Adds the definitions that the master does not have yet.
@@ -275,4 +314,24 @@ fn ensure_group(model: &mut Model, path: &str) -> Result<GroupId> {
         };
     }
     Ok(group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{position, start_of};
+
+    #[test]
+    fn fragments_are_recognised_by_the_keys_that_addresses_name() {
+        for (target, folder, name) in [
+            ("https://h/b/my run#1.nca", "https://h/b/f", "my%20run.v%20w.1.0.nc"),
+            ("https://h/b/my%20run.nca", "https://h/b/f", "my%20run.v%20w.1.0.nc"),
+            ("/d/my run.nca", "https://h/b/f", "my%20run.v%20w.1.0.nc"),
+            ("https://h/b/my%20run.nca", "s3://b/f", "my run.v w.1.0.nc"),
+            ("/d/my run.nca", "/d/f", "my run.v w.1.0.nc"),
+        ] {
+            let found = position(&start_of(target, folder), folder, &format!("{folder}/{name}"));
+            assert_eq!(found, Some(("v w".to_owned(), vec![1, 0])), "{target} {folder}");
+        }
+        assert_eq!(position(&start_of("/d/a.nca", "/d/f"), "/d/f", "/d/f/b.v.0.nc"), None);
+    }
 }

@@ -3,7 +3,7 @@ mod old;
 pub(super) mod terms;
 
 use super::master::copy_values;
-use super::names::{absolute, folder_of, join, relative, resolve};
+use super::names::{absolute, existing, join, last_below, relative, resolve};
 use crate::whole::completed;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{CreateOptions, Dataset, Error, Kind, OpenOptions, Result, Selection, Session, Values};
@@ -51,7 +51,7 @@ pub fn relocate(
     let raw = OpenOptions::new().raw(true);
     let dataset = Dataset::open_with(url, &raw, session)?;
     let model = dataset.model()?;
-    let names = FragmentRenamer { relocation, master: url };
+    let names = FragmentRenamer { relocation, master: url, session };
     let mut changes = MasterChanges::default();
     for aggregated in wanted(&model, variable)? {
         let path = model.variable_path(aggregated);
@@ -270,27 +270,35 @@ pub(crate) fn single_file_kind(dataset: &Dataset) -> Option<Kind> {
 pub(super) struct FragmentRenamer<'a> {
     relocation: &'a Relocation,
     master: &'a str,
+    session: &'a Session,
 }
 
 impl FragmentRenamer<'_> {
     /// The new name.
     fn rename(&self, name: &str, substitutions: &[(String, String)]) -> Result<String> {
+        let whole = || substitutions.iter().fold(name.to_owned(), |name, (old, new)| name.replace(old, new));
         match self.relocation {
-            Relocation::Prefix(prefix) => Ok(join(prefix, name.get(folder_of(name).len()..).unwrap_or(name))),
+            Relocation::Prefix(prefix) => Ok(join(prefix, &last_below(prefix, self.master, &whole())?)),
             Relocation::Replace(old, new) => Ok(match name.strip_prefix(old.as_str()) {
                 Some(rest) => format!("{new}{rest}"),
                 None => name.to_owned(),
             }),
-            Relocation::Relative | Relocation::Absolute => {
-                let name =
-                    substitutions.iter().fold(name.to_owned(), |name, (old, new)| name.replace(old, new));
-                let place = resolve(self.master, &name)?;
-                let near = match self.relocation {
-                    Relocation::Relative => relative(&Url::parse(self.master)?, &place)?,
-                    _ => None,
-                };
-                near.map_or_else(|| absolute(&place), Ok)
-            }
+            Relocation::Absolute => absolute(&resolve(self.master, &whole())?),
+            Relocation::Relative => self.relative(&whole()),
         }
+    }
+
+    /// The name relative to the master. What an absolute name with escapes means depends on which object exists, and a
+    /// relative name would no longer say so.
+    fn relative(&self, name: &str) -> Result<String> {
+        let (master, place) = (Url::parse(self.master)?, resolve(self.master, name)?);
+        if relative(&master, &place)?.is_none() {
+            return absolute(&place);
+        }
+        let place = existing(self.master, name, self.session)?.ok_or_else(|| {
+            let message = "its escapes can be read in several ways, and no such object exists";
+            Error::not_found(message).at_object(name)
+        })?;
+        relative(&master, &place)?.map_or_else(|| absolute(&place), Ok)
     }
 }

@@ -72,3 +72,55 @@ fn a_lost_master_of_a_writer_has_its_scalars_unlimited_dimensions_and_version_ag
         assert_rebuilt(&bench, &target, kind, &case);
     }
 }
+
+#[test]
+fn scalars_that_were_set_after_the_first_fragment_are_those_of_later_ones() {
+    for (first, later, notes) in [(None, 7, 0), (Some(7), 7, 0), (Some(5), 7, 1)] {
+        let bench = Bench::new();
+        let options = WriterOptions::new().master(master(CONVENTIONS[0], Kind::Nc4));
+        let target = bench.path("m.nca");
+        let writer = AggregationWriter::create(&target, &options, &bench.session).unwrap();
+        let root = writer.dataset().root();
+        root.add_dimension("x", DimensionLen::Fixed(4)).unwrap();
+        let run = root.add_variable("run", Atomic::Int, &[]).unwrap();
+        if let Some(value) = first {
+            run.write_all(&[value]).unwrap();
+        }
+        let new = NewVariable {
+            path: "tas".into(),
+            ty: Atomic::Float.into(),
+            dimensions: vec!["x".into()],
+            blocks: vec![2],
+            attributes: ncirrus::Attributes::default(),
+            filters: Vec::new(),
+        };
+        writer.add_variable(new).unwrap();
+        writer.write("tas", &[0], &[2], &Values::Float(vec![1.0; 2])).unwrap();
+        run.write_all(&[later]).unwrap();
+        writer.write("tas", &[2], &[2], &Values::Float(vec![2.0; 2])).unwrap();
+        writer.close().unwrap();
+        std::fs::remove_file(&target).unwrap();
+        let like = recorded_options(&target, &bench.path("m"), &bench.session).unwrap();
+        let report = rebuild(&target, &bench.path("m"), &like, &bench.session).unwrap();
+        assert_eq!(bench.numbers(&target, "run"), [f64::from(later)], "{first:?}");
+        assert_eq!(report.notes.len(), notes, "{:?}", report.notes);
+    }
+}
+
+#[test]
+fn fragments_of_the_classic_model_leave_out_scalars_of_other_types() {
+    for (kind, has_long) in [(Kind::Nc4Classic, false), (Kind::Nc5, true)] {
+        let bench = Bench::new();
+        let source = bench.changed_field("a.nc", 0..4, |dataset| {
+            dataset.root().add_variable("long", Atomic::Int64, &[]).unwrap().write_all(&[7_i64]).unwrap();
+            dataset.root().add_variable("run", Atomic::Int, &[]).unwrap().write_all(&[7]).unwrap();
+        });
+        let target = bench.path("m.nca");
+        let options = SplitOptions::new().shape([("time".to_owned(), 2)].into()).fragment_kind(kind);
+        let masters = master(CONVENTIONS[0], Kind::Nc4);
+        split(&bench.open(&source), &target, &options, &masters, &bench.session).unwrap();
+        let fragment = bench.open(&bench.path("m/m.tas.0.0.0.nc"));
+        assert!(fragment.variable("run").is_ok(), "{kind:?}");
+        assert_eq!(fragment.variable("long").is_ok(), has_long, "{kind:?}");
+    }
+}

@@ -70,9 +70,11 @@ fn the_prefix_of_a_bucket_is_an_input_of_aggregations() {
 }
 
 /// Keys with what ends the path of an address, and how they are written in addresses.
-const ODD_KEYS: [(&str, &str); 4] = [
+const ODD_KEYS: [(&str, &str); 6] = [
     ("50%23.nc", "50%2523.nc"),
+    ("50%AB#.nc", "50%AB%23.nc"),
     ("a b 100%.nc", "a b 100%.nc"),
+    ("a%20b#c.nc", "a%20b%23c.nc"),
     ("run #1?.nc", "run %231%3F.nc"),
     ("tree#?%", "tree%23%3F%"),
 ];
@@ -93,7 +95,7 @@ fn what_is_listed_is_opened_by_the_address_that_is_listed() {
     let session = place.session();
     let addresses = create_odd(&place, &session);
     let all = keys(&place.url("shelf"), &session);
-    for key in ["50%23.nc", "a b 100%.nc", "run #1?.nc", "tree#?%/v/0"] {
+    for key in ["50%23.nc", "50%AB#.nc", "a%20b#c.nc", "a b 100%.nc", "run #1?.nc", "tree#?%/v/0"] {
         assert!(all.iter().any(|(known, _)| known == key), "{key} in {all:?}");
     }
     for (url, options, above) in
@@ -120,7 +122,7 @@ fn fragments_with_such_keys_are_found() {
     let session = place.session();
     create_odd(&place, &session);
     let files = list(&[place.url("shelf/*.nc")], &session).unwrap();
-    assert_eq!(files.len(), 3);
+    assert_eq!(files.len(), 5);
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path().join("m.nca").to_str().unwrap().to_owned();
     let options = AggregateOptions::new().axes(["x".to_owned()]);
@@ -130,9 +132,40 @@ fn fragments_with_such_keys_are_found() {
             aggregate(&target, &files, &options, &made, &session).unwrap();
             let dataset = Dataset::open_with(&target, &ncirrus::OpenOptions::default(), &session).unwrap();
             let read = dataset.root().variable("v").unwrap().read::<i8>().unwrap();
-            assert_eq!(read, [1, 1, 1], "{target} {made:?}");
+            assert_eq!(read, [1; 5], "{target} {made:?}");
         }
     }
+}
+
+#[test]
+fn names_of_older_masters_lead_to_the_objects_that_exist() {
+    use ncirrus_tools::aggregate::{
+        AggregateOptions, MasterOptions, Naming, Relocation, aggregate, relocate,
+    };
+    let place = Place::here();
+    let session = place.session();
+    let (file, target) = (place.url("shelf/a%2523b.nc"), place.url("shelf/m.nca"));
+    create(&file, 1, ncirrus::Kind::Nc3, &session);
+    let options = AggregateOptions::new().axes(["x".to_owned()]);
+    let made = MasterOptions::new().naming(Naming::Absolute);
+    aggregate(&target, &[file.clone()], &options, &made, &session).unwrap();
+    let run = |relocation| relocate(&target, &relocation, None, false, &session);
+    let replace = |from: &str, to: &str| run(Relocation::Replace(place.url(from), place.url(to))).unwrap();
+    let is_read = || {
+        let dataset = Dataset::open_with(&target, &ncirrus::OpenOptions::default(), &session).unwrap();
+        assert_eq!(dataset.root().variable("v").unwrap().read::<i8>().unwrap(), [1]);
+    };
+    // Older versions wrote keys as they are.
+    replace("shelf/a%2523b.nc", "shelf/a%23b.nc");
+    is_read();
+    assert_eq!(run(Relocation::Absolute).unwrap(), []);
+    assert_eq!(run(Relocation::Relative).unwrap()[0].to, "a%23b.nc");
+    is_read();
+    assert_eq!(run(Relocation::Prefix(place.url("shelf"))).unwrap()[0].to, file);
+    is_read();
+    replace("shelf/a%2523b.nc", "shelf/none%23b.nc");
+    let error = run(Relocation::Relative).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Resolves the name of a fragment to the addresses where it may be (docs/spec/cfa.md 5.2, 6.3).
 //!
-//! A name with a scheme is an address, and tried percent-decoded first; any other name is relative to the folder of the
+//! A name with a scheme is an address, and tried percent-decoded first, then as addresses of its store are written, then
+//! literally; any other name is relative to the folder of the
 //! master dataset, and tried literally first, then percent-decoded. `..` works for files as in paths, and
 //! elsewhere as long as the name stays in the same store.
 #[cfg(test)]
@@ -63,7 +64,10 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
         "s3" | "gs" | "gs3" | "az" | "abfs" | "abfss" | "memory" => {
             let url = Url::parse(name)?;
             let path = url.path().to_owned();
-            each([decoded(&path), path], |path| Ok(url.with_path(url.written_key(path))))
+            // The writer escapes only what ends a path: `run%20#1.nc` is written as `run%20%231.nc`.
+            each([decoded(&path), url.read_key(&path).into_owned(), path], |path| {
+                Ok(url.with_path(url.written_key(path)))
+            })
         }
         // Stores that were added to the session may support it.
         _ if rest.starts_with("//") => Ok(vec![Url::parse(name)?]),
@@ -113,12 +117,18 @@ fn inside(folder: &str, name: &str) -> Option<String> {
 }
 
 /// The addresses of names, without duplicates.
-fn each(names: [String; 2], address: impl Fn(&str) -> Result<Url>) -> Result<Vec<Url>> {
-    let [first, second] = names;
-    let mut found = vec![address(&first)?];
-    if second != first {
-        // A name that is not valid when decoded is meant literally.
-        found.extend(address(&second));
+fn each<const N: usize>(names: [String; N], address: impl Fn(&str) -> Result<Url>) -> Result<Vec<Url>> {
+    let mut found = Vec::new();
+    for (number, name) in names.iter().enumerate() {
+        if names.iter().take(number).any(|earlier| earlier == name) {
+            continue;
+        }
+        match address(name) {
+            Ok(url) => found.push(url),
+            Err(error) if number == 0 => return Err(error),
+            // A name that is not valid in one of these forms is meant in another.
+            Err(_) => {}
+        }
     }
     Ok(found)
 }

@@ -48,8 +48,8 @@ impl FragmentWriter<'_> {
     /// The box of the variable, and the scalars, which a master that is recreated has again.
     fn selected(&self, piece: &SplitPiece) -> Result<Vec<VariableSelect>> {
         let model: &Model = &*self.source.model()?;
-        let is_classic = self.create.kind.is_some_and(Kind::is_classic);
-        let scalars = origin::scalars(model, is_classic).into_iter().map(|var| model.variable_path(var));
+        let scalars =
+            origin::scalars(model, self.create.kind).into_iter().map(|var| model.variable_path(var));
         let point = Region { start: Vec::new(), count: Vec::new() };
         let scalars = scalars.map(|path| VariableSelect::of_region(&path, &point));
         Ok([VariableSelect::of_region(&piece.variable, &piece.region)].into_iter().chain(scalars).collect())

@@ -136,7 +136,7 @@ pub(super) fn create(
             let dims = related.add_dimensions(new)?;
             let var = definition.add_to(new, &dims, home.kind, lens)?;
             let record = RecordedAggregation::attribute(&model, home.convention);
-            related.add_variables(new, definition.var, &home.divided, (&record, home.kind.is_classic()))?;
+            related.add_variables(new, definition.var, &home.divided, (&record, home.kind))?;
             Ok((var, related))
         })?;
         related.copy(home.master, fragment)?;

@@ -3,7 +3,7 @@
 use super::super::origin;
 use super::super::shape::{known, named};
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{Dataset, Result, Selection};
+use ncirrus::{Dataset, Kind, Result, Selection};
 use ncirrus_model::{Attribute, AttributeState, DimId, DimensionLen, Model, NodeId, TypeRef, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,10 +71,10 @@ impl<'a> RelatedVariables<'a> {
         new: &mut Model,
         var: VarId,
         divided: &BTreeSet<VarId>,
-        (record, is_classic): (&Attribute, bool),
+        (record, kind): (&Attribute, Kind),
     ) -> Result<()> {
         self.add_attributes(new, record);
-        let scalars = origin::scalars(self.model, is_classic);
+        let scalars = origin::scalars(self.model, Some(kind));
         let others = self.belonging(var).into_iter().chain(scalars);
         for from in others.filter(|from| !divided.contains(from)) {
             self.add_variable(new, from)?;

@@ -1,7 +1,7 @@
 //! Aggregations that are opened for writing.
 use super::super::existing::ExistingFragments;
 use super::super::master::copy_values;
-use super::super::names::{address, resolve};
+use super::super::names::{address, existing, resolve};
 use super::super::relocate::single_file_kind;
 use super::{AggregationWriter, FragmentStorage, GrowingVariable, WriterOptions, WrittenFragment};
 use ncirrus::internals::DatasetInternals;
@@ -22,9 +22,9 @@ impl AggregationWriter {
     pub fn open(target: &str, options: &WriterOptions, session: &Session) -> Result<Self> {
         let source = Dataset::open_with(target, &OpenOptions::default(), session)?;
         let model = source.model()?;
-        let mut existing = ExistingFragments::of(&source)?;
-        existing.make_names_whole();
-        let arrays = std::mem::take(&mut existing.arrays);
+        let mut fragments = ExistingFragments::of(&source)?;
+        fragments.make_names_whole();
+        let arrays = std::mem::take(&mut fragments.arrays);
         let kind = single_file_kind(&source).unwrap_or(Kind::NcZarr);
         let create = CreateOptions::new().kind(kind).overwrite(true);
         let writer = Self::new(Dataset::create_with(target, &create, session)?, target, options, kind);
@@ -39,7 +39,7 @@ impl AggregationWriter {
             }
             for (var, array) in &arrays {
                 let dims = model.variable(*var).map(|variable| variable.dims.clone()).unwrap_or_default();
-                writer.take_over((*var, dims), array, existing.recorded.get(var))?;
+                writer.take_over((*var, dims), array, fragments.recorded.get(var))?;
             }
             Ok(())
         })();
@@ -96,7 +96,8 @@ impl AggregationWriter {
                 all.iter().zip(&at).filter_map(|(along, at)| along.get(*at).copied()).collect()
             };
             let (shape, start) = (pick(&array.sizes), pick(&starts));
-            let url = address(&resolve(&self.target, &cell.file)?)?;
+            let place = existing(&self.target, &cell.file, self.master.session())?;
+            let url = address(&place.map_or_else(|| resolve(&self.target, &cell.file), Ok)?)?;
             // Many places share a file of fill values: what is written to one of them is not for the others.
             if url == self.names.of_fill(&path, &shape) {
                 continue;

@@ -50,6 +50,24 @@ fn absolute_names_are_decoded_first() {
 }
 
 #[test]
+fn keys_with_escapes_and_marks_are_found_by_the_names_that_are_written_for_them() {
+    for (key, written, literal) in [
+        ("run%20#1.nc", "run%20%231.nc", "run%20%25231.nc"),
+        ("a%20b#c.nc", "a%20b%23c.nc", "a%20b%2523c.nc"),
+        ("50%AB#.nc", "50%AB%23.nc", "50%AB%2523.nc"),
+    ] {
+        let [name, literal] = [written, literal].map(|key| format!("s3://bucket/{key}"));
+        let url = Url::parse("s3://bucket/x").unwrap();
+        assert_eq!(format!("s3://bucket/{}", url.written_key(key)), name);
+        let urls = found(&name, "m.nca").unwrap();
+        assert!(urls.contains(&name), "{name}: {urls:?}");
+        assert!(urls.contains(&literal), "{literal}: {urls:?}");
+        assert!(urls.len() <= 3, "{urls:?}");
+    }
+    is("s3://b/a%20b%23c", "m.nca", &["s3://b/a b%23c", "s3://b/a%20b%23c", "s3://b/a%20b%2523c"]);
+}
+
+#[test]
 fn datasets_of_opendap_are_absolute() {
     is("dods://host/a.nc", "m.nca", &["https://host/a.nc"]);
     is("dap4+http://host/a.nc", "m.nca", &["http://host/a.nc"]);
