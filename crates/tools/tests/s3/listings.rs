@@ -148,7 +148,7 @@ fn names_of_older_masters_lead_to_the_objects_that_exist() {
     create(&file, 1, ncirrus::Kind::Nc3, &session);
     let options = AggregateOptions::new().axes(["x".to_owned()]);
     let made = MasterOptions::new().naming(Naming::Absolute);
-    aggregate(&target, &[file.clone()], &options, &made, &session).unwrap();
+    aggregate(&target, std::slice::from_ref(&file), &options, &made, &session).unwrap();
     let run = |relocation| relocate(&target, &relocation, None, false, &session);
     let replace = |from: &str, to: &str| run(Relocation::Replace(place.url(from), place.url(to))).unwrap();
     let is_read = || {
