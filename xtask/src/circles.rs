@@ -56,9 +56,21 @@ const KNOWN: &[(&str, &str, &[&str], &str)] = &[
     ),
     (
         "http",
+        "",
+        &["connections", "context", "net"],
+        "connections look up and guard hosts by the rules of the context, which sends its requests over them",
+    ),
+    (
+        "http",
         "net",
         &["monitored_body", "operation", "record", "service"],
         "one request: its operation, its record, the service that sends it, its answer",
+    ),
+    (
+        "http",
+        "web",
+        &["answer", "partial", "redirects"],
+        "the rest of a partial answer is requested as the answer was, redirects included",
     ),
     (
         "model",
