@@ -43,6 +43,23 @@ impl Url {
         }
     }
 
+    /// The addresses that a name of an object in a bucket may mean, in the order in which they are tried: percent-decoded, as
+    /// other programs write names; as [`written_key`](Self::written_key) writes them; and as it is, as old versions wrote them.
+    /// Those that are equal occur once.
+    pub fn key_readings(&self) -> Vec<Self> {
+        let path = self.path.as_str();
+        let decoded = percent_decoded(path);
+        let decoded = if decoded.contains('\0') { path.to_owned() } else { decoded };
+        let mut found: Vec<Self> = Vec::new();
+        for key in [decoded.as_str(), &self.read_key(path), path] {
+            let reading = self.with_path(self.written_key(key));
+            if !found.contains(&reading) {
+                found.push(reading);
+            }
+        }
+        found
+    }
+
     /// The key in a store in memory.
     pub fn memory_key(&self) -> Cow<'_, str> {
         self.read_key(self.path.trim_matches('/'))

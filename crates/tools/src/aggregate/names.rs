@@ -1,6 +1,6 @@
 //! How the locations of fragments are written.
 use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
-use ncirrus_store::{Scheme, Url, percent_decoded};
+use ncirrus_store::{Scheme, Url};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// What stays as it is in a path of a `file:` URL.
@@ -205,14 +205,7 @@ pub(super) fn readings(name: &str) -> Result<Vec<Url>> {
     if url.is_http() || url.read_key(path) == path {
         return Ok(Vec::new());
     }
-    let mut found: Vec<Url> = Vec::new();
-    for key in [percent_decoded(path), url.read_key(path).into_owned(), path.to_owned()] {
-        let reading = url.with_path(url.written_key(&key));
-        if !key.contains('\0') && !found.contains(&reading) {
-            found.push(reading);
-        }
-    }
-    Ok(found)
+    Ok(url.key_readings())
 }
 
 /// As [`resolve`], but a name that can be read in several ways has the first target that exists; `None` if none does.

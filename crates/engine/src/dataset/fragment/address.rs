@@ -16,7 +16,7 @@ pub(crate) fn candidates(name: &str, base: Option<&Url>, may_be_local: bool) -> 
     let found = match scheme(name) {
         Some((scheme, rest)) => absolute(name, (scheme, rest), base)?,
         None if name.starts_with('/') => {
-            each(&[name.to_owned(), decoded(name)], |path| Ok(Url::of_path(path)))?
+            each([name.to_owned(), decoded(name)], |path| Ok(Url::of_path(path)))?
         }
         None => relative(name, base)?,
     };
@@ -52,7 +52,7 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
                 // A protocol at the end says how responses in files are read; any other `#` is part of the name.
                 let url = Url::parse(&path)?;
                 let url = if url.is_computed() { url } else { Url::of_path(&path) };
-                each(&[decoded(url.path()), url.path().to_owned()], |path| Ok(url.with_path(path)))
+                each([decoded(url.path()), url.path().to_owned()], |path| Ok(url.with_path(path)))
             } else {
                 // There is no host to contact: as in netCDF-C, it is a path.
                 relative(&path, base)
@@ -61,14 +61,7 @@ fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Res
         "http" | "https" | "dods" | "dap2" | "dap4" | "dap2+http" | "dap4+http" => {
             Ok(vec![Url::parse(name)?])
         }
-        "s3" | "gs" | "gs3" | "az" | "abfs" | "abfss" | "memory" => {
-            let url = Url::parse(name)?;
-            let path = url.path().to_owned();
-            // The writer escapes only what ends a path: `run%20#1.nc` is written as `run%20%231.nc`.
-            each(&[decoded(&path), url.read_key(&path).into_owned(), path], |path| {
-                Ok(url.with_path(url.written_key(path)))
-            })
-        }
+        "s3" | "gs" | "gs3" | "az" | "abfs" | "abfss" | "memory" => Ok(Url::parse(name)?.key_readings()),
         // Stores that were added to the session may support it.
         _ if rest.starts_with("//") => Ok(vec![Url::parse(name)?]),
         _ => Err(Error::unsupported(format!("the scheme {scheme:?} of the fragment {name:?}"))),
@@ -87,12 +80,12 @@ fn relative(name: &str, base: Option<&Url>) -> Result<Vec<Url>> {
     let folder = path.rfind('/').map_or("", |end| path.get(..=end).unwrap_or_default());
     let names = [name.to_owned(), decoded(name)];
     match base.scheme() {
-        Scheme::File => each(&names, |name| Ok(base.beside(format!("{folder}{name}")))),
-        Scheme::Http | Scheme::Https => each(&names, |name| {
+        Scheme::File => each(names, |name| Ok(base.beside(format!("{folder}{name}")))),
+        Scheme::Http | Scheme::Https => each(names, |name| {
             let path = inside(folder, &percent_encoded(name)).ok_or_else(|| outside(name))?;
             Ok(base.beside(path))
         }),
-        _ => each(&names, |name| {
+        _ => each(names, |name| {
             let path = inside(folder, &base.written_key(name)).ok_or_else(|| outside(name))?;
             Ok(base.beside(path))
         }),
@@ -117,18 +110,12 @@ fn inside(folder: &str, name: &str) -> Option<String> {
 }
 
 /// The addresses of names, without duplicates.
-fn each(names: &[String], address: impl Fn(&str) -> Result<Url>) -> Result<Vec<Url>> {
-    let mut found = Vec::new();
-    for (number, name) in names.iter().enumerate() {
-        if names.iter().take(number).any(|earlier| earlier == name) {
-            continue;
-        }
-        match address(name) {
-            Ok(url) => found.push(url),
-            Err(error) if number == 0 => return Err(error),
-            // A name that is not valid in one of these forms is meant in another.
-            Err(_) => {}
-        }
+fn each(names: [String; 2], address: impl Fn(&str) -> Result<Url>) -> Result<Vec<Url>> {
+    let [first, second] = names;
+    let mut found = vec![address(&first)?];
+    if second != first {
+        // A name that is not valid when decoded is meant literally.
+        found.extend(address(&second));
     }
     Ok(found)
 }
