@@ -273,8 +273,7 @@ impl DatasetWriter {
         self.definitions().accept(pending);
         self.conflicts.note_checked_groups(&pending.model);
         self.stage.retain(|var| pending.model.variable(var).is_some());
-        // An error is reported where the answer is needed.
-        _ = self.conflicts.ask_for_conditions();
+        self.conflicts.ask_for_conditions();
         self.put(puts).await
     }
 

@@ -191,11 +191,11 @@ impl ConflictControl {
 
     /// Starts asking the store what the commit will need to know, while there is other work. The commit repeats any
     /// failure.
-    pub(super) fn ask_for_conditions(&self) -> Result<()> {
-        if self.output.local().is_none() && !self.conditions.initialized() {
-            drop(self.output.network()?.spawn(self.probe_conditions()));
+    pub(super) fn ask_for_conditions(&self) {
+        let is_asked = self.output.local().is_some() || self.conditions.initialized();
+        if !is_asked && let Ok(network) = self.output.network() {
+            drop(network.spawn(self.probe_conditions()));
         }
-        Ok(())
     }
 
     /// Whether the store supports conditional puts: tried at most once.
