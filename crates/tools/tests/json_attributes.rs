@@ -151,6 +151,10 @@ fn white_space_between_members_is_kept() {
         };
         assert_eq!(shown("a"), text, "{kind:?} {dialect:?}");
         assert_eq!(stored_root(&path)["a"].is_object(), is_nczarr, "{kind:?} {dialect:?}");
+        // Datasets of the draft are not changed in place.
+        if dialect == Some(Dialect::D18) {
+            continue;
+        }
         let dataset = Dataset::update_with(address, &Default::default(), &session).unwrap();
         dataset.root().set_attribute(Attribute::text("other", "x")).unwrap();
         dataset.close().unwrap();
