@@ -87,7 +87,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "site",
         about: "build the site of the documentation in target/site",
-        run: |_| site::build(),
+        run: |_| site::build(&peers::site_python()?),
     },
     Task {
         name: "pictures",
@@ -272,8 +272,9 @@ fn docs() -> Outcome {
     papers::check()?;
     pages::check()?;
     prose::check()?;
-    spelling::check()?;
-    site::build()?;
+    let python = peers::site_python()?;
+    spelling::check(&python)?;
+    site::build(&python)?;
     let commands = ["ncirrus-cli", "ncirrus-bench", "ncirrus-fuzz", "xtask"].map(|name| ["--exclude", name]);
     let arguments = [&["doc", "--quiet", "--workspace", "--no-deps"], commands.as_flattened()].concat();
     run::command("cargo", &arguments, &[("RUSTDOCFLAGS", "-D warnings")])

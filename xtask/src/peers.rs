@@ -9,9 +9,9 @@ pub(crate) fn python() -> PathBuf {
     named("NCIRRUS_PEERS_PYTHON", ".venv")
 }
 
-/// The Python that builds the site of the documentation and checks its spelling.
-pub(crate) fn site_python() -> PathBuf {
-    named("NCIRRUS_SITE_PYTHON", ".venv-site")
+/// The Python that builds the site of the documentation and checks its spelling; its packages are installed.
+pub(crate) fn site_python() -> Result<PathBuf, String> {
+    installed("NCIRRUS_SITE_PYTHON", ".venv-site", |python| packages(python, "peers/site.txt"))
 }
 
 /// The Python that has cfdm and CFAPyX: the one that `NCIRRUS_CFA_PYTHON` names, otherwise an environment of the
@@ -32,17 +32,23 @@ fn iris_python() -> PathBuf {
 
 /// The Python that has what wheels and the command for other systems are built with; its packages are installed.
 pub(crate) fn release_python() -> Result<PathBuf, String> {
-    let python = named("NCIRRUS_RELEASE_PYTHON", ".venv-release");
-    if !is_named("NCIRRUS_RELEASE_PYTHON") {
-        environment(&python)?;
-        pip(&python, &["install", "--quiet", "-r", "peers/release.txt"])?;
-    }
-    Ok(python)
+    installed("NCIRRUS_RELEASE_PYTHON", ".venv-release", |python| {
+        environment(python)?;
+        pip(python, &["install", "--quiet", "-r", "peers/release.txt"])
+    })
 }
 
-/// Whether an environment variable names a Python, which is used as it is: nothing is installed into it.
-pub(crate) fn is_named(variable: &str) -> bool {
-    std::env::var_os(variable).is_some()
+/// The Python that a variable names, which is used as it is; otherwise the project's own, after installing what it needs.
+fn installed(
+    variable: &str,
+    environment: &str,
+    install: impl FnOnce(&Path) -> Outcome,
+) -> Result<PathBuf, String> {
+    let python = named(variable, environment);
+    if std::env::var_os(variable).is_none() {
+        install(&python)?;
+    }
+    Ok(python)
 }
 
 fn named(variable: &str, environment: &str) -> PathBuf {
@@ -190,7 +196,7 @@ pub(crate) fn python_packages(list: &str) -> Outcome {
 }
 
 /// Installs Python packages into the environment of a Python, which is created if it does not exist.
-pub(crate) fn packages(python: &Path, list: &str) -> Outcome {
+fn packages(python: &Path, list: &str) -> Outcome {
     environment(python)?;
     if with_uv(python, list).is_ok() {
         return Ok(());

@@ -1,16 +1,12 @@
 //! The documentation as a site, which MkDocs builds from `mkdocs.yml` in `target/site`.
-use crate::peers;
 use crate::run::{Outcome, program, project, target};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
-
-/// The programs and their versions.
-const PACKAGES: &str = "peers/site.txt";
 
 /// Builds the site. A page that is missing in the navigation, a link to a page or a heading that does not exist, or any
 /// other warning is an error.
-pub(crate) fn build() -> Outcome {
-    let mkdocs = python()?.with_file_name(program("mkdocs"));
+pub(crate) fn build(python: &Path) -> Outcome {
+    let mkdocs = python.with_file_name(program("mkdocs"));
     let mut command = Command::new(&mkdocs);
     command.args(["build", "--strict", "--clean", "--site-dir"]).arg(target().join("site"));
     // The theme advertises its successor otherwise.
@@ -23,13 +19,4 @@ pub(crate) fn build() -> Outcome {
     let report = String::from_utf8_lossy(&output.stderr).into_owned();
     let lines: Vec<&str> = report.lines().filter(|line| !line.starts_with("INFO")).collect();
     Err(format!("MkDocs: {}", lines.join("\n  ")))
-}
-
-/// The Python that has MkDocs and codespell, after installing what is missing in the project's own environment.
-pub(crate) fn python() -> Result<PathBuf, String> {
-    let python = peers::site_python();
-    if !peers::is_named("NCIRRUS_SITE_PYTHON") {
-        peers::packages(&python, PACKAGES)?;
-    }
-    Ok(python)
 }

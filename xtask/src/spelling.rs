@@ -1,16 +1,16 @@
 //! Misspelt words in pages and in comments, which codespell finds.
 use crate::citations::files;
 use crate::run::{Outcome, program, project, target};
-use crate::site;
 use crate::text::{self, Fences, Passage};
 use std::fs::{read_to_string, write};
+use std::path::Path;
 use std::process::Command;
 
 /// Words that codespell takes for misspelt ones, one to a line.
 const ACCEPTED: &str = "xtask/src/spelling.txt";
 
 /// Checks all Markdown files, and the comments of all Rust and Python files.
-pub(crate) fn check() -> Outcome {
+pub(crate) fn check(python: &Path) -> Outcome {
     let root = project();
     let (mut lines, mut places) = (String::new(), Vec::new());
     for path in files(&root)? {
@@ -26,7 +26,7 @@ pub(crate) fn check() -> Outcome {
     }
     let collected = target().join("spelling.txt");
     write(&collected, lines).map_err(|error| format!("{}: {error}", collected.display()))?;
-    let codespell = site::python()?.with_file_name(program("codespell"));
+    let codespell = python.with_file_name(program("codespell"));
     let mut command = Command::new(&codespell);
     command.arg("--ignore-words").arg(root.join(ACCEPTED)).arg(&collected);
     let output =
