@@ -5,12 +5,18 @@ use ncirrus_layout::ErrorKind;
 use ncirrus_store::{DatasetShape, StoreContext, check_apart, is_same_place};
 
 fn context(environment: ProcessEnvironment) -> StoreContext {
-    let (connections, identities) = (ConnectionPool::default(), CredentialRegistry::default());
-    let config = Arc::new(ConfigSettings::of_environment(environment));
     let mut context = StoreContext::default();
-    let codes = MfaCodes::default();
-    context.schemes.add(Arc::new(CloudOpener { config, connections, identities, codes }));
+    context.schemes.add(Arc::new(opener(environment)));
     context
+}
+
+fn opener(environment: ProcessEnvironment) -> CloudOpener {
+    CloudOpener {
+        config: Arc::new(ConfigSettings::of_environment(environment)),
+        connections: ConnectionPool::default(),
+        identities: CredentialRegistry::default(),
+        codes: MfaCodes::default(),
+    }
 }
 
 /// Whether it is refused with an error that names both.
@@ -39,12 +45,7 @@ fn read_named(address: &str, proxy: Option<&str>, allowed: &str) -> Result<bool>
         Some(proxy) => environment.with("NCIRRUS_PROXY", proxy),
         None => environment,
     };
-    let opener = CloudOpener {
-        config: Arc::new(ConfigSettings::of_environment(environment)),
-        connections: ConnectionPool::default(),
-        identities: CredentialRegistry::default(),
-        codes: MfaCodes::default(),
-    };
+    let opener = opener(environment);
     let options = StoreOptions {
         hosts: HostAccess::NamedBy(Some("8.8.8.8".to_owned())),
         allowed_hosts: ncirrus_store::hosts_in(allowed),
@@ -135,12 +136,7 @@ fn answered(head: &str, body: &[u8]) -> (Result<Option<Vec<u8>>>, usize) {
     use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
     let page = ServerPage::WithStatus(format!("{head}etag: \"1\"\r\n").leak(), body.to_vec());
     let server = TestHttpServer::start([("/bucket/x", page)]);
-    let opener = CloudOpener {
-        config: Arc::new(ConfigSettings::of_environment(ProcessEnvironment::default())),
-        connections: ConnectionPool::default(),
-        identities: CredentialRegistry::default(),
-        codes: MfaCodes::default(),
-    };
+    let opener = opener(ProcessEnvironment::default());
     let retry_policy = ncirrus_store::RetryPolicy {
         first_wait: std::time::Duration::from_millis(5),
         ..ncirrus_store::RetryPolicy::default()
