@@ -56,7 +56,7 @@ pub use compare::{
     VariableComparison, compare,
 };
 pub use copy::{
-    ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule,
+    ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule, ShardRule,
     copy, plan_copy,
 };
 pub use dump::{dump, dump_ncml, extended_kind, is_classic, is_classic_model};

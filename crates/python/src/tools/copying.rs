@@ -8,7 +8,7 @@ use crate::progress::Reporter;
 use crate::session::Session;
 use ncirrus::{Error, VariableSelect};
 use ncirrus_tools::{
-    ChunkRule, CopyOptions, CopyPlan, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress,
+    ChunkRule, CopyOptions, CopyPlan, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, ShardRule,
     QuantizeRule,
 };
 use pyo3::prelude::*;
@@ -59,6 +59,7 @@ fn copy_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<CopyOptions<'a>> {
     let options = CopyOptions::new()
         .create(create.overwrite(replaces))
         .chunks(parsed(given, &words, "chunks", ChunkRule::parse)?)
+        .shards(parsed(given, &words, "shards", ShardRule::parse)?)
         .filters(filters(&words)?)
         .filter_rules(parsed(given, &words, "filter_rules", FilterRule::parse)?)
         .drop_filters(words.take("drop_filters")?.unwrap_or(false))
