@@ -335,8 +335,9 @@ impl DatasetWriter {
         let encoding = self.placer.guard().encoding(var)?;
         let shared = &self.session.shared;
         let sharding = self.placer.guard().sharding(var);
-        let target = WriteTarget::new(&model, var, encoding, &shared.registry, &shared.limits)?;
-        let target = Arc::new(WriteTarget { sharding, ..target });
+        let mut target = WriteTarget::new(&model, var, encoding, &shared.registry, &shared.limits)?;
+        target.sharding = sharding;
+        let target = Arc::new(target);
         definitions.targets.insert(var, Arc::clone(&target));
         Ok((target, model))
     }

@@ -1,6 +1,7 @@
 //! Where written bytes go, and in which order they become visible.
 use crate::{
-    CellList, ChunkGrid, ChunkRef, EdgeChunks, Error, ObjectId, Resolver, Result, Sharding, Step, StoredType, View,
+    CellList, ChunkGrid, ChunkRef, EdgeChunks, Error, ObjectId, Resolver, Result, Sharding, Step, StoredType,
+    View,
 };
 use bytes::Bytes;
 use ncirrus_model::{Changes, CodecSpace, CodecSpec, Model, Values, VarId};

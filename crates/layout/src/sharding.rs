@@ -29,7 +29,7 @@ pub trait Sharding: Debug + Send + Sync {
     fn assemble(&self, chunks: &[Option<Bytes>]) -> Result<Bytes>;
 }
 
-impl dyn Sharding {
+impl dyn Sharding + '_ {
     /// Number of chunks in a shard.
     pub fn slot_count(&self) -> u64 {
         self.per_shard().iter().fold(1, |product, count| product.saturating_mul(*count))

@@ -12,7 +12,8 @@ pub use strided::StridedBytes;
 
 use crate::dataset::DatasetState;
 use crate::{
-    Attribute, Attributes, Dataset, Element, Error, ExtendedType, Result, Selection, Shards, Storage, TypeRef, Values,
+    Attribute, Attributes, Dataset, Element, Error, ExtendedType, Result, Selection, Shards, Storage,
+    TypeRef, Values,
 };
 use ncirrus_engine::StoredChunk;
 use ncirrus_engine::convert::{Quantize, RangeReport};

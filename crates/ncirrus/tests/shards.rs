@@ -1,11 +1,11 @@
 //! Shards that are written, changed and appended to (Zarr v3).
+#![expect(clippy::panic, reason = "helpers of tests may panic")]
+
 use crate::far::Far;
 use crate::kills::stores;
 use ncirrus_engine::{Dataset, DatasetWriter, Session};
 use ncirrus_layout::{Driver, ErrorKind, ObjectId, OpenOptions, Want};
-use ncirrus_model::{
-    Atomic, CodecSpec, DimensionLen, Model, Selection, Shards, Storage, Values, VarId,
-};
+use ncirrus_model::{Atomic, CodecSpec, DimensionLen, Model, Selection, Shards, Storage, Values, VarId};
 use ncirrus_store::{MemoryStore, Store};
 use ncirrus_zarr::{Dialect, ZarrDriver, ZarrWriter};
 use proptest::prelude::*;
@@ -72,7 +72,11 @@ fn values_of(session: &Session, store: Arc<dyn Store>, root: ObjectId) -> Vec<i3
 #[derive(Debug, Clone)]
 enum Step {
     /// These rows and columns, from this value on.
-    Write { start: [u64; 2], count: [u64; 2], from: i32 },
+    Write {
+        start: [u64; 2],
+        count: [u64; 2],
+        from: i32,
+    },
     /// Reads everything through the writer.
     Read,
     Sync,
@@ -81,9 +85,10 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let write = (0..9u64, 0..X, 1..7u64, 1..=X, -1000..1000i32).prop_map(|(row, column, rows, columns, from)| {
-        Step::Write { start: [row, column], count: [rows, columns.min(X - column)], from }
-    });
+    let write =
+        (0..9u64, 0..X, 1..7u64, 1..=X, -1000..1000i32).prop_map(|(row, column, rows, columns, from)| {
+            Step::Write { start: [row, column], count: [rows, columns.min(X - column)], from }
+        });
     prop_oneof![6 => write, 1 => Just(Step::Read), 1 => Just(Step::Sync), 2 => Just(Step::Reopen)]
 }
 
@@ -254,9 +259,8 @@ fn chunks_that_were_never_written_are_left_out() {
     let at = root(&memory);
     session
         .block_on(async {
-            let writer = session
-                .create(memory.shared(), at.clone(), Arc::new(ZarrWriter::new(Dialect::V3)))
-                .await?;
+            let writer =
+                session.create(memory.shared(), at.clone(), Arc::new(ZarrWriter::new(Dialect::V3))).await?;
             let shards = Some(Shards::new(SHARD.to_vec()));
             writer.edit(|model| define(model, shards, DimensionLen::Fixed(8))).await?;
             writer.write(of(&writer), &Selection::slab(&[0, 0], &[2, 3]), &Values::Int(vec![7; 6])).await?;
@@ -269,9 +273,7 @@ fn chunks_that_were_never_written_are_left_out() {
     let shard = ncirrus_store::LocalStore::read(&memory, &object, &Want::All).unwrap().unwrap();
     let index = &shard.bytes[shard.bytes.len() - 4 * 16 - 4..];
     assert_eq!(index[16..64], [0xff; 48], "three of four chunks are absent");
-    let expected: Vec<i32> = (0..80)
-        .map(|at| if at / 10 < 2 && at % 10 < 3 { 7 } else { 0 })
-        .collect();
+    let expected: Vec<i32> = (0..80).map(|at| if at / 10 < 2 && at % 10 < 3 { 7 } else { 0 }).collect();
     let values = values_of(&session, memory.shared(), at);
     assert_eq!(values.iter().filter(|value| **value == 7).count(), 6);
     assert!(values.iter().zip(expected).all(|(found, wanted)| (wanted == 7) == (*found == 7)));
@@ -298,7 +300,7 @@ fn writers_of_one_shard_lose_nothing_of_each_other() {
                 start.wait();
                 for turn in 1..=10 {
                     let dataset =
-                        ncirrus::Dataset::update_with(url, &ncirrus::OpenOptions::default(), session).unwrap();
+                        ncirrus::Dataset::update_with(url, &OpenOptions::default(), session).unwrap();
                     // A whole chunk, and a part of a chunk that another thread writes another part of.
                     let variable = dataset.variable("/v").unwrap();
                     let whole = Selection::slab(&[thread * 2, 0], &[2, 3]);
@@ -310,7 +312,7 @@ fn writers_of_one_shard_lose_nothing_of_each_other() {
             });
         }
     });
-    let dataset = ncirrus::Dataset::open_with(&url, &ncirrus::OpenOptions::default(), &session).unwrap();
+    let dataset = ncirrus::Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap();
     let values = dataset.variable("/v").unwrap().read::<i32>().unwrap();
     for row in 0..8 {
         assert_eq!(values[row * 10..row * 10 + 3], [10; 3], "row {row}");
@@ -339,5 +341,120 @@ fn shards_are_refused_where_a_format_has_none() {
         let error = error.unwrap_err();
         assert_eq!(error.kind(), kind, "{dialect}: {error:?}");
         assert!(error.to_string().contains("/v"), "the variable is named: {error}");
+    }
+}
+
+/// Sums of arrays as zarr-python reads them, and a change that it makes.
+const PEER: &str = r#"
+import sys, zarr, numpy as np
+root = zarr.open_group(sys.argv[1], mode="r+")
+for name in ("first", "last", "text"):
+    array = root[name]
+    assert array.shards == (4, 6) and array.chunks == (2, 3), (name, array.shards, array.chunks)
+    values = array[:]
+    expected = np.arange(90).reshape(9, 10)
+    if name == "text":
+        assert (values == expected.astype(str).astype(object)).all(), values
+    else:
+        assert (values == expected).all(), values
+root["first"][3:6, 2:7] = -1
+made = root.create_array("theirs", shape=(9, 10), chunks=(2, 3), shards=(4, 6), dtype="i4", fill_value=0)
+made[:7] = 5
+"#;
+
+#[test]
+fn zarr_python_reads_and_changes_shards_and_its_own_are_changed() {
+    let Some(python) = ncirrus_testkit::corpus::peers_python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let url = folder.path().join("peer.zarr").to_str().unwrap().to_owned();
+    let options = ncirrus::CreateOptions::new().kind(ncirrus::Kind::Zarr3).consolidated(false);
+    let session = ncirrus::Session::builder().threads(2).durable(false).build().unwrap();
+    let dataset = ncirrus::Dataset::create_with(&url, &options, &session).unwrap();
+    dataset
+        .edit(|model| {
+            let top = model.root();
+            let y = model.add_dimension(top, "y", DimensionLen::Fixed(9))?;
+            let x = model.add_dimension(top, "x", DimensionLen::Fixed(X))?;
+            for (name, ty, index_first) in [
+                ("first", Atomic::Int, true),
+                ("last", Atomic::Double, false),
+                ("text", Atomic::String, false),
+            ] {
+                let var = model.add_variable(top, name, ty.into(), &[y, x])?;
+                let variable = model.variable_mut(var).unwrap();
+                variable.storage = Storage::Chunked(CHUNK.to_vec());
+                variable.shards = Some(Shards { shape: SHARD.to_vec(), index_first });
+                if !index_first {
+                    variable.filters = vec![CodecSpec::hdf5(1, &[1])];
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    let all = Selection::all(&[9, X]);
+    let write =
+        |name: &str, values: &Values| dataset.variable(name).unwrap().write_values(&all, values).unwrap();
+    write("/first", &Values::Int((0..90).collect()));
+    write("/last", &Values::Double((0..90).map(f64::from).collect()));
+    let texts: Vec<String> = (0..90).map(|number| number.to_string()).collect();
+    write("/text", &Values::String(texts.iter().map(|text| Some(text.as_str())).collect()));
+    dataset.close().unwrap();
+
+    let output = std::process::Command::new(&python).args(["-c", PEER, &url]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let open = || ncirrus::Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap();
+    let first = open().variable("/first").unwrap().read::<i32>().unwrap();
+    let theirs = |at: i32| if (3..6).contains(&(at / 10)) && (2..7).contains(&(at % 10)) { -1 } else { at };
+    assert_eq!(first.into_vec(), (0..90).map(theirs).collect::<Vec<i32>>());
+
+    let dataset = ncirrus::Dataset::update_with(&url, &OpenOptions::default(), &session).unwrap();
+    let part = Selection::slab(&[6, 4], &[3, 2]);
+    dataset.variable("/theirs").unwrap().write_values(&part, &Values::Int(vec![9; 6])).unwrap();
+    dataset.close().unwrap();
+    let check = "import sys, zarr, numpy as np; a = zarr.open_group(sys.argv[1])['theirs'][:]; \
+                 e = np.zeros((9, 10), 'i4'); e[:7] = 5; e[6:9, 4:6] = 9; assert (a == e).all(), a";
+    let output = std::process::Command::new(&python).args(["-c", check, &url]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn copies_pass_chunks_through_between_shards_and_single_chunks() {
+    let session = session();
+    let memory = MemoryStore::new("memory://copies");
+    let plain = memory.root().child("plain");
+    let definitions = |shards: Option<[u64; 2]>| shards.map(|shape| Shards::new(shape.to_vec()));
+    let make = async |root: &ObjectId, shards| {
+        let writing = Arc::new(ZarrWriter::new(Dialect::V3));
+        let writer = session.create(memory.shared(), root.clone(), writing).await?;
+        writer.edit(|model| define(model, definitions(shards), DimensionLen::Fixed(8))).await?;
+        ncirrus_layout::Result::Ok(writer)
+    };
+    session
+        .block_on(async {
+            let writer = make(&plain, None).await?;
+            let all = Selection::all(&[8, X]);
+            writer.write(of(&writer), &all, &Values::Int((0..80).collect())).await?;
+            writer.close().await
+        })
+        .unwrap();
+    let mut from = plain;
+    for (name, shards) in [("a", Some([4, 6])), ("b", Some([8, 3])), ("c", None)] {
+        let to = memory.root().child(name);
+        let source = open(&session, memory.shared(), from);
+        let before = session.statistics();
+        session
+            .block_on(async {
+                let writer = make(&to, shards).await?;
+                let var = source.model().variable_at("v").unwrap();
+                ncirrus_engine::copy_variable(&source, var, &writer, of(&writer)).await?;
+                writer.close().await
+            })
+            .unwrap();
+        let after = session.statistics();
+        assert_eq!(after.chunks_decoded, before.chunks_decoded, "{name}: nothing is decoded");
+        assert_eq!(after.chunks_stored - before.chunks_stored, 16, "{name}");
+        assert_eq!(values_of(&session, memory.shared(), to.clone()), (0..80).collect::<Vec<i32>>(), "{name}");
+        from = to;
     }
 }

@@ -16,8 +16,8 @@ mod strings;
 mod transfer;
 
 pub(crate) use choice::{ends_with, in_scope};
-pub use chunking::{ChunkRule, ShardRule};
 pub(crate) use chunking::storage_by_rules;
+pub use chunking::{ChunkRule, ShardRule};
 pub use dry_run::{CopyPlans, plan_copy};
 pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};

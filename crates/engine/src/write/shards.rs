@@ -9,6 +9,8 @@
 mod load;
 mod replace;
 
+pub(super) use replace::ShardPutting;
+
 use super::contents::StoredChunk;
 use bytes::Bytes;
 use hashlink::LinkedHashMap;
@@ -61,6 +63,11 @@ impl StoredShard {
         let ranges = sharding.ranges(bytes)?;
         let chunks = ranges.into_iter().map(|range| range.map(|range| bytes.slice(range)));
         Ok(Self { tag, chunks: chunks.collect(), byte_len: bytes.len() })
+    }
+
+    /// A shard of which nothing is taken over.
+    fn unread(tag: Tag) -> Self {
+        Self { tag, chunks: Vec::new(), byte_len: 0 }
     }
 
     fn read(sharding: &dyn Sharding, blob: &ObjectBytes) -> Result<Self> {
@@ -197,11 +204,6 @@ impl ShardStage {
 }
 
 impl ShardTurn {
-    /// The shard.
-    pub(super) fn key(&self) -> &ShardKey {
-        &self.key
-    }
-
     fn with<T>(&self, then: impl FnOnce(&mut StagedShard) -> T) -> Option<T> {
         self.stage.state().shards.get_mut(&self.key).map(then)
     }

@@ -1,7 +1,9 @@
 //! The dataset that is changed, the changes, and the states afterwards.
 use ncirrus_engine::{Dataset, DatasetWriter};
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Shards, Storage, Values, VarId};
+use ncirrus_model::{
+    Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Shards, Storage, Values, VarId,
+};
 use std::collections::BTreeMap;
 
 /// All definitions as text, and the values of each variable.
@@ -62,8 +64,7 @@ fn define(model: &mut Model, grows: bool, shards: bool) -> Result<()> {
         let var = model.add_variable(root, name, Atomic::Int.into(), &dims)?;
         if let Some(variable) = model.variable_mut(var) {
             // Two chunks of each shard along every axis.
-            variable.shards =
-                shards.then(|| Shards::new(chunks.iter().map(|len| len * 2).collect()));
+            variable.shards = shards.then(|| Shards::new(chunks.iter().map(|len| len * 2).collect()));
             variable.storage = Storage::Chunked(chunks);
             known(&mut variable.attributes, name);
         }

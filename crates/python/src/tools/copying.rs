@@ -8,8 +8,8 @@ use crate::progress::Reporter;
 use crate::session::Session;
 use ncirrus::{Error, VariableSelect};
 use ncirrus_tools::{
-    ChunkRule, CopyOptions, CopyPlan, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, ShardRule,
-    QuantizeRule,
+    ChunkRule, CopyOptions, CopyPlan, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress,
+    QuantizeRule, ShardRule,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -132,7 +132,8 @@ impl ShardRule {
             "none" | "/" => return Ok(Self::Unshard),
             _ => {}
         }
-        let rule = ChunkRule::parse(text).map_err(|error| error.reworded(|fact| format!("shards: {fact}")))?;
+        let rule =
+            ChunkRule::parse(text).map_err(|error| error.reworded(|fact| format!("shards: {fact}")))?;
         match rule {
             ChunkRule::Dimensions(lengths) => Ok(Self::Dimensions(lengths)),
             ChunkRule::Shape { variable, shape } => Ok(Self::Shape { variable, shape }),
@@ -206,9 +207,7 @@ pub(super) fn fit_shards(shards: &mut Option<Shards>, storage: &Storage) {
     let is_whole = |shards: &Shards| match storage {
         Storage::Chunked(chunks) => {
             shards.shape.len() == chunks.len()
-                && shards.shape.iter().zip(chunks).all(|(shard, chunk)| {
-                    shard.checked_rem(*chunk) == Some(0)
-                })
+                && shards.shape.iter().zip(chunks).all(|(shard, chunk)| shard.checked_rem(*chunk) == Some(0))
         }
         _ => false,
     };

@@ -185,29 +185,29 @@ fn parts_of_one_chunk_are_written_by_several_programs_at_once() {
 }
 
 fn write_columns_at_once(place: &Place, name: &str, kind: (Kind, Option<Dialect>, bool)) {
-        let url = place.url(name);
-        create(&url, &options(kind), &place.session()).unwrap();
-        let start = Barrier::new(4);
-        std::thread::scope(|scope| {
-            for column in 0..4 {
-                let (url, start, session) = (&url, &start, place.session());
-                scope.spawn(move || {
-                    let dataset = update(url, &session).unwrap();
-                    start.wait();
-                    let variable = dataset.variable("/one").unwrap();
-                    let values = Values::Int(vec![-1 - i32::try_from(column).unwrap(); 5]);
-                    variable.write_values(&Selection::slab(&[0, column], &[5, 1]), &values).unwrap();
-                    dataset.close().unwrap();
-                });
-            }
-        });
-        let dataset = Dataset::open_with(&url, &OpenOptions::default(), &place.session()).unwrap();
-        let values = dataset.variable("/one").unwrap().read::<i32>().unwrap();
-        for (row, columns) in values.chunks(8).enumerate() {
-            let first = i32::try_from(row * 8).unwrap();
-            assert_eq!(columns[..4], [-1, -2, -3, -4], "{}: row {row}", place.name);
-            assert_eq!(columns[4..], [first + 4, first + 5, first + 6, first + 7]);
+    let url = place.url(name);
+    create(&url, &options(kind), &place.session()).unwrap();
+    let start = Barrier::new(4);
+    std::thread::scope(|scope| {
+        for column in 0..4 {
+            let (url, start, session) = (&url, &start, place.session());
+            scope.spawn(move || {
+                let dataset = update(url, &session).unwrap();
+                start.wait();
+                let variable = dataset.variable("/one").unwrap();
+                let values = Values::Int(vec![-1 - i32::try_from(column).unwrap(); 5]);
+                variable.write_values(&Selection::slab(&[0, column], &[5, 1]), &values).unwrap();
+                dataset.close().unwrap();
+            });
         }
+    });
+    let dataset = Dataset::open_with(&url, &OpenOptions::default(), &place.session()).unwrap();
+    let values = dataset.variable("/one").unwrap().read::<i32>().unwrap();
+    for (row, columns) in values.chunks(8).enumerate() {
+        let first = i32::try_from(row * 8).unwrap();
+        assert_eq!(columns[..4], [-1, -2, -3, -4], "{}: row {row}", place.name);
+        assert_eq!(columns[4..], [first + 4, first + 5, first + 6, first + 7]);
+    }
 }
 
 /// Each program writes another chunk of one shard, again and again.

@@ -4,7 +4,9 @@ use super::{ZarrWriter, chunking, element, shard_shape};
 use crate::chunk_key::{ChunkKeys, KeySeparator};
 use crate::read::array::ShardingLayout;
 use crate::{Dialect, special};
-use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, Sharding, StoredType, base64};
+use ncirrus_layout::{
+    ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, Sharding, StoredType, base64,
+};
 use ncirrus_model::{
     Atomic, CodecSpec, Endianness, Fill, Model, TypeRef, UserKind, Values, VarId, Variable, default_fill,
 };
@@ -91,7 +93,8 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
             .filter(|(_, len)| *len > 0)
             .for_each(|(chunk, len)| *chunk = len.min(*chunk));
     }
-    let shards = shard_shape::shards((writer.dialect, model), var, &chunks, form.stored.byte_len().unwrap_or(8))?;
+    let shards =
+        shard_shape::shards((writer.dialect, model), var, &chunks, form.stored.byte_len().unwrap_or(8))?;
     // The reference refuses a dataset in which a scalar has filters.
     let filters = if model.shape(var).is_empty() { &[] } else { variable.filters.as_slice() };
     let own = own_fill(model, variable)?;

@@ -125,12 +125,13 @@ impl DatasetWriter {
         Ok(Some(Arc::new(stored)))
     }
 
-    async fn shard_object(&self, object: &ObjectId) -> Result<Option<ObjectBytes>> {
+    pub(super) async fn shard_object(&self, object: &ObjectId) -> Result<Option<ObjectBytes>> {
         match self.output.local() {
             // No more is read than the limit, however large the object is.
             Some(local) => {
                 let limit = self.session.shared.limits.chunk_bytes;
-                let blob = local.read(object, &Want::Range(0..limit)).map_err(|error| error.at_object(object))?;
+                let blob =
+                    local.read(object, &Want::Range(0..limit)).map_err(|error| error.at_object(object))?;
                 self.session.shared.counters.fetched(blob.as_ref().map_or(0, |blob| blob.bytes.len()));
                 Ok(blob)
             }

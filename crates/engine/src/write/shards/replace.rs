@@ -114,7 +114,8 @@ impl DatasetWriter {
         let task = ShardTask { turn: &turn, target: &target, sharding, object, parts, kept, basis };
         self.conflicts.check_key(&task.object, task.object.key().len())?;
         self.placer.forget_object(&task.object);
-        if task.basis == ShardBasis::Nothing && how == ShardPutting::Detached && self.output.local().is_none() {
+        if task.basis == ShardBasis::Nothing && how == ShardPutting::Detached && self.output.local().is_none()
+        {
             let (body, chunks) = task.assemble(&task.own_chunks()).map_err(located)?;
             let put = StorePut::Object { object: task.object.clone(), body };
             turn.share(&chunks);
@@ -207,7 +208,12 @@ impl DatasetWriter {
             task.turn.keep(None, self.known_budget());
             // Read first, then check the lease: the first writer puts only after it has acquired the lease, so that its later
             // puts are not in what was read.
-            stored = self.present_shard(task.sharding, &task.object).await?;
+            stored = if task.kept.contains(&true) {
+                self.present_shard(task.sharding, &task.object).await?
+            } else {
+                // What a killed writer left is replaced, whatever it is.
+                self.shard_object(&task.object).await?.map(|blob| Arc::new(StoredShard::unread(blob.tag)))
+            };
             if self.conflicts.is_first().await? == Some(false) {
                 let deciding = self.conflicts.commit_object();
                 return Err(overtaken(&deciding.unwrap_or_else(|| task.object.clone())));

@@ -197,9 +197,10 @@ def _has_shards(group: Any, encoding: Mapping[str, Any]) -> bool:
     shards, chunks = encoding.get("shards"), encoding.get("chunks")
     if shards is None or chunks is None or group.dataset.format not in ("zarr3", "nczarr3"):
         return False
-    if encoding.get("chunksizes", chunks) != chunks or len(shards) != len(chunks):
+    if not isinstance(chunks, tuple | list) or not isinstance(shards, tuple | list):
         return False
-    return all(shard % chunk == 0 for shard, chunk in zip(shards, chunks))
+    # Whether they are multiples of the chunks is the format's business, which says so.
+    return encoding.get("chunksizes", chunks) == chunks and len(shards) == len(chunks)
 
 
 def _fits(chunks: tuple[Any, ...], variable: XarrayVariable, unlimited_dims: Collection[Any]) -> bool:
