@@ -240,6 +240,7 @@ fn describe(var: &HeaderVar, dims: &[DimId]) -> Variable {
         // Left to the machine, so that a copy to another format does not inherit this one's byte order.
         endianness: Endianness::Native,
         storage: Storage::Contiguous,
+        shards: None,
         filters: Vec::new(),
         extended: None,
         fault: None,

@@ -287,6 +287,7 @@ impl Placer for ClassicPlacer {
             redefine: true,
             codecs: None,
             sparse: false,
+            shards: false,
             patches: true,
             unlimits: false,
             keeps_unlimited: true,

@@ -62,12 +62,12 @@ fn a_chunk_that_is_far_too_long_is_damage_and_no_question_of_memory() {
 }
 
 #[test]
-fn shards_are_said_to_be_read() {
+fn shards_are_said_to_be_read_and_written() {
     let folder = tempfile::tempdir().unwrap();
     let output = ncirrus(&["filters"], folder.path());
     let listed = String::from_utf8(output.stdout).unwrap();
     let line = listed.lines().find(|line| line.contains("sharding_indexed")).unwrap();
-    assert_eq!(line.split_whitespace().skip(3).take(2).collect::<Vec<_>>(), ["yes", "no"], "{line}");
+    assert_eq!(line.split_whitespace().skip(3).take(2).collect::<Vec<_>>(), ["yes", "yes"], "{line}");
 }
 
 #[test]

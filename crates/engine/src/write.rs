@@ -39,6 +39,7 @@ mod put;
 mod raw;
 mod read;
 mod rows;
+mod shards;
 mod store;
 mod target;
 mod uploads;
@@ -74,6 +75,7 @@ use ncirrus_layout::{
 use ncirrus_model::{Model, NodeId, VarId};
 use ncirrus_store::Store;
 use put::TargetStore;
+use shards::{ShardPutting, ShardStage};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -95,6 +97,8 @@ pub struct DatasetWriter {
     turns: EditTurns,
     committer: Committer,
     stage: Arc<WriteBackCache>,
+    /// Encoded chunks that wait for the others of their shard.
+    shards: Arc<ShardStage>,
     /// Detects other programs that change the same dataset.
     conflicts: ConflictControl,
     /// The dataset that is changed, in its original state.
@@ -162,6 +166,18 @@ impl Session {
     }
 }
 
+/// Checks that variables have no shards where the format has none.
+fn check_shards(model: &Model, vars: &[VarId], abilities: &Abilities) -> Result<()> {
+    let has = |var: &&VarId| model.variable(**var).is_some_and(|variable| variable.shards.is_some());
+    match vars.iter().find(has).filter(|_| !abilities.shards) {
+        Some(var) => {
+            let message = "shards are not part of this format; Zarr v3 has them";
+            Err(Error::unsupported(message).at_path(model.variable_path(*var)))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The model with all attributes loaded; those that cannot be read are marked as damaged.
 async fn with_attributes(dataset: &Dataset) -> Model {
     let mut model = Model::clone(&dataset.model());
@@ -195,6 +211,7 @@ impl DatasetWriter {
             turns: EditTurns::default(),
             committer: Committer::default(),
             stage: Arc::default(),
+            shards: Arc::default(),
             conflicts,
             base: None,
         }
@@ -273,6 +290,8 @@ impl DatasetWriter {
         self.definitions().accept(pending);
         self.conflicts.note_checked_groups(&pending.model);
         self.stage.retain(|var| pending.model.variable(var).is_some());
+        self.shards.retain(|var| pending.model.variable(var).is_some());
+        self.shards.forget_stored();
         self.conflicts.ask_for_conditions();
         self.put(puts).await
     }
@@ -280,6 +299,7 @@ impl DatasetWriter {
     /// Passes definitions to the format, as the last of what may refuse them: it cannot take them back.
     async fn try_define(&self, pending: &PendingDefinitions) -> Result<Vec<StorePut>> {
         let (changes, vars) = (pending.changes.as_ref(), pending.variables());
+        check_shards(&pending.model, &vars, &self.placer.abilities)?;
         self.conflicts.check_longest_keys(&pending.model, &vars, changes)?;
         let model = self.to_pass(pending);
         let model = translated(model, &vars, &self.placer.abilities, self.session.registry())?;
@@ -314,7 +334,10 @@ impl DatasetWriter {
         }
         let encoding = self.placer.guard().encoding(var)?;
         let shared = &self.session.shared;
-        let target = Arc::new(WriteTarget::new(&model, var, encoding, &shared.registry, &shared.limits)?);
+        let sharding = self.placer.guard().sharding(var);
+        let mut target = WriteTarget::new(&model, var, encoding, &shared.registry, &shared.limits)?;
+        target.sharding = sharding;
+        let target = Arc::new(target);
         definitions.targets.insert(var, Arc::clone(&target));
         Ok((target, model))
     }
@@ -383,6 +406,12 @@ impl DatasetWriter {
 
     fn definitions(&self) -> MutexGuard<'_, WriterDefinitions> {
         self.definitions.guard()
+    }
+
+    /// Whether shards are put in the background.
+    fn shard_putting(&self) -> ShardPutting {
+        let is_visible = self.output.local().is_some() || self.conflicts.is_shared();
+        if is_visible { ShardPutting::Awaited } else { ShardPutting::Detached }
     }
 
     /// Bytes that cached chunks may take.

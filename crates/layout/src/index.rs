@@ -1,8 +1,9 @@
 //! Locations of chunks.
-use crate::{CellList, ObjectId, Step, View};
+use crate::{CellList, ObjectId, Sharding, Step, View};
 use bytes::Bytes;
 use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Locates chunks. An index is a function, not a table: an array of 10^8 chunks costs nothing to open.
 pub trait ChunkIndex: Debug + Send + Sync {
@@ -15,6 +16,11 @@ pub trait ChunkIndex: Debug + Send + Sync {
     /// The common name of the codec at that position of the chain, for messages about missing codecs; `None` if its
     /// identifier is sufficient.
     fn codec_name(&self, _codec: usize) -> Option<&str> {
+        None
+    }
+
+    /// How the chunks share objects; `None` if each is an object of its own or the format has no shards.
+    fn sharding(&self) -> Option<Arc<dyn Sharding>> {
         None
     }
 }

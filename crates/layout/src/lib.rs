@@ -23,6 +23,7 @@ mod placer;
 mod query;
 mod request;
 pub mod sequence;
+mod sharding;
 mod source;
 mod step;
 mod stored;
@@ -52,6 +53,7 @@ pub use placer::{
 };
 pub use query::{PutElements, Query, QueryAxis, QueryBox, QueryDecoder, QuerySource};
 pub use request::{ListEntry, Listing, ObjectBytes, VariableRef, Want};
+pub use sharding::Sharding;
 pub use source::{Extent, Layout, Resolver, Source, Tile, TileIndex, TileSource};
 pub use step::{Need, Needs, Stall, Step, both, join, join_each, settle};
 pub use stored::{ByteOrder, SequenceItem, StoredField, StoredType, TextEncoding};

@@ -1,6 +1,7 @@
 //! Where written bytes go, and in which order they become visible.
 use crate::{
-    CellList, ChunkGrid, ChunkRef, EdgeChunks, Error, ObjectId, Resolver, Result, Step, StoredType, View,
+    CellList, ChunkGrid, ChunkRef, EdgeChunks, Error, ObjectId, Resolver, Result, Sharding, Step, StoredType,
+    View,
 };
 use bytes::Bytes;
 use ncirrus_model::{Changes, CodecSpace, CodecSpec, Model, Values, VarId};
@@ -118,6 +119,13 @@ pub trait Placer: Debug + Send {
         Ok(None)
     }
 
+    /// How the chunks of a variable share objects, after [`define`](Self::define). If they do,
+    /// [`place_whole`](Self::place_whole) returns the object of the chunk's shard, in which the caller stores the chunk, and
+    /// [`locate`](Self::locate) that object for chunks that may be in it. By default they do not.
+    fn sharding(&self, _var: VarId) -> Option<Arc<dyn Sharding>> {
+        None
+    }
+
     /// The object that a cell is, in formats where each is one of its own, whatever is there. By default none.
     fn object_of(&self, _var: VarId, _cell: &[u64]) -> Option<ObjectId> {
         None
@@ -154,6 +162,8 @@ pub struct Abilities {
     /// Chunks that were never written read as fill without being stored (Zarr); otherwise the engine writes fill into
     /// every chunk at commit unless the variable has no fill (classic).
     pub sparse: bool,
+    /// Whether several chunks can share an object (shards of Zarr v3).
+    pub shards: bool,
     /// Whether an object is written at offsets (a file) rather than whole.
     pub patches: bool,
     /// Whether fixed dimensions of variables that have data may become unlimited (Zarr).

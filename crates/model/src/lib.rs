@@ -49,4 +49,4 @@ pub use tree::{
 };
 pub use types::{Atomic, Endianness, EnumMember, ExtendedType, Field, TypeRef, UserKind, UserType};
 pub use values::{Strings, Values};
-pub use variable::{Storage, Variable};
+pub use variable::{Shards, Storage, Variable};

@@ -21,6 +21,8 @@ pub struct Variable {
     pub endianness: Endianness,
     /// The storage of the elements.
     pub storage: Storage,
+    /// How the chunks share objects; `None` if they do not.
+    pub shards: Option<Shards>,
     /// Codecs in the order in which they are applied on writing.
     pub filters: Vec<CodecSpec>,
     /// What the format it was read from says of the elements beyond the type.
@@ -45,6 +47,24 @@ pub enum Storage {
     Virtual,
 }
 
+/// Objects that contain several chunks of a variable each.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Shards {
+    /// The shape of a shard in elements: along each dimension a multiple of the chunk's length. A length of 0 is that of
+    /// the chunk; without any length the format chooses the shape. If it chooses the chunks, lengths are rounded up to
+    /// whole chunks.
+    pub shape: Vec<u64>,
+    /// Whether the index of the chunks is at the start of the object instead of at its end.
+    pub index_first: bool,
+}
+
+impl Shards {
+    /// Shards of that shape, with the index at the end.
+    pub fn new(shape: Vec<u64>) -> Self {
+        Self { shape, index_first: false }
+    }
+}
+
 impl Variable {
     /// A variable of that name, type and dimensions, everything else default and no attributes.
     pub fn new(name: impl Into<String>, ty: TypeRef, dims: Vec<DimId>) -> Self {
@@ -56,6 +76,7 @@ impl Variable {
             fill: Fill::Attribute,
             endianness: Endianness::Native,
             storage: Storage::Default,
+            shards: None,
             filters: Vec::new(),
             extended: None,
             fault: None,

@@ -157,7 +157,7 @@ pub use ncirrus_model as model;
 pub use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DatasetKind, DimId, Dimension,
     DimensionLen, Endianness, EnumMember, ExtendedType, Fault, FaultKind, Field, Fill, Format, GroupId, Json,
-    JsonMap, Model, ModelError, NodeId, PointSelection, Region, Selection, SelectionError, Storage,
+    JsonMap, Model, ModelError, NodeId, PointSelection, Region, Selection, SelectionError, Shards, Storage,
     StorageFacts, Stored, Strings, TypeId, TypeRef, UserKind, UserType, Values, VarId, ZarrForm,
 };
 pub use ncirrus_netcdf_view as netcdf;

@@ -12,7 +12,8 @@ pub use strided::StridedBytes;
 
 use crate::dataset::DatasetState;
 use crate::{
-    Attribute, Attributes, Dataset, Element, Error, ExtendedType, Result, Selection, Storage, TypeRef, Values,
+    Attribute, Attributes, Dataset, Element, Error, ExtendedType, Result, Selection, Shards, Storage,
+    TypeRef, Values,
 };
 use ncirrus_engine::StoredChunk;
 use ncirrus_engine::convert::{Quantize, RangeReport};
@@ -86,6 +87,11 @@ impl Variable {
     /// How the elements are laid out in storage.
     pub fn storage(&self) -> Storage {
         self.with(|variable| variable.storage.clone()).unwrap_or_default()
+    }
+
+    /// How the chunks share objects; `None` if they do not.
+    pub fn shards(&self) -> Option<Shards> {
+        self.with(|variable| variable.shards.clone()).flatten()
     }
 
     /// The value of elements that are never written, as the file says: a single value. It need not be that of `_FillValue`: HDF5 has a fill
@@ -170,7 +176,23 @@ impl Variable {
             let variable =
                 model.variable_mut(self.id).ok_or_else(|| Error::not_found("the variable was removed"))?;
             variable.storage = storage;
+            variable.shards = None;
             variable.filters = filters;
+            Ok(())
+        })
+    }
+
+    /// Sets how the chunks share objects, only before any value is written; [`set_storage`](Self::set_storage), which is called
+    /// before, has set the chunks.
+    ///
+    /// # Errors
+    /// `Unsupported` if the format has no shards, `Invalid` if a length is not a multiple of the chunk's; if the dataset is not
+    /// open for writing.
+    pub fn set_shards(&self, shards: Option<Shards>) -> Result<()> {
+        self.dataset.edit(|model| {
+            let variable =
+                model.variable_mut(self.id).ok_or_else(|| Error::not_found("the variable was removed"))?;
+            variable.shards = shards;
             Ok(())
         })
     }

@@ -1,6 +1,8 @@
 //! Changes of datasets: appends, edits of files of others, killed writers, lengths, and the examples.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+#[path = "support/far.rs"]
+mod far;
 mod support;
 
 mod nc4 {
@@ -17,4 +19,5 @@ mod lengths;
 mod nc4_appends;
 mod nc4_kills;
 mod refused_definitions;
+mod shards;
 mod small_writes;

@@ -19,6 +19,8 @@ struct Format {
     writing: Arc<dyn Writing>,
     grows: bool,
     far: bool,
+    /// Whether chunks share objects.
+    shards: bool,
 }
 
 fn formats() -> Vec<Format> {
@@ -29,14 +31,19 @@ fn formats() -> Vec<Format> {
             let grows = matches!(dialect, Dialect::Attributes | Dialect::Nczarr3);
             let writing = Arc::new(ZarrWriter::new(dialect).consolidated(consolidated));
             let name = format!("{dialect} consolidated {consolidated} far {far}");
-            all.push(Format { name, writing, grows, far });
+            all.push(Format { name, writing, grows, far, shards: false });
         }
+    }
+    for (consolidated, far) in [(true, false), (false, false), (true, true), (false, true)] {
+        let writing = Arc::new(ZarrWriter::new(Dialect::Nczarr3).consolidated(consolidated));
+        let name = format!("shards consolidated {consolidated} far {far}");
+        all.push(Format { name, writing, grows: true, far, shards: true });
     }
     for version in [FormatVersion::Classic, FormatVersion::Data64] {
         for header_pad in [0, 4096] {
             let writing = Arc::new(ClassicWriter { header_pad, ..ClassicWriter::new(version) });
             let name = format!("{version:?} pad {header_pad}");
-            all.push(Format { name, writing, grows: true, far: false });
+            all.push(Format { name, writing, grows: true, far: false, shards: false });
         }
     }
     all
@@ -94,7 +101,7 @@ impl Bench {
         let writing = Arc::clone(&self.format.writing);
         self.run(async {
             let writer = self.session.create(store, root(memory), writing).await?;
-            build(&writer, self.format.grows).await?;
+            build(&writer, self.format.grows, self.format.shards).await?;
             writer.close().await
         })
     }

@@ -8,7 +8,7 @@ use crate::types::{describe, dtype, named_type};
 use crate::values;
 use ncirrus::convert::Quantize;
 use ncirrus::{
-    Attribute, CodecSpec, Endianness, Error, Fill, GroupId, Member, Model, Storage, TypeRef, VarId,
+    Attribute, CodecSpec, Endianness, Error, Fill, GroupId, Member, Model, Shards, Storage, TypeRef, VarId,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
@@ -16,6 +16,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 /// What is said of a new variable besides name, type and dimensions.
 struct Traits {
     storage: Storage,
+    shards: Option<Shards>,
     filters: Vec<CodecSpec>,
     fill: Option<Fill>,
     endianness: Endianness,
@@ -55,6 +56,13 @@ fn traits(py: Python<'_>, model: &Model, ty: TypeRef, how: &Bound<'_, PyDict>) -
         }
         Some(chunks) => Storage::Chunked(chunks.extract()?),
     };
+    let shards = match words.object("shards")? {
+        None => None,
+        Some(shards) => {
+            let index_first = words.take("index_first")?.unwrap_or(false);
+            Some(Shards { shape: shards.extract()?, index_first })
+        }
+    };
     let filters = match words.object("filters")? {
         None => Vec::new(),
         Some(filters) => {
@@ -80,7 +88,7 @@ fn traits(py: Python<'_>, model: &Model, ty: TypeRef, how: &Bound<'_, PyDict>) -
         quantize.check(ty).map_err(|error| exception(py, &error))?;
     }
     words.done()?;
-    Ok(Traits { storage, filters, fill, endianness, attributes, quantize })
+    Ok(Traits { storage, shards, filters, fill, endianness, attributes, quantize })
 }
 
 impl Traits {
@@ -93,6 +101,7 @@ impl Traits {
             variable.fill = Fill::None;
         }
         variable.storage = self.storage;
+        variable.shards = self.shards;
         variable.filters = self.filters;
         variable.endianness = self.endianness;
         let quantized = self.quantize.map(Quantize::attribute);

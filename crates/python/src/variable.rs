@@ -107,6 +107,11 @@ impl Variable {
         })
     }
 
+    /// The shape of shards, if the chunks share objects.
+    fn shards(&self, py: Python<'_>) -> PyResult<Option<Vec<u64>>> {
+        self.look(py, |variable| variable.shards.as_ref().map(|shards| shards.shape.clone()))
+    }
+
     fn filters<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let filters = self.look(py, |variable| variable.filters.clone())?;
         filters.iter().map(|filter| codecs::to_python(py, filter)).collect()

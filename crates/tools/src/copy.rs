@@ -16,8 +16,8 @@ mod strings;
 mod transfer;
 
 pub(crate) use choice::{ends_with, in_scope};
-pub use chunking::ChunkRule;
 pub(crate) use chunking::storage_by_rules;
+pub use chunking::{ChunkRule, ShardRule};
 pub use dry_run::{CopyPlans, plan_copy};
 pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};
@@ -59,6 +59,9 @@ pub struct CopyOptions<'a> {
     pub create: CreateOptions,
     /// Chunk shapes; rules for a variable override rules for dimensions.
     pub chunks: Vec<ChunkRule>,
+    /// Shards of the copy, in Zarr v3; rules for a variable override the others. Without a rule the shards of a source in
+    /// Zarr v3 are kept, as long as they consist of whole chunks.
+    pub shards: Vec<ShardRule>,
     /// Filters of the copy.
     pub filters: Filters,
     /// Filters of single variables; they override `filters`.

@@ -168,6 +168,9 @@ pub(crate) fn special_of_variable(
     if let (Storage::Chunked(chunks), true) = (&variable.storage, variable.rank() > 0) {
         special.push(Attribute::atomic("_ChunkSizes", chunk_sizes(chunks)));
     }
+    if let Some(shards) = variable.shards.as_ref().filter(|shards| !shards.shape.is_empty()) {
+        special.push(Attribute::atomic("_Shards", chunk_sizes(&shards.shape)));
+    }
     special.extend(filter_attributes(variable, all_filters, registry));
     if let TypeRef::Atomic(atomic) = variable.ty
         && atomic.byte_len().is_some_and(|len| len > 1)

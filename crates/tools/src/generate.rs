@@ -236,6 +236,7 @@ fn fit_kind(model: &mut Model, create: &CreateOptions, options: &GenerateOptions
         if kind.is_classic() {
             variable.filters.clear();
             (variable.storage, variable.endianness) = (Storage::Default, Endianness::Native);
+            variable.shards = None;
         }
         if options.no_fill && variable.own_fill().is_none() {
             variable.fill = Fill::None;

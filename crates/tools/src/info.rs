@@ -55,6 +55,8 @@ pub struct VariableInfo {
     pub shape: Vec<u64>,
     /// Chunk shape, if chunked.
     pub chunks: Option<Vec<u64>>,
+    /// Shape of the objects that chunks share; `None` if each chunk is one of its own.
+    pub shards: Option<Vec<u64>>,
     /// Filters in short, in the order of encoding.
     pub filters: Vec<String>,
     /// Bytes of the values when decoded; `None` for types of variable length.
@@ -130,6 +132,7 @@ fn variable_info(dataset: &Dataset, model: &Model, id: VarId) -> Option<Variable
             Storage::Chunked(chunks) => Some(chunks.clone()),
             _ => None,
         },
+        shards: variable.shards.as_ref().map(|shards| shards.shape.clone()),
         filters: variable.filters.iter().map(filter_in_short).collect(),
         raw_bytes: count.and_then(|count| count.checked_mul(model.packed_len(variable.ty)?)),
         stored_bytes: opened::stored_bytes(dataset, id),
@@ -232,7 +235,7 @@ impl Info {
         let variable = |variable: &VariableInfo| {
             serde_json::json!({
                 "name": variable.name, "type": variable.ty, "dimensions": variable.dimensions,
-                "shape": variable.shape, "chunks": variable.chunks, "filters": variable.filters,
+                "shape": variable.shape, "chunks": variable.chunks, "shards": variable.shards, "filters": variable.filters,
                 "raw_bytes": variable.raw_bytes, "stored_bytes": variable.stored_bytes,
                 "fragments": variable.fragments.as_ref().map(FragmentsInfo::to_json),
                 "attributes": pairs(&variable.attributes), "fault": variable.fault,

@@ -49,6 +49,7 @@ mod rechunking;
 mod references;
 mod repairs;
 mod round_trips;
+mod sharded;
 mod silence;
 mod strings;
 mod table;

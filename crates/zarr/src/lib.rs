@@ -12,6 +12,7 @@ mod fill;
 mod json;
 mod json_values;
 mod read;
+mod sharding;
 mod special;
 mod write;
 

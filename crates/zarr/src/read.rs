@@ -10,7 +10,7 @@ use ncirrus_layout::{
 use ncirrus_model::StorageFacts;
 use std::sync::Arc;
 
-mod array;
+pub(crate) mod array;
 mod assemble;
 mod attributes;
 mod catalog;
@@ -22,7 +22,7 @@ mod keys;
 mod node;
 mod one_byte;
 mod provenance;
-mod shard;
+pub(crate) mod shard;
 mod v2;
 mod v3;
 mod variable;

@@ -22,6 +22,7 @@ mod placer;
 mod plan;
 mod present;
 mod removed_trees;
+mod shard_shape;
 mod stored;
 mod text;
 

@@ -4,7 +4,7 @@ use super::fault::{Place, Stop};
 use super::token::{Token, shortened};
 use super::words::{SpecialName, format_named};
 use super::{FilterText, FilterWords};
-use ncirrus_model::{CodecSpec, Endianness, Fill, Format, Model, Storage, VarId};
+use ncirrus_model::{CodecSpec, Endianness, Fill, Format, Model, Shards, Storage, VarId};
 use std::collections::BTreeMap;
 
 /// What is chosen for the variables, and for the dataset.
@@ -22,6 +22,7 @@ pub(super) struct SpecialAttributes {
 struct StorageChoice {
     storage: Option<Storage>,
     chunks: Option<Vec<u64>>,
+    shards: Option<Vec<u64>>,
     deflate: Option<u32>,
     shuffle: bool,
     fletcher: bool,
@@ -43,6 +44,7 @@ impl SpecialAttributes {
                 (None, Some(storage)) => storage.clone(),
                 (None, None) => Storage::Default,
             };
+            variable.shards = choice.shards.clone().map(Shards::new);
             variable.endianness = choice.endianness;
             if choice.no_fill {
                 variable.fill = Fill::None;
@@ -94,11 +96,15 @@ impl Declarations<'_, '_> {
         at: Place,
         constants: &[(Place, Token)],
     ) -> Result<(), Stop> {
-        let chunks =
-            (special == SpecialName::ChunkSizes).then(|| self.chunks(id, at, constants)).transpose()?;
+        let chunks = match special {
+            SpecialName::ChunkSizes => Some(self.chunks(id, at, constants, "chunk")?),
+            SpecialName::Shards => Some(self.chunks(id, at, constants, "shard")?),
+            _ => None,
+        };
         let choice = self.special.variables.entry(id).or_default();
         match special {
             SpecialName::ChunkSizes => choice.chunks = chunks,
+            SpecialName::Shards => choice.shards = chunks,
             SpecialName::Storage => choice.storage = Some(storage(at, constants)?),
             SpecialName::DeflateLevel => {
                 let level = integer(at, constants)?;
@@ -128,12 +134,18 @@ impl Declarations<'_, '_> {
         Ok(())
     }
 
-    /// Lengths of chunks: as many as the variable has dimensions, each within its axis.
-    fn chunks(&self, id: VarId, at: Place, constants: &[(Place, Token)]) -> Result<Vec<u64>, Stop> {
+    /// Lengths of chunks or shards: as many as the variable has dimensions, those of chunks each within its axis.
+    fn chunks(
+        &self,
+        id: VarId,
+        at: Place,
+        constants: &[(Place, Token)],
+        what: &str,
+    ) -> Result<Vec<u64>, Stop> {
         let (shape, growing) = (self.model.shape(id), self.model.growing(id));
         if constants.len() != shape.len() {
             let reported =
-                format!("{} chunk lengths for a variable of {} dimensions", constants.len(), shape.len());
+                format!("{} {what} lengths for a variable of {} dimensions", constants.len(), shape.len());
             return Err(at.fault(reported));
         }
         let mut chunks = Vec::with_capacity(shape.len());
@@ -144,11 +156,11 @@ impl Declarations<'_, '_> {
             };
             let chunk = chunk.filter(|chunk| *chunk > 0);
             let chunk = chunk.ok_or_else(|| place.fault(format!("unexpected {token}, expected a length")))?;
-            if !grows && chunk > *len && *len > 0 {
+            if what == "chunk" && !grows && chunk > *len && *len > 0 {
                 return Err(place.fault(format!("a chunk of {chunk} is longer than its axis of {len}")));
             }
             if chunk > self.options.limits.dimension_len {
-                return Err(place.fault(format!("a chunk of {chunk}")));
+                return Err(place.fault(format!("a {what} of {chunk}")));
             }
             chunks.push(chunk);
         }

@@ -103,6 +103,8 @@ fn format_names() -> impl Iterator<Item = (&'static str, Format)> {
 pub(crate) enum SpecialName {
     Storage,
     ChunkSizes,
+    /// The shape of the objects that chunks share (Zarr v3): ncirrus' own.
+    Shards,
     DeflateLevel,
     Shuffle,
     Fletcher32,
@@ -115,9 +117,10 @@ pub(crate) enum SpecialName {
     Informational,
 }
 
-const SPECIAL: [(&str, SpecialName); 13] = [
+const SPECIAL: [(&str, SpecialName); 14] = [
     ("_Storage", SpecialName::Storage),
     ("_ChunkSizes", SpecialName::ChunkSizes),
+    ("_Shards", SpecialName::Shards),
     ("_DeflateLevel", SpecialName::DeflateLevel),
     ("_Shuffle", SpecialName::Shuffle),
     ("_Fletcher32", SpecialName::Fletcher32),

@@ -10,7 +10,8 @@ use ncirrus::{
     Kind, Result, Session, StringForm, VariableSelect,
 };
 use ncirrus_tools::{
-    ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule, SkippedPart,
+    ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule, ShardRule,
+    SkippedPart,
 };
 use std::io::Write as _;
 use std::time::Duration;
@@ -55,6 +56,14 @@ pub(crate) struct Args {
     /// `DIM/` without a length is the whole dimension. `VAR:` without lengths is contiguous storage. `/` means no chunking.
     #[arg(short, long, value_name = "RULE")]
     chunks: Vec<String>,
+    /// Shards of a copy in Zarr v3: DIM/LEN,..., VAR:LEN,LEN,..., auto or none; repeatable.
+    ///
+    /// A shard is an object that contains many chunks. Its lengths are multiples of the chunk's; `DIM/` without a length is
+    /// the whole dimension, and along dimensions that are not named a shard is as long as a chunk. `auto` makes shards of
+    /// about 256 MiB. `VAR:` without lengths and `none` mean no shards. Without this option a copy from Zarr v3 to Zarr v3
+    /// keeps the shards.
+    #[arg(long, value_name = "RULE")]
+    shards: Vec<String>,
     /// Compress with deflate at level 0 to 9; 0 removes all filters.
     #[arg(short, long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
     deflate: Option<u32>,
@@ -332,6 +341,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
     Ok(CopyOptions::new()
         .create(create)
         .chunks(args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<Vec<_>>>()?)
+        .shards(args.shards.iter().map(|rule| ShardRule::parse(rule)).collect::<Result<Vec<_>>>()?)
         .filters(filters(args)?)
         .filter_rules(args.filter.iter().map(|rule| FilterRule::parse(rule)).collect::<Result<Vec<_>>>()?)
         .drop_filters(args.drop_filters)

@@ -123,7 +123,7 @@ fn reads(entry: &CodecEntry) -> bool {
     entry.decodes || is_layout(entry)
 }
 
-/// Shards are not a byte codec: their chunks are found through their index.
+/// Shards are not a byte codec: their chunks are found through their index. They are written, too.
 fn is_layout(entry: &CodecEntry) -> bool {
     entry.v3.iter().any(|name| name == "sharding_indexed")
 }
@@ -137,7 +137,8 @@ fn yes(can: bool) -> String {
 }
 
 fn writes(entry: &CodecEntry) -> String {
-    if entry.needs_complete_parameters { "complete parameters".to_owned() } else { yes(entry.encodes) }
+    let can = entry.encodes || is_layout(entry);
+    if entry.needs_complete_parameters { "complete parameters".to_owned() } else { yes(can) }
 }
 
 fn from(entry: &CodecEntry, verbose: bool) -> String {

@@ -103,6 +103,10 @@ fn show_variable(
         let chunks: Vec<String> = chunks.iter().map(ToString::to_string).collect();
         write!(out, "  {QUIET}chunks{QUIET:#} {}", chunks.join("x"))?;
     }
+    if let Some(shards) = &variable.shards {
+        let shards: Vec<String> = shards.iter().map(ToString::to_string).collect();
+        write!(out, "  {QUIET}shards{QUIET:#} {}", shards.join("x"))?;
+    }
     if !variable.filters.is_empty() {
         write!(out, "  {QUIET}filters{QUIET:#} {}", variable.filters.join(" "))?;
     }

@@ -54,7 +54,12 @@ impl VariableRead<'_> {
         let (layout, codecs) = match &self.bound.layout {
             StorageLayout::Chunks(chunks) => {
                 let shape = chunks.grid.cell_shape(&vec![0; chunks.grid.rank()]).unwrap_or_default();
-                (format!("chunks of {shape:?}"), chunks.codec_names())
+                let shards = chunks.index.sharding().map_or_else(String::new, |sharding| {
+                    let lens = shape.iter().zip(sharding.per_shard());
+                    let shard: Vec<u64> = lens.map(|(len, count)| len.saturating_mul(*count)).collect();
+                    format!(" in shards of {shard:?}")
+                });
+                (format!("chunks of {shape:?}{shards}"), chunks.codec_names())
             }
             StorageLayout::Rows(_) => ("rows at fixed strides".to_owned(), Vec::new()),
             StorageLayout::Mosaic(_) => ("aggregated from other variables".to_owned(), Vec::new()),

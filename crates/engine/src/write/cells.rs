@@ -86,7 +86,12 @@ impl ChunkSelection {
         Ok(Self { cuts, grid: grid.clone(), ends, source_strides: row_major(&selection.shape(), 1)? })
     }
 
-    /// The chunks in ascending order.
+    /// The same with the chunks in the order of their shards.
+    pub(super) fn by_shards(self, per_shard: &[u64]) -> Self {
+        Self { cuts: self.cuts.by_groups(per_shard), ..self }
+    }
+
+    /// The chunks in ascending order, or in that of their shards.
     pub(super) fn parts(&self) -> impl Iterator<Item = ChunkPart> + '_ {
         let mut cuts = self.cuts.clone();
         std::iter::from_fn(move || self.part(cuts.next_piece()?))

@@ -40,6 +40,7 @@ impl Committer {
     ) -> Result<()> {
         self.complete_cut_cells(writer, access).await?;
         writer.flush_staged(access).await?;
+        writer.put_all_shards(writer.shard_putting()).await?;
         for var in writer.model().variables() {
             if writer.placer.guard().needs_fill(var) {
                 writer.drained().await?;

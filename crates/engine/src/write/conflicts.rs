@@ -322,7 +322,7 @@ impl ConflictControl {
         })
     }
 
-    fn check_key(&self, object: &ObjectId, len: usize) -> Result<()> {
+    pub(super) fn check_key(&self, object: &ObjectId, len: usize) -> Result<()> {
         let max = self.output.store().longest_key();
         if len <= max {
             return Ok(());

@@ -237,6 +237,7 @@ impl WriterDefinitions {
             && self.keeps_fill(var, (old, new), chose_fill(changes, var))
             && old.endianness == new.endianness
             && old.storage == new.storage
+            && old.shards == new.shards
             && old.filters == new.filters
             && self.keeps_shape(edited, var);
         if !same {

@@ -1,5 +1,6 @@
 //! Storing chunks that were encoded elsewhere.
 use super::DatasetWriter;
+use super::encoder::EncodedBody;
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
 use super::write_back_cache::{ChunkKey, ChunkLock};
@@ -80,9 +81,10 @@ impl DatasetWriter {
         let work = [PlacerWork { var: target.var, cells }];
         let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
         let done = self.session.shared.for_each(jobs, usize::MAX, |(chunk, mut held), _| {
-            let puts = self.encoder.place(target, &prepared, &chunk.cell, chunk.body, chunk.mask)?;
+            let body = EncodedBody::Made(chunk.body);
+            let placed = self.encoder.place_body(target, &prepared, &chunk.cell, body, chunk.mask)?;
             held.slot.clear();
-            queue.add(puts, held)
+            queue.finish(placed, held)
         });
         let put = queue.flush().await;
         done.and(put)

@@ -10,6 +10,7 @@ use super::contents::DirtyContents;
 use super::driven_placer::DrivenPlacer;
 use super::put::TargetStore;
 use super::rows::WriteWindow;
+use super::shards::{ShardKey, ShardSlot};
 use super::target::{EncodingSubject, WriteTarget};
 use super::write_back_cache::ChunkKey;
 use crate::convert;
@@ -43,7 +44,7 @@ impl EncodedBody<'_> {
         }
     }
 
-    fn into_bytes(self) -> Bytes {
+    pub(super) fn into_bytes(self) -> Bytes {
         match self {
             Self::Lent(bytes) => Bytes::copy_from_slice(bytes),
             Self::Buffer(bytes) => std::mem::take(bytes).into(),
@@ -56,6 +57,8 @@ impl EncodedBody<'_> {
 pub(super) enum PlacedChunk<'a> {
     /// To replace one object.
     Object(ObjectId, EncodedBody<'a>),
+    /// To store it in a shard.
+    InShard(ShardSlot, EncodedBody<'a>),
     /// To carry out changes.
     Puts(Vec<StorePut>),
 }
@@ -64,7 +67,9 @@ impl PlacedChunk<'_> {
     /// The same as puts that own their bytes.
     pub(super) fn into_puts(self) -> Vec<StorePut> {
         match self {
-            Self::Object(object, body) => vec![StorePut::Object { object, body: body.into_bytes() }],
+            Self::Object(object, body) | Self::InShard(ShardSlot { object, .. }, body) => {
+                vec![StorePut::Object { object, body: body.into_bytes() }]
+            }
             Self::Puts(puts) => puts,
         }
     }
@@ -212,6 +217,16 @@ impl ChunkEncoder {
         body: EncodedBody<'a>,
         mask: u32,
     ) -> Result<PlacedChunk<'a>> {
+        if let Some(sharding) = &target.sharding {
+            let object = self.placer.guard().place_whole(prepared, target.var, cell, mask);
+            let object = object.map_err(|error| target.located(error, cell))?;
+            let object = object
+                .ok_or_else(|| target.located(Error::internal("a shard that is not an object"), cell))?;
+            self.shared.counters.stored();
+            let key = ShardKey { var: target.var, shard: sharding.shard_of(cell) };
+            let place = ShardSlot { key, slot: sharding.slot(cell), object };
+            return Ok(PlacedChunk::InShard(place, body));
+        }
         if self.output.local().is_some() {
             let object = self.placer.guard().place_whole(prepared, target.var, cell, mask);
             if let Some(object) = object.map_err(|error| target.located(error, cell))? {

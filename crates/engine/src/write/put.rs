@@ -10,6 +10,7 @@ use ncirrus_layout::{
     Error, ErrorKind, Listing, ObjectBytes, ObjectId, PhaseForm, PutPhase, Result, StorePut, Tag, Want,
 };
 use ncirrus_store::{LocalStore, PutCondition, Store};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -148,6 +149,14 @@ impl TargetStore {
             return local.read(object, &Want::All);
         }
         self.session.network.fetch(&self.store, object.clone(), Want::All)?.await
+    }
+
+    /// A part of an object in its present state.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub(super) async fn get_part(&self, object: &ObjectId, part: Range<u64>) -> Result<Option<ObjectBytes>> {
+        self.session.network.fetch(&self.store, object.clone(), Want::Range(part))?.await
     }
 
     /// Finds out whether a put can depend on the state of what it replaces: a put that must be refused shows it.

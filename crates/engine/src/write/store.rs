@@ -172,6 +172,10 @@ impl DatasetWriter {
                 let array = model.shape(target.var);
                 let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
                 let touched = touched.map_err(|error| error.at_path(target.path.clone()))?;
+                let touched = match &target.sharding {
+                    Some(sharding) => touched.by_shards(sharding.per_shard()),
+                    None => touched,
+                };
                 self.write_windows(&target, data, &touched, &mut queue).await
             }
             Picked::Points(points) => self.write_points((&target, data), points, &mut queue).await,
@@ -198,7 +202,11 @@ impl DatasetWriter {
     ) -> Result<()> {
         let mut parts = touched.parts().peekable();
         while parts.peek().is_some() {
-            let window = self.window(&mut parts, |part| self.cost_of(target, part));
+            let mut window = self.window(&mut parts, |part| self.cost_of(target, part));
+            // Parts come shard by shard; chunks are locked in ascending order.
+            if target.sharding.is_some() {
+                window.sort_by(|one, other| one.cell.cmp(&other.cell));
+            }
             queue.room().await?;
             self.write_window((target, data, touched), window, queue).await?;
             self.shrink(queue).await?;
@@ -219,7 +227,7 @@ impl DatasetWriter {
     /// between threads.
     fn cost_of(&self, target: &WriteTarget, part: &ChunkPart) -> usize {
         match self.output.local() {
-            Some(_) if part.whole && target.element.is_some() => 0,
+            Some(_) if part.whole && target.element.is_some() && target.sharding.is_none() => 0,
             _ => target.cell_cost(&part.cell),
         }
     }
@@ -276,7 +284,10 @@ impl DatasetWriter {
         target: &WriteTarget,
         cells: ncirrus_layout::CellList,
     ) -> Result<Vec<StoredChunk>> {
-        self.encoder.find(target, cells, &self.model().shape(target.var)).await
+        match &target.sharding {
+            Some(sharding) => self.find_in_shards(target, sharding, cells).await,
+            None => self.encoder.find(target, cells, &self.model().shape(target.var)).await,
+        }
     }
 
     /// Locates the chunks that must be completed with their stored elements.
@@ -397,6 +408,7 @@ impl DatasetWriter {
         let model = self.model();
         let keys = self.stage.keys().into_iter().filter(|key| model.variable(key.var).is_some());
         self.flush_cells(access, keys.collect()).await?;
+        self.put_all_shards(self.shard_putting()).await?;
         self.drained().await
     }
 

@@ -10,7 +10,7 @@ use crate::convert::{self, RowCopier};
 use crate::decode::element_of;
 use crate::filling::fill_elements;
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, CodecRegistry, CodecScratch, names};
-use ncirrus_layout::{ChunkGrid, EdgeChunks, Encoding, Error, Limits, Result, StoredType};
+use ncirrus_layout::{ChunkGrid, EdgeChunks, Encoding, Error, Limits, Result, Sharding, StoredType};
 use ncirrus_model::{CodecSpec, Model, Region, TypeRef, Values, VarId};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub(super) struct WriteTarget {
     fill: Vec<u8>,
     /// Codecs that need special treatment.
     pub(super) care: CodecNeeds,
+    /// How the chunks share objects.
+    pub(super) sharding: Option<Arc<dyn Sharding>>,
 }
 
 impl WriteTarget {
@@ -84,6 +86,7 @@ impl WriteTarget {
             // way.
             codecs: names::with_shape(&encoding.codecs, &model.shape(var)),
             care: CodecNeeds::new(&encoding),
+            sharding: None,
             encoding,
         };
         if let ChunkGrid::Regular(shape) = &target.encoding.grid {
@@ -116,6 +119,12 @@ impl WriteTarget {
         let shape = self.encoding.grid.cell_shape(cell);
         let shape = shape.ok_or_else(|| self.located(Error::invalid("there is no such chunk"), cell))?;
         shape.into_iter().map(to_index).collect()
+    }
+
+    /// The shape of a shard of chunks of that shape; `None` if there are no shards.
+    pub(super) fn shard_shape(&self, chunk: &[u64]) -> Option<Vec<u64>> {
+        let per_shard = self.sharding.as_ref()?.per_shard();
+        Some(chunk.iter().zip(per_shard).map(|(len, count)| len.saturating_mul(*count)).collect())
     }
 
     /// The lengths of the stored part of a chunk of an array of that shape.

@@ -140,7 +140,16 @@ impl<'a> PutQueue<'a> {
     ///
     /// # Errors
     /// As [`add`](Self::add).
-    pub(super) fn finish(&self, placed: PlacedChunk<'_>, held: ChunkLock) -> Result<()> {
+    pub(super) fn finish(&self, placed: PlacedChunk<'_>, mut held: ChunkLock) -> Result<()> {
+        let placed = match placed {
+            // It waits for the others of its shard, where readers find it.
+            PlacedChunk::InShard(place, body) => {
+                let origin = held.slot.origin.take();
+                self.writer.shards.add(place, held.key.cell.clone(), body.into_bytes(), origin);
+                return Ok(());
+            }
+            placed => placed,
+        };
         let (PlacedChunk::Object(object, body), Some(local)) = (&placed, self.writer.output.local()) else {
             return self.add(placed.into_puts(), held);
         };
@@ -190,11 +199,17 @@ impl<'a> PutQueue<'a> {
         }
     }
 
-    /// Begins the puts that wait.
+    /// Begins the puts that wait, and puts the shards that are complete.
     ///
     /// # Errors
     /// The first failure of finished puts; `Conflict` if another program came first.
     pub(super) async fn flush(&mut self) -> Result<()> {
+        self.flush_chunks().await?;
+        let ready = self.writer.ready_shards()?;
+        self.writer.put_shards(ready, self.writer.shard_putting()).await
+    }
+
+    async fn flush_chunks(&mut self) -> Result<()> {
         let waiting = self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
         let cells = std::mem::take(waiting);
         if cells.is_empty() {

@@ -431,6 +431,7 @@ impl Placer for FileUpdate {
             redefine: true,
             codecs: Some(CodecSpace::Hdf5),
             sparse: true,
+            shards: false,
             patches: true,
             unlimits: false,
             keeps_unlimited: true,

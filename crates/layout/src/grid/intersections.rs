@@ -10,6 +10,15 @@ pub struct ChunkIntersections {
     axes: Vec<AxisCuts>,
     current: Vec<(AxisSlab, u64)>,
     state: CutState,
+    /// Chunks per group along each axis, and the cursor at which the present group begins.
+    groups: Option<Vec<AxisGroup>>,
+}
+
+/// Groups of chunks along an axis.
+#[derive(Debug, Clone, Copy)]
+struct AxisGroup {
+    chunks: u64,
+    begin: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,7 +79,14 @@ impl ChunkIntersections {
                 AxisCuts::new(elements, axis, extent, Arc::clone(&grid))
             })
             .collect();
-        Self { axes, current: Vec::new(), state: CutState::Fresh }
+        Self { axes, current: Vec::new(), state: CutState::Fresh, groups: None }
+    }
+
+    /// The same pieces in another order: group by group, of groups of so many chunks along each axis.
+    pub fn by_groups(mut self, chunks: &[u64]) -> Self {
+        let group = |chunks: &u64| AxisGroup { chunks: (*chunks).max(1), begin: 0 };
+        self.groups = (chunks.len() == self.axes.len()).then(|| chunks.iter().map(group).collect());
+        self
     }
 
     /// The next piece: one slab per axis; `None` at the end.
@@ -99,6 +115,50 @@ impl ChunkIntersections {
 
     /// Moves to the next slab of the last axis that has one, and restarts the axes after it.
     fn advance(&mut self) -> bool {
+        let Some(mut groups) = self.groups.take() else { return self.advance_axes() };
+        let has_next = self.advance_in_group(&groups) || self.advance_group(&mut groups);
+        self.groups = Some(groups);
+        has_next
+    }
+
+    /// As [`advance`](Self::advance), inside of the present groups.
+    fn advance_in_group(&mut self, groups: &[AxisGroup]) -> bool {
+        for ((axis, current), group) in self.axes.iter().zip(&mut self.current).zip(groups).rev() {
+            let number = group.number(&current.0);
+            if let Some(next) = axis.at(current.1).filter(|next| group.number(&next.0) == number) {
+                *current = next;
+                return true;
+            }
+            let Some(first) = axis.at(group.begin) else { return false };
+            *current = first;
+        }
+        false
+    }
+
+    /// Moves to the next group of the last axis that has one, and to the first groups of the axes after it.
+    fn advance_group(&mut self, groups: &mut [AxisGroup]) -> bool {
+        for ((axis, current), group) in self.axes.iter().zip(&mut self.current).zip(groups).rev() {
+            let number = group.number(&current.0);
+            let mut next = axis.at(current.1);
+            while let Some((slab, after)) = &next
+                && group.number(slab) == number
+            {
+                *current = (slab.clone(), *after);
+                next = axis.at(*after);
+            }
+            if let Some(next) = next {
+                group.begin = current.1;
+                *current = next;
+                return true;
+            }
+            group.begin = 0;
+            let Some(first) = axis.at(0) else { return false };
+            *current = first;
+        }
+        false
+    }
+
+    fn advance_axes(&mut self) -> bool {
         for (axis, current) in self.axes.iter().zip(&mut self.current).rev() {
             if let Some(next) = axis.at(current.1) {
                 *current = next;
@@ -108,6 +168,12 @@ impl ChunkIntersections {
             *current = first;
         }
         false
+    }
+}
+
+impl AxisGroup {
+    fn number(&self, slab: &AxisSlab) -> Option<u64> {
+        slab.cell.map(|cell| cell / self.chunks)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The dataset that is changed, the changes, and the states afterwards.
 use ncirrus_engine::{Dataset, DatasetWriter};
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Storage, Values, VarId};
+use ncirrus_model::{
+    Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Shards, Storage, Values, VarId,
+};
 use std::collections::BTreeMap;
 
 /// All definitions as text, and the values of each variable.
@@ -26,8 +28,8 @@ pub(crate) enum Change {
 const CHUNK: usize = 2;
 
 /// Two variables along `time`, one to overwrite, one to rename and one to remove.
-pub(crate) async fn build(writer: &DatasetWriter, grows: bool) -> Result<()> {
-    writer.edit(|model| define(model, grows)).await?;
+pub(crate) async fn build(writer: &DatasetWriter, grows: bool, shards: bool) -> Result<()> {
+    writer.edit(|model| define(model, grows, shards)).await?;
     let write = async |name: &str, start: &[u64], count: &[u64], from: i32| {
         let len = i32::try_from(count.iter().product::<u64>()).unwrap_or_default();
         let values = Values::Int((from..from + len).collect());
@@ -41,7 +43,7 @@ pub(crate) async fn build(writer: &DatasetWriter, grows: bool) -> Result<()> {
     Ok(())
 }
 
-fn define(model: &mut Model, grows: bool) -> Result<()> {
+fn define(model: &mut Model, grows: bool, shards: bool) -> Result<()> {
     let root = model.root();
     let len = if grows { DimensionLen::Unlimited(0) } else { DimensionLen::Fixed(3) };
     let time = model.add_dimension(root, "time", len)?;
@@ -61,6 +63,8 @@ fn define(model: &mut Model, grows: bool) -> Result<()> {
     ] {
         let var = model.add_variable(root, name, Atomic::Int.into(), &dims)?;
         if let Some(variable) = model.variable_mut(var) {
+            // Two chunks of each shard along every axis.
+            variable.shards = shards.then(|| Shards::new(chunks.iter().map(|len| len * 2).collect()));
             variable.storage = Storage::Chunked(chunks);
             known(&mut variable.attributes, name);
         }

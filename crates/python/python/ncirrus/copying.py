@@ -22,6 +22,7 @@ def copy(
     kind: str | None = ...,
     overwrite: Overwrite = ...,
     chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = ...,
+    shards: Mapping[str, Any] | Sequence[str] | Literal["auto", False] | None = ...,
     filters: Any = ...,
     filter_rules: Sequence[str] = ...,
     drop_filters: bool = ...,
@@ -49,6 +50,7 @@ def copy(
     kind: str | None = ...,
     overwrite: Overwrite = ...,
     chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = ...,
+    shards: Mapping[str, Any] | Sequence[str] | Literal["auto", False] | None = ...,
     filters: Any = ...,
     filter_rules: Sequence[str] = ...,
     drop_filters: bool = ...,
@@ -75,6 +77,7 @@ def copy(
     kind: str | None = None,
     overwrite: Overwrite = False,
     chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = None,
+    shards: Mapping[str, Any] | Sequence[str] | Literal["auto", False] | None = None,
     filters: Any = None,
     filter_rules: Sequence[str] = (),
     drop_filters: bool = False,
@@ -96,13 +99,15 @@ def copy(
 ) -> CopyReport | CopyPlan:
     """Copies a dataset to any writable kind and place. The copy appears complete or not at all.
 
-    `chunks` are lengths by dimension (`None`: the whole of it) and shapes by variable, `filters` those of all variables
+    `chunks` are lengths by dimension (`None`: the whole of it) and shapes by variable; `shards`, of a copy in Zarr v3, are given
+    in the same way, are about 256 MiB large (`"auto"`), or none (`False`). `filters` are those of all variables
     (an empty list: none). `create` are further options of `ncirrus.create`.
     """
     options = {
         "create": {**create, "kind": kind},
         "overwrite": overwrite,
         "chunks": chunk_rules(chunks),
+        "shards": shard_rules(shards),
         "filters": filters_of(filters),
         "filter_rules": list(filter_rules),
         "drop_filters": drop_filters,
@@ -146,3 +151,12 @@ def chunk_rules(chunks: Any) -> list[str]:
         else:
             rules.append(f"{name}:{','.join(str(length) for length in value)}")
     return rules
+
+
+def shard_rules(shards: Any) -> list[str]:
+    """Rules of shards as the library takes them."""
+    if shards is False:
+        return ["none"]
+    if not isinstance(shards, Mapping):
+        return chunk_rules(shards)
+    return [rule.removesuffix("contiguous") for rule in chunk_rules(shards)]

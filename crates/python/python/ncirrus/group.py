@@ -207,6 +207,7 @@ class Group(Mapping[str, "Variable | Group"]):
         dims: Sequence[str] = (),
         *,
         chunks: Sequence[int] | Literal[False] | None = None,
+        shards: Sequence[int] | Literal["auto"] | None = None,
         filters: Any = None,
         fill_value: Any = ...,
         endian: Literal["native", "little", "big"] | None = None,
@@ -215,12 +216,15 @@ class Group(Mapping[str, "Variable | Group"]):
     ) -> Variable:
         """Adds a variable with dimensions of this group and the groups above it.
 
-        `chunks=False` stores it contiguously. `fill_value=False` leaves elements undefined that are not written.
+        `chunks=False` stores it contiguously. `shards` is the shape of the objects that contain several chunks each (Zarr v3):
+        multiples of the chunk's lengths; `"auto"` makes them about 256 MiB. `fill_value=False` leaves elements undefined that are not written.
         """
         native = self._changed()
         names = [dims] if isinstance(dims, str) else list(dims)
         path = f"{self.path.rstrip('/')}/{name}"
         how: dict[str, Any] = {"chunks": _chunks(chunks), "filters": filters_of(filters), "endian": endian}
+        if shards is not None:
+            how["shards"] = [] if shards == "auto" else list(_chunks(shards))
         given = dict(attrs or {})
         if fill_value is ... and "_FillValue" in given:
             fill_value = given.pop("_FillValue")

@@ -162,6 +162,12 @@ class Variable:
         return None if chunks is None else tuple(chunks)
 
     @property
+    def shards(self) -> tuple[int, ...] | None:
+        """Shape of the objects that contain several chunks each (Zarr v3); `None` if each chunk is an object of its own."""
+        shards = self._native().shards()
+        return None if shards is None else tuple(shards)
+
+    @property
     def chunk_lengths(self) -> tuple[tuple[int, ...], ...] | None:
         """Lengths of the chunks along each axis, if the chunks have different shapes."""
         if self._dataset.format not in ("zarr3", "nczarr3") or self.fault is not None or self._dataset.mode != "r":

@@ -9,7 +9,7 @@ use crate::session::Session;
 use ncirrus::{Error, VariableSelect};
 use ncirrus_tools::{
     ChunkRule, CopyOptions, CopyPlan, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress,
-    QuantizeRule,
+    QuantizeRule, ShardRule,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -59,6 +59,7 @@ fn copy_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<CopyOptions<'a>> {
     let options = CopyOptions::new()
         .create(create.overwrite(replaces))
         .chunks(parsed(given, &words, "chunks", ChunkRule::parse)?)
+        .shards(parsed(given, &words, "shards", ShardRule::parse)?)
         .filters(filters(&words)?)
         .filter_rules(parsed(given, &words, "filter_rules", FilterRule::parse)?)
         .drop_filters(words.take("drop_filters")?.unwrap_or(false))

@@ -123,6 +123,7 @@ fn without(whole: &Model, existing: &ExistingFragments, dims: &[DimId]) -> Resul
         {
             variable.dims.retain(|dim| !dims.contains(dim));
             variable.storage = ncirrus::Storage::Default;
+            variable.shards = None;
         }
     }
     dims.iter().try_for_each(|dim| model.remove_dimension(*dim).map(|_| ()))?;

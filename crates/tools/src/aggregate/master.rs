@@ -228,6 +228,7 @@ impl MasterPlan {
     fn make_scalar(&mut self, var: VarId) -> Vec<DimId> {
         let Some(variable) = self.model.variable_mut(var) else { return Vec::new() };
         variable.storage = Storage::Default;
+        variable.shards = None;
         variable.filters.clear();
         std::mem::take(&mut variable.dims)
     }
@@ -278,6 +279,7 @@ impl MasterPlan {
             if let Some(variable) = self.model.variable_mut(var) {
                 variable.filters.clear();
                 variable.storage = Storage::Default;
+                variable.shards = None;
                 variable.endianness = ncirrus_model::Endianness::Native;
             }
         }

@@ -316,6 +316,7 @@ impl PreparedAggregation {
             let dims = std::mem::take(&mut variable.dims);
             variable.dims = axes.iter().copied().chain(dims).collect();
             variable.storage = ncirrus::Storage::Default;
+            variable.shards = None;
         }
     }
 

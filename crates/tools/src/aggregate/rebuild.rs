@@ -267,6 +267,7 @@ impl MasterBuilder<'_> {
                         dims,
                         // Chunks of a fragment may be longer than those that suit the whole.
                         storage: ncirrus::Storage::Default,
+                        shards: None,
                         ..variable.clone()
                     };
                 }

@@ -1,6 +1,6 @@
 //! The definitions of a copy, and which values are copied where.
 use super::choice::CopyChoice;
-use super::chunking::storage_by_rules;
+use super::chunking::{fit_shards, shards_by_rules, storage_by_rules};
 use super::{CopyOptions, FilterRule, Filters, QuantizeRule};
 use ncirrus::{AxisSelection, CreateOptions, Dataset, Kind, LeftOut, Result, Selection};
 use ncirrus_engine::ValueTreatment;
@@ -121,9 +121,11 @@ impl CopyBlueprint {
             }
             if let Some(prescribed) = prescribed {
                 copy.storage = prescribed.storage.clone();
+                copy.shards = None;
                 copy.filters.clone_from(&prescribed.filters);
             }
             fit_chunks(&mut copy.storage, &shape, &growing);
+            fit_shards(&mut copy.shards, &copy.storage);
             let filters = match (filters, &options.filters) {
                 _ if prescribed.is_some() => None,
                 (Some(rule), _) => Some(rule),
@@ -140,6 +142,14 @@ impl CopyBlueprint {
                 copy.storage = Storage::Default;
                 copy.endianness = ncirrus_model::Endianness::Native;
             }
+            if create.kind.is_some_and(|kind| kind != Kind::Zarr3) {
+                copy.shards = None;
+            }
+        }
+        if let Some(shards) = shards_by_rules(&options.shards, &self.model, var)?
+            && let Some(copy) = self.model.variable_mut(var)
+        {
+            copy.shards = shards;
         }
         if !choice.with_data.contains(&var) {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Chunk shapes by rule, in the grammar of nccopy's `-c` (docs/spec/nczarr.md 12.7).
 use ncirrus::{Error, Result};
-use ncirrus_model::{Model, Storage, VarId};
+use ncirrus_model::{Model, Shards, Storage, VarId};
 
 /// A rule for chunk shapes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +97,123 @@ pub(crate) fn storage_by_rules(rules: &[ChunkRule], model: &Model, var: VarId) -
     Ok(chosen.or(by_dimension.map(Storage::Chunked)))
 }
 
+/// A rule for shards: the objects of Zarr v3 that contain several chunks each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShardRule {
+    /// This many elements along these dimensions (simple names); `None`: the whole length. Along others a shard is as long as
+    /// a chunk.
+    Dimensions(Vec<(String, Option<u64>)>),
+    /// This shape for this variable.
+    Shape {
+        /// Path or simple name.
+        variable: String,
+        /// Elements per axis.
+        shape: Vec<u64>,
+    },
+    /// No shards for this variable.
+    Without {
+        /// Path or simple name.
+        variable: String,
+    },
+    /// Shards of about 256 MiB.
+    Auto,
+    /// No variable has shards.
+    Unshard,
+}
+
+impl ShardRule {
+    /// Parses `dim1/n1,dim2/`, `auto`, `none`, `var:n1,n2` or `var:`.
+    ///
+    /// # Errors
+    /// `Invalid` with the part that cannot be parsed.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text {
+            "auto" => return Ok(Self::Auto),
+            "none" | "/" => return Ok(Self::Unshard),
+            _ => {}
+        }
+        let rule =
+            ChunkRule::parse(text).map_err(|error| error.reworded(|fact| format!("shards: {fact}")))?;
+        match rule {
+            ChunkRule::Dimensions(lengths) => Ok(Self::Dimensions(lengths)),
+            ChunkRule::Shape { variable, shape } => Ok(Self::Shape { variable, shape }),
+            ChunkRule::Stored { variable, storage: Storage::Contiguous } if text.ends_with(':') => {
+                Ok(Self::Without { variable })
+            }
+            ChunkRule::Stored { .. } | ChunkRule::Unchunk => {
+                Err(Error::invalid(format!("shards {text:?}: expected DIMENSION/LENGTH, auto or none")))
+            }
+        }
+    }
+}
+
+/// The shards that the rules set for a variable; the outer `None` if no rule applies.
+///
+/// # Errors
+/// `Invalid` if a shape's rank is not the variable's.
+pub(super) fn shards_by_rules(
+    rules: &[ShardRule],
+    model: &Model,
+    var: VarId,
+) -> Result<Option<Option<Shards>>> {
+    let shape = model.shape(var);
+    let chunk = match model.variable(var).map(|variable| &variable.storage) {
+        Some(Storage::Chunked(chunk)) => Some(chunk.clone()),
+        _ => None,
+    };
+    // Whole dimensions are rounded up to whole chunks, where these are known; the format does it where it chooses them.
+    let whole = |axis: usize, len: u64| {
+        let chunk = chunk.as_ref().and_then(|chunk| chunk.get(axis)).copied().unwrap_or(1).max(1);
+        len.max(1).div_ceil(chunk).saturating_mul(chunk)
+    };
+    let (mut general, mut own) = (None, None);
+    for rule in rules {
+        match rule {
+            ShardRule::Unshard => general = Some(None),
+            ShardRule::Auto if !shape.is_empty() => general = Some(Some(Shards::new(Vec::new()))),
+            ShardRule::Dimensions(lengths) => {
+                let dims = model.variable(var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
+                let mut wanted = vec![0; shape.len()];
+                for ((axis, dim), slot) in dims.iter().enumerate().zip(&mut wanted) {
+                    let name = model.dimension(*dim).map(|dimension| dimension.name.as_str());
+                    let rule = lengths.iter().find(|(wanted, _)| Some(wanted.as_str()) == name);
+                    if let Some((_, len)) = rule {
+                        *slot = len.unwrap_or_else(|| whole(axis, shape.get(axis).copied().unwrap_or(1)));
+                    }
+                }
+                if wanted.iter().any(|len| *len > 0) {
+                    // Shards of one chunk each would only add an index.
+                    let is_chunk = |(len, chunk): (&u64, &u64)| *len == 0 || len == chunk;
+                    let is_one = chunk.as_ref().is_some_and(|chunk| wanted.iter().zip(chunk).all(is_chunk));
+                    general = Some((!is_one).then(|| Shards::new(wanted)));
+                }
+            }
+            ShardRule::Shape { variable, shape: wanted } if names(model, var, variable) => {
+                if wanted.len() != shape.len() {
+                    let message = format!("{} shard lengths for {} dimensions", wanted.len(), shape.len());
+                    return Err(Error::invalid(message).at_path(model.variable_path(var)));
+                }
+                own = Some(Some(Shards::new(wanted.clone())));
+            }
+            ShardRule::Without { variable } if names(model, var, variable) => own = Some(None),
+            ShardRule::Auto | ShardRule::Shape { .. } | ShardRule::Without { .. } => {}
+        }
+    }
+    Ok(own.or(general))
+}
+
+/// Shards of a copy that were not chosen: those of the source, if they consist of whole chunks still.
+pub(super) fn fit_shards(shards: &mut Option<Shards>, storage: &Storage) {
+    let is_whole = |shards: &Shards| match storage {
+        Storage::Chunked(chunks) => {
+            shards.shape.len() == chunks.len()
+                && shards.shape.iter().zip(chunks).all(|(shard, chunk)| shard.checked_rem(*chunk) == Some(0))
+        }
+        _ => false,
+    };
+    *shards = shards.take().filter(is_whole);
+}
+
 fn apply_dimensions(
     lengths: &[(String, Option<u64>)],
     model: &Model,
@@ -133,6 +250,23 @@ pub(super) fn names(model: &Model, var: VarId, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_form_of_the_grammar_of_shards_is_understood() {
+        let dims = vec![("t".to_owned(), Some(5)), ("x".to_owned(), None)];
+        for (text, rule) in [
+            ("auto", ShardRule::Auto),
+            ("none", ShardRule::Unshard),
+            ("v:3,4", ShardRule::Shape { variable: "v".to_owned(), shape: vec![3, 4] }),
+            ("v:", ShardRule::Without { variable: "v".to_owned() }),
+            ("t/5,x/", ShardRule::Dimensions(dims)),
+        ] {
+            assert_eq!(ShardRule::parse(text).unwrap(), rule, "{text}");
+        }
+        for text in ["", "v", "v:0", "t/x", "t/0", "v:compact", "//", "v:contiguous"] {
+            assert!(ShardRule::parse(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn every_form_of_the_grammar_is_understood() {

@@ -1,6 +1,6 @@
 //! Options that have no effect.
 use super::chunking::names;
-use super::{ChunkRule, CopyOptions, Filters};
+use super::{ChunkRule, CopyOptions, Filters, ShardRule};
 use ncirrus::{CreateOptions, Error, Result, StringForm};
 use ncirrus_layout::{Detail, Member};
 use ncirrus_model::{Model, VarId};
@@ -17,10 +17,23 @@ pub(super) fn check(options: &CopyOptions<'_>, model: &Model) -> Result<()> {
             }
             ChunkRule::Dimensions(lengths) => {
                 for (name, _) in lengths {
-                    check_dimension(name, model)?;
+                    check_dimension(name, model, "chunks")?;
                 }
             }
             ChunkRule::Unchunk => {}
+        }
+    }
+    for rule in &options.shards {
+        match rule {
+            ShardRule::Shape { variable, .. } | ShardRule::Without { variable } => {
+                check_variable(variable, model, "shards")?;
+            }
+            ShardRule::Dimensions(lengths) => {
+                for (name, _) in lengths {
+                    check_dimension(name, model, "shards")?;
+                }
+            }
+            ShardRule::Auto | ShardRule::Unshard => {}
         }
     }
     for name in options.filter_rules.iter().flat_map(super::FilterRule::names) {
@@ -41,12 +54,12 @@ fn check_variable(name: &str, model: &Model, what: &str) -> Result<()> {
     if is_there { Ok(()) } else { Err(missing()) }
 }
 
-fn check_dimension(name: &str, model: &Model) -> Result<()> {
+fn check_dimension(name: &str, model: &Model, what: &str) -> Result<()> {
     let groups = model.walk();
     let mut dims = groups.iter().filter_map(|group| model.group(*group)).flat_map(|group| &group.dims);
     let is_there = dims.any(|dim| model.dimension(*dim).is_some_and(|dimension| dimension.name == name));
     let missing = || {
-        Error::not_found(format!("no dimension {name:?}, for which there is a rule on chunks"))
+        Error::not_found(format!("no dimension {name:?}, for which there is a rule on {what}"))
             .with_detail(Detail::NoMember(Member::Variable))
     };
     if is_there { Ok(()) } else { Err(missing()) }

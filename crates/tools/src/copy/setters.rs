@@ -1,6 +1,6 @@
 //! Setters for options.
 use super::{
-    ChunkRule, CopyOptions, CreateOptions, FilterRule, Filters, LongNames, Progress, QuantizeRule,
+    ChunkRule, CopyOptions, CreateOptions, FilterRule, Filters, LongNames, Progress, QuantizeRule, ShardRule,
     VariableSelect,
 };
 
@@ -22,6 +22,13 @@ impl<'a> CopyOptions<'a> {
     #[must_use]
     pub fn chunks(mut self, chunks: impl IntoIterator<Item = ChunkRule>) -> Self {
         self.chunks = chunks.into_iter().collect();
+        self
+    }
+
+    /// Shards of the copy, in Zarr v3; rules for a variable override the others.
+    #[must_use]
+    pub fn shards(mut self, shards: impl IntoIterator<Item = ShardRule>) -> Self {
+        self.shards = shards.into_iter().collect();
         self
     }
 

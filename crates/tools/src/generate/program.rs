@@ -94,6 +94,7 @@ fn plainly_stored(model: &Model) -> Model {
         if let Some(variable) = plain.variable_mut(id) {
             variable.filters.clear();
             variable.storage = Storage::Default;
+            variable.shards = None;
             if !variable.is_filled() {
                 variable.fill = Fill::Attribute;
             }

@@ -3,15 +3,16 @@ use super::places::Place;
 use super::server::{Manners, Server, session};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, NodeId, OpenOptions,
-    Result, Selection, Session, Storage, Values,
+    Result, Selection, Session, Shards, Storage, Values,
 };
 use ncirrus_testkit::sample::in_turn;
 use std::sync::Barrier;
 use std::time::Duration;
 
-/// A kind of tree, with or without consolidated metadata.
-const KINDS: [(Kind, Option<Dialect>, bool); 3] =
-    [(Kind::NcZarr, None, true), (Kind::NcZarr, None, false), (Kind::Zarr3, None, true)];
+/// A kind of tree, with or without consolidated metadata; the last one has shards.
+const KINDS: [(Kind, Option<Dialect>, bool); 4] =
+    [(Kind::NcZarr, None, true), (Kind::NcZarr, None, false), (Kind::Zarr3, None, true), SHARDED];
+const SHARDED: (Kind, Option<Dialect>, bool) = (Kind::Zarr3, None, false);
 
 fn options(kind: (Kind, Option<Dialect>, bool)) -> CreateOptions {
     CreateOptions::new().kind(kind.0).dialect(kind.1).consolidated(kind.2)
@@ -26,7 +27,10 @@ fn create(url: &str, options: &CreateOptions, session: &Session) -> Result<()> {
         let x = model.add_dimension(root, "x", DimensionLen::Fixed(8))?;
         for name in ["one", "two"] {
             let var = model.add_variable(root, name, Atomic::Int.into(), &[time, x])?;
-            model.variable_mut(var).unwrap().storage = Storage::Chunked(vec![4, 4]);
+            let variable = model.variable_mut(var).unwrap();
+            variable.storage = Storage::Chunked(vec![4, 4]);
+            let is_sharded = (options.kind, options.consolidated) == (Some(SHARDED.0), SHARDED.2);
+            variable.shards = is_sharded.then(|| Shards::new(vec![8, 8]));
         }
         Ok(())
     })?;
@@ -174,29 +178,63 @@ fn try_append(url: &str, session: &Session, value: i32) -> Result<()> {
 #[test]
 fn parts_of_one_chunk_are_written_by_several_programs_at_once() {
     for place in [Some(Place::here()), Place::moto().map(|(place, _)| place)].into_iter().flatten() {
-        let url = place.url("parts");
-        create(&url, &options(KINDS[0]), &place.session()).unwrap();
-        let start = Barrier::new(4);
+        for (name, kind) in [("parts", KINDS[0]), ("parts-of-shards", SHARDED)] {
+            write_columns_at_once(&place, name, kind);
+        }
+    }
+}
+
+fn write_columns_at_once(place: &Place, name: &str, kind: (Kind, Option<Dialect>, bool)) {
+    let url = place.url(name);
+    create(&url, &options(kind), &place.session()).unwrap();
+    let start = Barrier::new(4);
+    std::thread::scope(|scope| {
+        for column in 0..4 {
+            let (url, start, session) = (&url, &start, place.session());
+            scope.spawn(move || {
+                let dataset = update(url, &session).unwrap();
+                start.wait();
+                let variable = dataset.variable("/one").unwrap();
+                let values = Values::Int(vec![-1 - i32::try_from(column).unwrap(); 5]);
+                variable.write_values(&Selection::slab(&[0, column], &[5, 1]), &values).unwrap();
+                dataset.close().unwrap();
+            });
+        }
+    });
+    let dataset = Dataset::open_with(&url, &OpenOptions::default(), &place.session()).unwrap();
+    let values = dataset.variable("/one").unwrap().read::<i32>().unwrap();
+    for (row, columns) in values.chunks(8).enumerate() {
+        let first = i32::try_from(row * 8).unwrap();
+        assert_eq!(columns[..4], [-1, -2, -3, -4], "{}: row {row}", place.name);
+        assert_eq!(columns[4..], [first + 4, first + 5, first + 6, first + 7]);
+    }
+}
+
+/// Each program writes another chunk of one shard, again and again.
+#[test]
+fn chunks_of_one_shard_are_written_by_several_programs_at_once() {
+    for place in [Some(Place::here()), Place::moto().map(|(place, _)| place)].into_iter().flatten() {
+        let url = place.url("chunks-of-shards");
+        create(&url, &options(SHARDED), &place.session()).unwrap();
+        let start = Barrier::new(2);
         std::thread::scope(|scope| {
-            for column in 0..4 {
+            for column in [0, 4] {
                 let (url, start, session) = (&url, &start, place.session());
                 scope.spawn(move || {
-                    let dataset = update(url, &session).unwrap();
                     start.wait();
-                    let variable = dataset.variable("/one").unwrap();
-                    let values = Values::Int(vec![-1 - i32::try_from(column).unwrap(); 5]);
-                    variable.write_values(&Selection::slab(&[0, column], &[5, 1]), &values).unwrap();
-                    dataset.close().unwrap();
+                    for turn in 1..=5 {
+                        let dataset = update(url, &session).unwrap();
+                        let variable = dataset.variable("/one").unwrap();
+                        let chunk = Selection::slab(&[0, column], &[4, 4]);
+                        variable.write_values(&chunk, &Values::Int(vec![turn; 16])).unwrap();
+                        dataset.close().unwrap();
+                    }
                 });
             }
         });
-        let dataset = Dataset::open_with(&url, &OpenOptions::default(), &place.session()).unwrap();
-        let values = dataset.variable("/one").unwrap().read::<i32>().unwrap();
-        for (row, columns) in values.chunks(8).enumerate() {
-            let first = i32::try_from(row * 8).unwrap();
-            assert_eq!(columns[..4], [-1, -2, -3, -4], "{}: row {row}", place.name);
-            assert_eq!(columns[4..], [first + 4, first + 5, first + 6, first + 7]);
-        }
+        let values = records_of(&url, &place.session());
+        assert_eq!(values[..32], [5; 32], "{}", place.name);
+        assert_eq!(values[32..], (32..40).collect::<Vec<i32>>(), "{}", place.name);
     }
 }
 
@@ -377,6 +415,25 @@ fn a_store_without_conditions_takes_whole_chunks_and_says_what_it_cannot() {
     dataset.variable("/one").unwrap().write_values(&part, &Values::Int(vec![8])).unwrap();
     dataset.close().unwrap();
     assert_eq!(records_of(&url, &session)[..5], [8, 7, 7, 7, 4]);
+}
+
+#[test]
+fn a_store_without_conditions_refuses_a_part_of_a_shard() {
+    let server = Server::with(Manners { no_conditions: true, ..Manners::default() });
+    let session = session(&super::server::settings(&server.address, "any", "any"));
+    let url = server.url("unguarded-shards");
+    create(&url, &options(SHARDED), &session).unwrap();
+    let chunk = Selection::slab(&[0, 0], &[4, 4]);
+    let write = |options: &OpenOptions| {
+        let dataset = Dataset::update_with(&url, options, &session)?;
+        dataset.variable("/one")?.write_values(&chunk, &Values::Int(vec![7; 16]))?;
+        dataset.close()
+    };
+    let refused = write(&OpenOptions::default()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused:?}");
+    assert!(refused.to_string().contains("part of a shard"), "{refused}");
+    write(&OpenOptions::new().aligned(true)).unwrap();
+    assert_eq!(records_of(&url, &session)[..5], [7, 7, 7, 7, 4]);
 }
 
 fn records_of(url: &str, session: &Session) -> Vec<i32> {

@@ -35,17 +35,17 @@ pub(super) struct ArrayMetadata {
 
 /// How several chunks share an object (Zarr v3, `sharding_indexed`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ShardingLayout {
+pub(crate) struct ShardingLayout {
     /// Chunks per shard along each axis of the array.
-    pub(super) per_shard: Vec<u64>,
+    pub(crate) per_shard: Vec<u64>,
     /// Stored axis `i` is axis `axes[i]` of the array.
-    pub(super) axes: Vec<usize>,
+    pub(crate) axes: Vec<usize>,
     /// Whether the index is at the end of the object.
-    pub(super) index_at_end: bool,
+    pub(crate) index_at_end: bool,
     /// Byte order of the index.
-    pub(super) index_order: ByteOrder,
+    pub(crate) index_order: ByteOrder,
     /// Whether a checksum follows the index.
-    pub(super) has_checksum: bool,
+    pub(crate) has_checksum: bool,
 }
 
 /// The array's shape.

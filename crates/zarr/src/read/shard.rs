@@ -2,8 +2,8 @@
 use super::array::ShardingLayout;
 use super::keys::KeyIndex;
 use ncirrus_layout::{
-    ByteOrder, CellList, ChunkIndex, ChunkRef, Error, Location, ObjectBytes, ObjectId, Result, Step, View,
-    Want, join,
+    ByteOrder, CellList, ChunkIndex, ChunkRef, Error, Location, ObjectBytes, ObjectId, Result, Sharding,
+    Step, View, Want, join,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,6 +29,10 @@ pub(super) struct ShardIndex {
 type ShardEntries = Vec<(u64, u64)>;
 
 impl ChunkIndex for ShardIndex {
+    fn sharding(&self) -> Option<Arc<dyn Sharding>> {
+        Some(Arc::new(self.form.clone()))
+    }
+
     fn locate(&self, view: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let mut order: Vec<Vec<u64>> = Vec::new();
         let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
@@ -62,13 +66,8 @@ impl ChunkIndex for ShardIndex {
 impl ShardIndex {
     /// The shard that holds a chunk, and the chunk's position in its index.
     fn split(&self, cell: &[u64]) -> (Vec<u64>, usize) {
-        let per_shard = |axis: usize| self.form.per_shard.get(axis).copied().unwrap_or(1).max(1);
-        let shard = cell.iter().enumerate().map(|(axis, at)| at / per_shard(axis)).collect();
-        let inner = self.form.axes.iter().fold(0u64, |place, &axis| {
-            let at = cell.get(axis).map_or(0, |at| at % per_shard(axis));
-            place.saturating_mul(per_shard(axis)).saturating_add(at)
-        });
-        (shard, usize::try_from(inner).unwrap_or(usize::MAX))
+        let form: &dyn Sharding = &self.form;
+        (form.shard_of(cell), form.slot(cell))
     }
 
     /// The index of a shard; `None` if the shard was never written.
@@ -127,7 +126,7 @@ impl ShardIndex {
 }
 
 /// CRC-32C (Castagnoli), reflected, as in RFC 3720.
-fn crc32c(bytes: &[u8]) -> u32 {
+pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
     let step = |sum: u32, byte: &u8| {
         let [low, ..] = (sum ^ u32::from(*byte)).to_le_bytes();
         CRC_TABLE.get(usize::from(low)).map_or(0, |entry| entry ^ (sum >> 8))

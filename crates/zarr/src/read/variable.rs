@@ -141,6 +141,8 @@ impl DatasetAssembly<'_> {
         variable.extended = known.metadata.data_type.extended.clone();
         variable.filters = known.metadata.filters.clone();
         variable.storage = Storage::Chunked(chunk_shape(&known.metadata.grid, &shape, variable.rank()));
+        let per_shard = known.metadata.shards.as_ref().filter(|_| variable.rank() > 0);
+        variable.shards = per_shard.and_then(|form| form.of_chunks(&known.metadata.grid));
         self.separators.insert(known.metadata.keys.separator.as_str());
         let source = self.source(node, known, shape, variable.rank(), fill.cells);
         (variable, Ok(source))

@@ -10,7 +10,7 @@ use crate::Dialect;
 use bytes::Bytes;
 use ncirrus_layout::{
     Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer, PlacerWork,
-    PreparedPlacement, PutPhase, Result, Step, StorePut, View,
+    PreparedPlacement, PutPhase, Result, Sharding, Step, StorePut, View,
 };
 use ncirrus_model::{
     AttributeState, Attributes, Changes, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable,
@@ -121,8 +121,13 @@ impl ZarrPlacer {
         self.defined.plans.get(&var).map(Arc::as_ref).ok_or_else(undefined)
     }
 
+    /// The object of a chunk, or of the shard that contains it.
     fn chunk(&self, plan: &VariablePlan, cell: &[u64]) -> ObjectId {
-        self.root.child(&plan.key).child(&plan.keys.key(cell))
+        let array = self.root.child(&plan.key);
+        match &plan.shards {
+            Some(sharding) => array.child(&plan.keys.key(&sharding.shard_of(cell))),
+            None => array.child(&plan.keys.key(cell)),
+        }
     }
 
     /// Records that a chunk is stored, and returns its object.
@@ -395,6 +400,7 @@ pub(super) fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
         ("fill value", !old.is_filled_as(new)),
         ("byte order", old.endianness != new.endianness),
         ("chunk shape", old.storage != new.storage),
+        ("shape of shards", old.shards != new.shards),
     ];
     match changed.iter().find(|(_, changed)| *changed) {
         Some((what, _)) => Err(Error::invalid(format!("the {what} cannot change after data were written"))),
@@ -409,6 +415,7 @@ impl Placer for ZarrPlacer {
             redefine: true,
             codecs: Some(codecs),
             sparse: true,
+            shards: self.writer.dialect.zarr_format() == 3,
             patches: false,
             unlimits: true,
             keeps_unlimited: matches!(self.writer.dialect, Dialect::Attributes | Dialect::Nczarr3),
@@ -453,9 +460,13 @@ impl Placer for ZarrPlacer {
         Ok(cells.iter().map(location).collect())
     }
 
+    fn sharding(&self, var: VarId) -> Option<Arc<dyn Sharding>> {
+        self.plan(var).ok()?.shards.clone()
+    }
+
     fn object_of(&self, var: VarId, cell: &[u64]) -> Option<ObjectId> {
         let plan = self.plan(var).ok().filter(|plan| plan.encoding.grid.rank() == cell.len())?;
-        Some(self.chunk(plan, cell))
+        plan.shards.is_none().then(|| self.chunk(plan, cell))
     }
 
     fn prepare(&self, _view: &dyn View, _work: &[PlacerWork]) -> Step<PreparedPlacement> {
@@ -474,6 +485,9 @@ impl Placer for ZarrPlacer {
         body: Bytes,
         mask: u32,
     ) -> Result<Vec<StorePut>> {
+        if self.sharding(var).is_some() {
+            return Err(Error::internal("a chunk of a shard as an object of its own").at_chunk(cell));
+        }
         Ok(vec![StorePut::Object { object: self.place_chunk(var, cell, mask)?, body }])
     }
 

@@ -1,9 +1,12 @@
 //! How one variable is stored: decided when it is defined, and kept from then on.
 use super::stored::{ElementForm, FixedString, FormOf};
-use super::{ZarrWriter, chunking, element};
+use super::{ZarrWriter, chunking, element, shard_shape};
 use crate::chunk_key::{ChunkKeys, KeySeparator};
+use crate::read::array::ShardingLayout;
 use crate::{Dialect, special};
-use ncirrus_layout::{ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, StoredType, base64};
+use ncirrus_layout::{
+    ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, Sharding, StoredType, base64,
+};
 use ncirrus_model::{
     Atomic, CodecSpec, Endianness, Fill, Model, TypeRef, UserKind, Values, VarId, Variable, default_fill,
 };
@@ -17,8 +20,10 @@ pub(crate) struct VariablePlan {
     pub(crate) key: String,
     /// What the engine needs to know.
     pub(crate) encoding: Arc<Encoding>,
-    /// Names of the chunks.
+    /// Names of the chunks, or of the shards that they share.
     pub(crate) keys: ChunkKeys,
+    /// How the chunks share objects.
+    pub(crate) shards: Option<Arc<dyn Sharding>>,
     /// How the metadata describe the array.
     pub(crate) array: ArrayForm,
 }
@@ -45,6 +50,8 @@ pub(crate) struct NewArray {
     /// The fill value as zarr-python reads it, for the consolidated copy.
     pub(crate) copied_fill: Value,
     pub(crate) chunks: Vec<u64>,
+    /// The shape of a shard, and its form.
+    pub(crate) shards: Option<(Vec<u64>, ShardingLayout)>,
     /// v2: the list `filters`, then `compressor`; v3: `codecs`.
     pub(crate) codecs: Vec<Value>,
     pub(crate) compressor: Value,
@@ -86,6 +93,8 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
             .filter(|(_, len)| *len > 0)
             .for_each(|(chunk, len)| *chunk = len.min(*chunk));
     }
+    let shards =
+        shard_shape::shards((writer.dialect, model), var, &chunks, form.stored.byte_len().unwrap_or(8))?;
     // The reference refuses a dataset in which a scalar has filters.
     let filters = if model.shape(var).is_empty() { &[] } else { variable.filters.as_slice() };
     let own = own_fill(model, variable)?;
@@ -100,8 +109,10 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
         fill: own.or(default).ok_or_else(|| Error::invalid("the variable's type is not defined"))?,
     };
     let keys = chunk_keys(writer);
-    let array = NewArray { form, fill, copied_fill, chunks, codecs, compressor };
-    Ok(VariablePlan { key, encoding: Arc::new(encoding), keys, array: ArrayForm::New(Box::new(array)) })
+    let sharding = shards.clone().map(|(_, form)| Arc::new(form) as Arc<dyn Sharding>);
+    let array = NewArray { form, fill, copied_fill, chunks, shards, codecs, compressor };
+    let array = ArrayForm::New(Box::new(array));
+    Ok(VariablePlan { key, encoding: Arc::new(encoding), keys, shards: sharding, array })
 }
 
 /// Dialects of netCDF-C 4.8.1 to 4.9.2.
@@ -320,7 +331,7 @@ fn v3_codecs(form: &ElementForm, order: ByteOrder, filters: &[CodecSpec]) -> Res
         let CodecSpec::V3 { name, configuration } = spec else { return Err(foreign_codec(spec, "v3")) };
         if name == "sharding_indexed" {
             return Err(Error::unsupported(
-                "writing sharded arrays is not supported; leave out sharding_indexed",
+                "sharding_indexed as a filter: the shape of shards is part of the storage of a variable",
             ));
         }
         if is_array_to_bytes(name) {

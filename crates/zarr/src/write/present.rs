@@ -70,13 +70,15 @@ pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model:
     for (var, source) in variables.into_iter().zip(sources) {
         match source.and_then(|source| present.plan(var, source)) {
             Ok((plan, state)) => {
-                defined.plans.insert(var, Arc::new(plan));
-                defined.states.insert(var, Arc::new(state));
-                if present.array(var, false).is_some_and(is_sharded) {
+                if plan.shards.is_none() && present.array(var, false).is_some_and(is_sharded) {
                     // It has a plan all the same: its attributes and its name can change.
-                    let reason = Error::unsupported("writing into sharded arrays is not supported");
+                    let reason = Error::unsupported(
+                        "changing values in shards of this form (shards in shards, codecs around shards)",
+                    );
                     closed.insert(var, reason.at_path(tree.variable_path(var)));
                 }
+                defined.plans.insert(var, Arc::new(plan));
+                defined.states.insert(var, Arc::new(state));
             }
             Err(error) => _ = closed.insert(var, error.at_path(tree.variable_path(var))),
         }
@@ -324,7 +326,7 @@ impl OpenedDataset {
         };
         let array =
             self.array(var, false).ok_or_else(|| Error::not_found("the array has no metadata object"))?;
-        let Layout::Grid { grid, edge, codecs, .. } = source.layout else {
+        let Layout::Grid { grid, edge, index, codecs } = source.layout else {
             return Err(Error::unsupported("the variable is not stored in chunks"));
         };
         if grid.rank() != described.rank() {
@@ -343,6 +345,7 @@ impl OpenedDataset {
             key: key(&self.model.variable_path(var)),
             encoding: Arc::new(encoding),
             keys,
+            shards: index.sharding(),
             array,
         };
         let placed = CellSet::new(0);

@@ -39,6 +39,22 @@ impl Iterator for ArrayBoxes<'_> {
     }
 }
 
+/// The boxes of an array, outer box by outer box: each of these is cut into inner ones.
+pub(super) fn nested_boxes<'a>(
+    shape: &'a [u64],
+    outer: &'a [u64],
+    inner: &'a [u64],
+) -> impl Iterator<Item = Region> + Send + 'a {
+    ArrayBoxes::new(shape, outer).flat_map(move |whole| {
+        let parts: Vec<Region> = ArrayBoxes::new(&whole.count, inner).collect();
+        let moved = move |part: Region| Region {
+            start: part.start.iter().zip(&whole.start).map(|(at, first)| at + first).collect(),
+            count: part.count,
+        };
+        parts.into_iter().map(moved).collect::<Vec<_>>()
+    })
+}
+
 /// The lengths of chunks that are decoded whole; `None` if the way in which the source is cut makes no difference.
 pub(super) fn chunk_lengths(source: &Source, element: u64) -> Option<Vec<u64>> {
     match &source.layout {

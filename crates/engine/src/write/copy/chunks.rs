@@ -24,6 +24,8 @@ pub(super) struct PassThroughCopy {
     pub(super) index: Arc<dyn ChunkIndex>,
     /// The shape of a chunk, in both datasets.
     pub(super) chunk: Vec<u64>,
+    /// The shape of a shard of the destination.
+    pub(super) shard: Option<Vec<u64>>,
     /// Which axes of the destination may grow.
     pub(super) growing: Vec<bool>,
     /// Whether the codecs correspond one by one, so that masks of skipped codecs remain valid.

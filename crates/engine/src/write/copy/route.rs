@@ -1,5 +1,5 @@
 //! The route of a copy: encoded chunks, or values in blocks.
-use super::array_boxes::{ArrayBoxes, chunk_lengths};
+use super::array_boxes::{ArrayBoxes, chunk_lengths, nested_boxes};
 use super::blocks::{CopyCut, CopyTask};
 use super::chunks::PassThroughCopy;
 use super::spool::SpooledCopy;
@@ -7,7 +7,7 @@ use super::{CopyPart, VariableCopy};
 use crate::decode::element_of;
 use ncirrus_codec::{ChunkInfo, names};
 use ncirrus_layout::{CellList, ChunkGrid, EdgeChunks, Layout, Result, Source, StoredType};
-use ncirrus_model::Selection;
+use ncirrus_model::{Region, Selection};
 use std::sync::Arc;
 
 /// The route of a copy.
@@ -21,13 +21,16 @@ pub(super) enum CopyRoute {
 }
 
 impl CopyRoute {
-    /// The parts that are copied at once, in row-major order.
+    /// The parts that are copied at once, in row-major order, or in that of the destination's shards.
     pub(super) fn parts<'a>(&'a self, shape: &'a [u64]) -> Box<dyn Iterator<Item = CopyPart> + Send + 'a> {
         match self {
             Self::Blocks(cut, _) => Box::new(ArrayBoxes::new(shape, &cut.block).map(CopyPart::Block)),
             Self::Spooled(_) => Box::new(std::iter::empty()),
             Self::Chunks(passing) => {
-                let mut boxes = ArrayBoxes::new(shape, &passing.chunk);
+                let mut boxes: Box<dyn Iterator<Item = Region> + Send + 'a> = match &passing.shard {
+                    Some(shard) => Box::new(nested_boxes(shape, shard, &passing.chunk)),
+                    None => Box::new(ArrayBoxes::new(shape, &passing.chunk)),
+                };
                 Box::new(std::iter::from_fn(move || {
                     let mut cells = CellList::new(shape.len());
                     for region in boxes.by_ref().take(passing.window) {
@@ -96,10 +99,12 @@ impl VariableCopy<'_> {
             // Requests in flight need memory, too.
             memory / 2
         };
+        // A shard is put once if a block has all of its chunks.
+        let shard = target.shard_shape(&cells).filter(|shard| product(shard) <= memory / 2);
         let task = CopyTask {
             offset: region.map_or_else(|| vec![0; self.shape.len()], |region| region.start),
             source: chunks.unwrap_or_else(|| vec![1; self.shape.len()]),
-            target: cells,
+            target: shard.unwrap_or(cells),
             shape: self.shape.clone(),
             element: element.saturating_add(cast),
             memory,
@@ -174,6 +179,7 @@ impl VariableCopy<'_> {
         Ok(Some(PassThroughCopy {
             index: Arc::clone(index),
             chunk: chunk.clone(),
+            shard: target.shard_shape(chunk),
             growing: target.growing.clone(),
             same_length: codecs.len() == encoding.codecs.len(),
             sparse: same_fill && self.writer.reads_unwritten_as_fill(self.to),

@@ -97,6 +97,7 @@ impl Placer for FlatPlacer {
             redefine: true,
             codecs: None,
             sparse: false,
+            shards: false,
             patches: true,
             unlimits: false,
             keeps_unlimited: true,

@@ -94,6 +94,7 @@ impl Placer for MapPlacer {
             redefine: true,
             codecs: Some(CodecSpace::V2),
             sparse: true,
+            shards: false,
             patches: false,
             unlimits: false,
             keeps_unlimited: true,

@@ -141,7 +141,7 @@ impl DatasetWriter {
     }
 
     /// The elements that this writer changed, and all others as they are now.
-    async fn merged(
+    pub(in crate::write) async fn merged(
         &self,
         key: &ChunkKey,
         base: &StoredChunk,

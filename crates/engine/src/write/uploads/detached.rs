@@ -55,7 +55,22 @@ impl DetachedPuts {
         puts: Vec<StorePut>,
         held: ChunkLock,
     ) -> Result<()> {
-        let ticket = InFlightPut::new(&self.0, held.key.var, puts.iter().map(bytes_of).sum());
+        let var = held.key.var;
+        self.begin_with(output, puts, var, held)
+    }
+
+    /// As [`begin`](Self::begin), of what `held` keeps locked.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub(in crate::write) fn begin_with(
+        &self,
+        output: &TargetStore,
+        puts: Vec<StorePut>,
+        var: VarId,
+        held: impl Send + 'static,
+    ) -> Result<()> {
+        let ticket = InFlightPut::new(&self.0, var, puts.iter().map(bytes_of).sum());
         // It must not hold the session: the session's last reference cannot be dropped on a thread of its own network.
         let (store, permits) = (Arc::clone(output.store()), output.permits());
         output.network()?.spawn(async move {

@@ -264,6 +264,7 @@ impl Placer for FileCreation {
             redefine: true,
             codecs: Some(CodecSpace::Hdf5),
             sparse: true,
+            shards: false,
             patches: true,
             unlimits: false,
             keeps_unlimited: true,

@@ -101,3 +101,25 @@ fn sorted_index_lists_are_recognised_as_strides() {
     let second = cuts.next_piece().unwrap().remove(0);
     assert_eq!((second.position, second.offset, second.stride), (3, 0, 2));
 }
+
+proptest! {
+    #[test]
+    fn groups_come_one_after_the_other_with_the_same_pieces(
+        axes in prop::collection::vec((axis(), 1u64..5, 1u64..4), 1..4),
+    ) {
+        let selection = Selection::new(axes.iter().map(|((_, axis), ..)| axis.clone()).collect());
+        let extent: Vec<u64> = axes.iter().map(|((len, _), ..)| *len).collect();
+        let grid = ChunkGrid::Regular(axes.iter().map(|(_, chunk, _)| *chunk).collect());
+        let groups: Vec<u64> = axes.iter().map(|(.., group)| *group).collect();
+        let pieces = |mut cuts: ChunkIntersections| std::iter::from_fn(move || cuts.next_piece()).collect::<Vec<_>>();
+        let cell = |piece: &Vec<AxisSlab>| piece.iter().map(|slab| slab.cell.unwrap()).collect::<Vec<_>>();
+        let group = |piece: &Vec<AxisSlab>| {
+            cell(piece).iter().zip(&groups).map(|(cell, group)| cell / group).collect::<Vec<_>>()
+        };
+        let cuts = ChunkIntersections::new(&selection, &grid, &extent);
+        let mut plain = pieces(cuts.clone());
+        let grouped = pieces(cuts.by_groups(&groups));
+        plain.sort_by_key(|piece| (group(piece), cell(piece)));
+        prop_assert_eq!(grouped, plain);
+    }
+}

@@ -19,7 +19,7 @@ def is_dask(data: Any) -> bool:
 
 def propose_chunks(store: Any, variable: XarrayVariable) -> None:
     """Stored chunks like Dask's blocks where nothing else was asked for and the blocks are even."""
-    words = ("chunksizes", "chunks", "contiguous")
+    words = ("chunksizes", "chunks", "contiguous", "shards")
     if not is_dask(variable.data) or any(variable.encoding.get(word) is not None for word in words):
         return
     lengths = [axis[0] for axis in variable.data.chunks]

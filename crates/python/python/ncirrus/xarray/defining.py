@@ -77,12 +77,15 @@ def define(
         return variable
     dtype = dtype_for(store, name, variable, check_encoding=check_encoding)
     encoding = _settled(variable, check_encoding=check_encoding, unlimited_dims=unlimited_dims)
+    if not check_encoding and not _has_shards(group, encoding):
+        encoding.pop("shards", None)
     digits = encoding.get("least_significant_digit")
     if digits is not None:
         attributes["least_significant_digit"] = np.int64(digits)
         variable = XarrayVariable(variable.dims, encodings.rounded(variable.data, digits), variable.attrs)
     words = {
         "chunks": _chunks_of(encoding, variable),
+        "shards": encoding.get("shards"),
         "filters": encodings.filters_from_words(encoding, _plain_dtype(dtype)) if variable.dims else None,
         "endian": encoding.get("endian"),
         "quantize": encodings.quantize_of(encoding),
@@ -187,6 +190,17 @@ def _settled(
     if not check_encoding and any(dim in unlimited_dims for dim in variable.dims):
         encoding.pop("contiguous", None)
     return encoding
+
+
+def _has_shards(group: Any, encoding: Mapping[str, Any]) -> bool:
+    """Whether shards, which came with a variable, can be those of a new one."""
+    shards, chunks = encoding.get("shards"), encoding.get("chunks")
+    if shards is None or chunks is None or group.dataset.format not in ("zarr3", "nczarr3"):
+        return False
+    if not isinstance(chunks, tuple | list) or not isinstance(shards, tuple | list):
+        return False
+    # Whether they are multiples of the chunks is the format's business, which says so.
+    return encoding.get("chunksizes", chunks) == chunks and len(shards) == len(chunks)
 
 
 def _fits(chunks: tuple[Any, ...], variable: XarrayVariable, unlimited_dims: Collection[Any]) -> bool:

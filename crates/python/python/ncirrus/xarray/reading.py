@@ -310,6 +310,8 @@ def _encoding_of(variable: Any, dtype: np.dtype[Any]) -> dict[str, Any]:
         if kind is not None and kind.zarr_version is not None:
             # to_zarr knows them by another word.
             encoding["chunks"] = tuple(variable.chunks)
+            if variable.shards is not None:
+                encoding["shards"] = variable.shards
     elif not variable.is_aggregated:
         if kind is not None and kind.is_hdf5:
             encoding.update(encodings.filters_in_words(filters))

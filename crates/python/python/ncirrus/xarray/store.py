@@ -431,10 +431,11 @@ class NcirrusTarget:
         return target
 
     def grid(self) -> tuple[Sequence[int] | None, tuple[str, ...]]:
-        """Lengths of the stored chunks, if it has any, and the dimensions."""
+        """Lengths of the stored objects, shards or chunks, if it has any, and the dimensions."""
         assert self._store is not None
         variable = self._store.variable(self.name)
-        return variable.chunks, tuple(variable.dims)
+        # A shard of which several blocks write parts would be read and replaced by each of them.
+        return variable.shards or variable.chunks, tuple(variable.dims)
 
     def __setitem__(self, key: Any, values: Any) -> None:
         store = self._store

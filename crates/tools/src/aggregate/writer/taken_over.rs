@@ -162,6 +162,7 @@ fn make_scalar(model: &mut Model, var: VarId) {
     if let Some(variable) = model.variable_mut(var) {
         variable.dims.clear();
         variable.storage = Storage::Default;
+        variable.shards = None;
         variable.filters.clear();
     }
 }

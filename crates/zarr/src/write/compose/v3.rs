@@ -139,12 +139,16 @@ impl DocumentComposer<'_> {
         let mut body = Map::new();
         body.insert("shape".to_owned(), json!(self.model.shape(var)));
         body.insert("data_type".to_owned(), array.form.data_type.clone());
-        let grid = json!({"name": "regular", "configuration": {"chunk_shape": array.chunks}});
+        let (stored, codecs) = match &array.shards {
+            Some((shape, form)) => (shape, vec![form.to_json(&array.chunks, &array.codecs)]),
+            None => (&array.chunks, array.codecs.clone()),
+        };
+        let grid = json!({"name": "regular", "configuration": {"chunk_shape": stored}});
         body.insert("chunk_grid".to_owned(), grid);
         let keys = json!({"name": encoding, "configuration": {"separator": separator}});
         body.insert("chunk_key_encoding".to_owned(), keys);
         body.insert("fill_value".to_owned(), array.fill.clone());
-        body.insert("codecs".to_owned(), json!(array.codecs));
+        body.insert("codecs".to_owned(), Value::Array(codecs));
         body
     }
 
