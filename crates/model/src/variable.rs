@@ -21,6 +21,9 @@ pub struct Variable {
     pub endianness: Endianness,
     /// The storage of the elements.
     pub storage: Storage,
+    /// The lengths of all chunks along each axis, if they differ (Zarr v3, "rectilinear"). They count only as long as
+    /// `storage` has the shape of the first chunk.
+    pub chunk_lengths: Option<Vec<Vec<u64>>>,
     /// Codecs in the order in which they are applied on writing.
     pub filters: Vec<CodecSpec>,
     /// What the format it was read from says of the elements beyond the type.
@@ -56,6 +59,7 @@ impl Variable {
             fill: Fill::Attribute,
             endianness: Endianness::Native,
             storage: Storage::Default,
+            chunk_lengths: None,
             filters: Vec::new(),
             extended: None,
             fault: None,
@@ -120,6 +124,16 @@ impl Variable {
         if is_attribute {
             self.fill = Fill::Attribute;
         }
+    }
+
+    /// The lengths of chunks that differ, one list per axis; `None` if all chunks have the shape in `storage`.
+    pub fn irregular_chunks(&self) -> Option<&[Vec<u64>]> {
+        let (lengths, Storage::Chunked(first)) = (self.chunk_lengths.as_deref()?, &self.storage) else {
+            return None;
+        };
+        let is_first = lengths.len() == first.len()
+            && lengths.iter().zip(first).all(|(lengths, first)| lengths.first() == Some(first));
+        is_first.then_some(lengths)
     }
 
     /// Number of dimensions.
