@@ -242,6 +242,7 @@ fn describe(var: &HeaderVar, dims: &[DimId]) -> Variable {
         storage: Storage::Contiguous,
         filters: Vec::new(),
         extended: None,
+        chunk_lengths: None,
         fault: None,
     }
 }

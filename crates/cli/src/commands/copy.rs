@@ -53,6 +53,7 @@ pub(crate) struct Args {
     /// Chunk shapes: DIM/LEN,... or VAR:LEN,LEN,...; repeatable.
     ///
     /// `DIM/` without a length is the whole dimension. `VAR:` without lengths is contiguous storage. `/` means no chunking.
+    /// `DIM/[LEN,LEN,...]` and `DIM/monthly` make chunks of different lengths, in Zarr v3 only.
     #[arg(short, long, value_name = "RULE")]
     chunks: Vec<String>,
     /// Compress with deflate at level 0 to 9; 0 removes all filters.

@@ -7,7 +7,7 @@ use crate::special::EXTENSION;
 use crate::write::attributes::WrittenAttributes;
 use crate::write::plan::{ArrayForm, NewArray, VariablePlan};
 use crate::{Dialect, special};
-use ncirrus_layout::Result;
+use ncirrus_layout::{ChunkGrid, Result};
 use ncirrus_model::{GroupId, NodeId, VarId};
 use serde_json::{Map, Value, json};
 
@@ -139,8 +139,7 @@ impl DocumentComposer<'_> {
         let mut body = Map::new();
         body.insert("shape".to_owned(), json!(self.model.shape(var)));
         body.insert("data_type".to_owned(), array.form.data_type.clone());
-        let grid = json!({"name": "regular", "configuration": {"chunk_shape": array.chunks}});
-        body.insert("chunk_grid".to_owned(), grid);
+        body.insert("chunk_grid".to_owned(), chunk_grid(&plan.encoding.grid, &array.chunks));
         let keys = json!({"name": encoding, "configuration": {"separator": separator}});
         body.insert("chunk_key_encoding".to_owned(), keys);
         body.insert("fill_value".to_owned(), array.fill.clone());
@@ -185,6 +184,30 @@ impl DocumentComposer<'_> {
             }
         }
     }
+}
+
+/// The member `chunk_grid`. In a rectilinear grid, equal lengths in a row are written as a length and their number
+/// (docs/spec/zarr3.md 2).
+fn chunk_grid(grid: &ChunkGrid, chunks: &[u64]) -> Value {
+    let ChunkGrid::Rectilinear(ends) = grid else {
+        return json!({"name": "regular", "configuration": {"chunk_shape": chunks}});
+    };
+    let runs = |ends: &[u64]| {
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        let mut start = 0;
+        for end in ends {
+            let len = end - start;
+            start = *end;
+            match runs.last_mut() {
+                Some((last, count)) if *last == len => *count += 1,
+                _ => runs.push((len, 1)),
+            }
+        }
+        let run = |(len, count): (u64, u64)| if count == 1 { json!(len) } else { json!([len, count]) };
+        runs.into_iter().map(run).collect::<Value>()
+    };
+    let shapes: Vec<Value> = ends.iter().map(|ends| runs(ends)).collect();
+    json!({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": shapes}})
 }
 
 fn attribute_types(types: &Map<String, Value>) -> Value {
