@@ -47,7 +47,7 @@ enum PaddingByte {
 
 impl BitPack {
     /// Reads `padding_encoding`, `first_bit` and `last_bit`. The reader of Zarr adds `component_bits`, the bits of one
-    /// number of the data type, and `component_bytes`; otherwise they are those of the element, one bit if it is a byte.
+    /// number of the data type, and `component_bytes`; otherwise they are those of the element, one bit if it is a byte of which nothing is known.
     ///
     /// # Errors
     /// `Malformed` for parameters that are unknown or do not fit the type.
@@ -65,7 +65,8 @@ impl BitPack {
             .byte_len
             .ok_or_else(|| CodecError::unsupported(NAME, "elements without a fixed size"))?;
         let size = parameters.size("component_bytes")?.unwrap_or(element);
-        let usual = if size == 1 { 1 } else { size.saturating_mul(8) };
+        let is_bit = size == 1 && chunk.element.number.is_none();
+        let usual = if is_bit { 1 } else { size.saturating_mul(8) };
         let bits = parameters.size("component_bits")?.unwrap_or(usual);
         if size == 0 || size > 8 || bits == 0 || bits > 8 * size || !element.is_multiple_of(size) {
             return Err(CodecError::unsupported(NAME, format!("elements of {element} bytes")));

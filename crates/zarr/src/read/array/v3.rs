@@ -44,8 +44,11 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
         codecs.extend(transpose(&shards.last().axes));
     }
     codecs.extend(data_type.small.as_deref().map(|small| widening(small, order)));
+    let mut is_reshaped = false;
     for codec in of_elements.iter().chain(&inner.before) {
-        codecs.extend(codec.normal(rank)?);
+        is_reshaped |= codec.name == "reshape";
+        // Behind another shape, the number of axes is known when the chain is bound to chunks.
+        codecs.extend(if is_reshaped { Some(codec.spec()) } else { codec.normal(rank)? });
     }
     if order == ByteOrder::Big && !inner.serializer.is_compressing() {
         // Types that codecs name have the byte order of the stored bytes.
