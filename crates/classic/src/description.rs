@@ -243,6 +243,7 @@ fn describe(var: &HeaderVar, dims: &[DimId]) -> Variable {
         shards: None,
         filters: Vec::new(),
         extended: None,
+        chunk_lengths: None,
         fault: None,
     }
 }

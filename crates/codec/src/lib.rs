@@ -29,12 +29,18 @@
 //! | quantization | | `quantize` | `numcodecs.quantize` | yes | yes |
 //! | bit rounding | | `bitround` | `numcodecs.bitround` | yes | yes |
 //! | packed bits | | `packbits` | `numcodecs.packbits` | yes | yes |
-//! | packed bits of the registry of Zarr v3 | | | `packbits` | yes | no |
+//! | packed bits of the registry of Zarr v3 | | | `packbits` | yes | yes |
+//! | cast by value | | | `cast_value` | yes | yes |
+//! | scale and offset in the element type | | | `scale_offset` | yes | yes |
+//! | another shape | | | `reshape` | yes | yes |
+//! | codecs skipped for single chunks | | | `conditional` | yes | yes |
+//! | blocks of N5 | | | `n5_default` | yes | yes |
+//! | pcodec | | `pcodec` | `numcodecs.pcodec` | yes | yes |
 //! | type conversion | | `astype` | `numcodecs.astype` | yes | yes |
 //! | CRC-32 | | `crc32` | `numcodecs.crc32` | yes | yes |
 //! | CRC-32C | | `crc32c` | `crc32c` | yes | yes |
 //! | Adler-32 | | `adler32` | `numcodecs.adler32` | yes | yes |
-//! | Jenkins lookup3 | | `jenkins_lookup3` | `numcodecs.jenkins_lookup3` | no | no |
+//! | Jenkins lookup3 | | `jenkins_lookup3` | `numcodecs.jenkins_lookup3` | yes | yes |
 //! | order of dimensions | | | `transpose` | yes | yes |
 //! | byte order (nothing to do) | | | `bytes` | yes | yes |
 //! | text (by the element type) | | `vlen-utf8` | `vlen-utf8` | yes | yes |

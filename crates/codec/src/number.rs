@@ -1,5 +1,6 @@
 //! Number types, as parameters name them, and their bytes.
 mod many;
+mod scalar;
 
 use half::f16;
 
@@ -139,4 +140,10 @@ impl AnyNumber {
 #[expect(clippy::cast_possible_truncation, reason = "rounding to the narrower type is meant")]
 fn narrow(value: f64) -> f32 {
     value as f32
+}
+
+/// A float without a fraction as an integer.
+#[expect(clippy::cast_possible_truncation, reason = "the number is whole and small")]
+fn whole(number: f64) -> Option<i128> {
+    (number.fract() == 0.0 && number.abs() < 1e30).then_some(number as i128)
 }

@@ -5,6 +5,7 @@ mod plugins;
 use crate::chain::ChainStage;
 use crate::codec::Codec;
 use crate::codecs::absent::AbsentFilter;
+use crate::codecs::widen;
 use crate::custom::{CodecFactory, CustomCodecs};
 use crate::names::{self, CodecName, TABLE};
 #[cfg(feature = "plugins")]
@@ -83,7 +84,10 @@ impl CodecRegistry {
         {
             return codec;
         }
-        match build(spec, chunk, big_endian) {
+        if let Some(codec) = widen::bind(spec, chunk) {
+            return codec.map(Some);
+        }
+        match build(self, spec, chunk, big_endian) {
             Err(error @ (CodecError::Unknown { .. } | CodecError::Unsupported { .. })) => {
                 self.plugin_codec(spec, chunk, big_endian).unwrap_or(Err(error))
             }

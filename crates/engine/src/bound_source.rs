@@ -1,6 +1,6 @@
 //! A variable's source, bound to everything that reading needs: grid, codecs, conversion.
 use crate::convert::{self, RowCopier};
-use crate::decode::{codec_error, codec_error_as};
+use crate::decode::{codec_error, codec_error_as, element_of};
 use crate::picked::Picked;
 use crate::resources::SharedResources;
 use crate::scatter::OutputCuts;
@@ -71,7 +71,7 @@ pub(crate) struct IndexedChunks {
     pub(crate) index: Arc<dyn ChunkIndex>,
     codecs: Arc<[CodecSpec]>,
     registry: CodecRegistry,
-    element: Option<usize>,
+    element: DecodedElement,
     usual: (Vec<u64>, CodecChain),
     others: Mutex<HashMap<Vec<u64>, CodecChain>>,
 }
@@ -102,16 +102,10 @@ impl BoundSource {
         let layout = match &source.layout {
             Layout::Grid { grid, edge, index, codecs } => {
                 // netcdf-c codes szip by the lines of the variable, not of the chunk (docs/spec/nczarr.md 11.5).
-                let codecs = names::with_shape(codecs, &source.extent).into();
+                let codecs: Arc<[CodecSpec]> = names::with_shape(codecs, &source.extent).into();
                 let (grid, index) = (grid.clone(), Arc::clone(index));
-                StorageLayout::Chunks(IndexedChunks::new(
-                    grid,
-                    *edge,
-                    index,
-                    codecs,
-                    elements.stored_len(),
-                    registry,
-                )?)
+                let element = chunk_element(&codecs, &elements, &source.stored);
+                StorageLayout::Chunks(IndexedChunks::new(grid, *edge, index, codecs, element, registry)?)
             }
             Layout::Affine { extents, base, strides } => {
                 let stored_len = elements.stored_len().ok_or_else(|| {
@@ -244,12 +238,12 @@ impl IndexedChunks {
         edge: EdgeChunks,
         index: Arc<dyn ChunkIndex>,
         codecs: Arc<[CodecSpec]>,
-        element: Option<usize>,
+        element: DecodedElement,
         registry: &CodecRegistry,
     ) -> Result<Self> {
         // An array without elements may have no chunk at all.
         let first = grid.cell_shape(&vec![0; grid.rank()]).unwrap_or_default();
-        let info = ChunkInfo { shape: first.clone(), element: DecodedElement::sized(element) };
+        let info = ChunkInfo { shape: first.clone(), element: element.clone() };
         let chain = registry.bind(&codecs, &info).map_err(|error| named(error, &codecs, index.as_ref()))?;
         let usual = (first, chain);
         let (registry, others) = (registry.clone(), Mutex::default());
@@ -274,7 +268,7 @@ impl IndexedChunks {
         if let Some(chain) = others.get(shape) {
             return Ok(chain.clone());
         }
-        let info = ChunkInfo { shape: shape.to_vec(), element: DecodedElement::sized(self.element) };
+        let info = ChunkInfo { shape: shape.to_vec(), element: self.element.clone() };
         let chain = self.registry.bind(&self.codecs, &info).map_err(|error| self.codec_error(error))?;
         if others.len() < BOUND_SHAPES {
             others.insert(shape.to_vec(), chain.clone());
@@ -288,13 +282,22 @@ impl IndexedChunks {
 
     /// Bytes of a decoded chunk that lies wholly inside the array.
     pub(crate) fn usual_byte_len(&self) -> u64 {
-        let element = self.element.unwrap_or(ELEMENT_MARK) as u64;
+        let element = self.element.byte_len.unwrap_or(ELEMENT_MARK) as u64;
         self.usual.0.iter().fold(element, |product, len| product.saturating_mul(*len))
     }
 
     /// The names of the codecs in the order of encoding.
     pub(crate) fn codec_names(&self) -> Vec<String> {
         self.codecs.iter().map(CodecSpec::identifier).collect()
+    }
+}
+
+/// What codecs may know about an element. Its number type only if one of them decodes by it: other codecs name types of
+/// their own, and may call an element by another type of its size.
+fn chunk_element(codecs: &[CodecSpec], elements: &ElementDecoding, stored: &StoredType) -> DecodedElement {
+    match elements.stored_len() {
+        Some(_) if codecs.iter().any(names::needs_number_type) => element_of(stored),
+        len => DecodedElement::sized(len),
     }
 }
 

@@ -57,4 +57,4 @@ pub use sharding::Sharding;
 pub use source::{Extent, Layout, Resolver, Source, Tile, TileIndex, TileSource};
 pub use step::{Need, Needs, Stall, Step, both, join, join_each, settle};
 pub use stored::{ByteOrder, SequenceItem, StoredField, StoredType, TextEncoding};
-pub use view::View;
+pub use view::{ANY_LEN, View};

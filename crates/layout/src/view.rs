@@ -5,6 +5,9 @@ use bytes::Bytes;
 use ncirrus_model::{CodecSpec, Selection, Values};
 use std::ops::Range;
 
+/// In place of the length of decoded bytes that is not known before they are decoded ([`View::decoded`]).
+pub const ANY_LEN: u64 = u64::MAX;
+
 /// All input of a format. Every answer may be a stall.
 pub trait View {
     /// Bytes of an object. `None`: the object is known to be absent.
@@ -13,7 +16,8 @@ pub trait View {
     /// A need, or the failure to read.
     fn read(&self, object: &ObjectId, want: Want) -> Step<Option<ObjectBytes>>;
 
-    /// Bytes that are stored encoded: metadata that is itself filtered, shard indexes. The engine owns the codecs.
+    /// Bytes that are stored encoded: metadata that is itself filtered, shard indexes, shards with codecs around them.
+    /// The engine owns the codecs. A `len` of [`ANY_LEN`] accepts any length that memory allows.
     ///
     /// # Errors
     /// A need, the failure to read, or `Malformed` if the bytes do not decode to `len` bytes.

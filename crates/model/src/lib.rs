@@ -27,6 +27,7 @@ mod name;
 mod name_index;
 mod room;
 mod selection;
+mod small_float;
 mod tree;
 mod types;
 mod values;
@@ -44,6 +45,7 @@ pub use name::{NAME_MAX_BYTES, check_name, normalize_name};
 pub use room::FileRoom;
 pub use selection::{AxisSelection, PointSelection, Region, Selection, SelectionError};
 pub use serde_json::{Map as JsonMap, Value as Json};
+pub use small_float::SmallFloat;
 pub use tree::{
     Changes, DimId, Dimension, DimensionLen, Group, GroupId, GroupMut, Model, NodeId, TypeId, VarId,
 };

@@ -233,6 +233,8 @@ pub enum ExtendedType {
     FixedBytes { len: u64 },
     /// So many characters of UTF-32 (NumPy's `U`): `string`.
     FixedText { len: u64 },
+    /// A structure: what is said of each of its fields, in their order.
+    Fields(Vec<Option<ExtendedType>>),
 }
 
 /// Byte order of stored numbers, as requested by the user or as in the file.

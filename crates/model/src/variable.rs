@@ -23,6 +23,9 @@ pub struct Variable {
     pub storage: Storage,
     /// How the chunks share objects; `None` if they do not.
     pub shards: Option<Shards>,
+    /// The lengths of all chunks along each axis, if they differ (Zarr v3, "rectilinear"). They count only as long as
+    /// `storage` has the shape of the first chunk.
+    pub chunk_lengths: Option<Vec<Vec<u64>>>,
     /// Codecs in the order in which they are applied on writing.
     pub filters: Vec<CodecSpec>,
     /// What the format it was read from says of the elements beyond the type.
@@ -77,6 +80,7 @@ impl Variable {
             endianness: Endianness::Native,
             storage: Storage::Default,
             shards: None,
+            chunk_lengths: None,
             filters: Vec::new(),
             extended: None,
             fault: None,
@@ -141,6 +145,16 @@ impl Variable {
         if is_attribute {
             self.fill = Fill::Attribute;
         }
+    }
+
+    /// The lengths of chunks that differ, one list per axis; `None` if all chunks have the shape in `storage`.
+    pub fn irregular_chunks(&self) -> Option<&[Vec<u64>]> {
+        let (lengths, Storage::Chunked(first)) = (self.chunk_lengths.as_deref()?, &self.storage) else {
+            return None;
+        };
+        let is_first = lengths.len() == first.len()
+            && lengths.iter().zip(first).all(|(lengths, first)| lengths.first() == Some(first));
+        is_first.then_some(lengths)
     }
 
     /// Number of dimensions.

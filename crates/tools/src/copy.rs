@@ -7,6 +7,7 @@ mod dry_run;
 mod effect;
 mod fill_values;
 mod filtering;
+mod irregular;
 mod names;
 mod older_readers;
 mod reserved;
@@ -14,13 +15,15 @@ mod setters;
 mod settle;
 mod strings;
 mod transfer;
+mod widened_types;
 
 pub(crate) use choice::{ends_with, in_scope};
 pub(crate) use chunking::storage_by_rules;
-pub use chunking::{ChunkRule, ShardRule};
+pub use chunking::{ChunkLengths, ChunkRule, ShardRule};
 pub use dry_run::{CopyPlans, plan_copy};
 pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};
+pub(crate) use irregular::check_regular;
 pub use names::LongNames;
 use ncirrus_layout::LockExt;
 
@@ -245,6 +248,7 @@ pub(crate) fn copy_fragment(
         })?;
         let mut notes = effect::without(options, &create);
         notes.extend(reported);
+        notes.extend(widened_types::reported(source.model()?.as_ref(), &copy.writer()?.model(), &create));
         notes.extend(settle(source, copy.writer()?, &pairs, options, session)?);
         notes.extend(older_readers::misread(&copy.writer()?.model(), &create));
         let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };

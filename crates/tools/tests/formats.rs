@@ -32,6 +32,7 @@ mod cdl_goldens;
 mod copy_plans;
 mod corpus_hdf5;
 mod corpus_nczarr;
+mod corpus_zarr3;
 mod everything;
 mod fill_values;
 mod hdf5_dump;

@@ -21,6 +21,8 @@ pub(crate) struct DataType {
     pub(crate) time: Option<TimeUnit>,
     /// What it is beyond what the reader gets.
     pub(crate) extended: Option<ExtendedType>,
+    /// The name of the type of one stored number, if netCDF has none of its size: the numbers are widened.
+    pub(crate) small: Option<String>,
 }
 
 /// The type as read, before user-defined types are defined in the model.
@@ -72,13 +74,13 @@ impl DataType {
             StoredType::Text { byte_len, .. } => Some(ExtendedType::FixedBytes { len: *byte_len }),
             _ => None,
         };
-        Self { stored, shown: ReaderType::Atomic(atomic), time: None, extended }
+        Self { stored, shown: ReaderType::Atomic(atomic), time: None, extended, small: None }
     }
 
     /// `byte_len` uninterpreted bytes.
     pub(crate) fn opaque(byte_len: u64) -> Self {
         let stored = StoredType::Opaque { byte_len };
-        Self { stored, shown: ReaderType::Opaque(byte_len), time: None, extended: None }
+        Self { stored, shown: ReaderType::Opaque(byte_len), time: None, extended: None, small: None }
     }
 
     /// Fields one after the other: name, type and shape of each.
@@ -88,13 +90,16 @@ impl DataType {
     pub(crate) fn compound(fields: Vec<(String, Self, Vec<u64>)>) -> Result<Self> {
         let mut shown = Vec::with_capacity(fields.len());
         let mut stored = Vec::with_capacity(fields.len());
+        let mut extended = Vec::with_capacity(fields.len());
         for (name, field, dims) in fields {
+            extended.push(field.extended);
             stored.push((field.stored, element_count(&dims)));
             shown.push(ShownField { name, shown: field.shown, dims });
         }
         let stored =
             pack(stored).ok_or_else(|| Error::malformed("a compound's size is not fixed or too large"))?;
-        Ok(Self { stored, shown: ReaderType::Compound(shown), time: None, extended: None })
+        let extended = extended.iter().any(Option::is_some).then_some(ExtendedType::Fields(extended));
+        Ok(Self { stored, shown: ReaderType::Compound(shown), time: None, extended, small: None })
     }
 
     /// A pair of floats of that type.
@@ -108,7 +113,12 @@ impl DataType {
             Atomic::Double => Some(ExtendedType::Complex128),
             _ => None,
         };
-        Self { stored, shown: ReaderType::Complex(part), time: None, extended }
+        Self { stored, shown: ReaderType::Complex(part), time: None, extended, small: None }
+    }
+
+    /// Numbers that are stored in fewer bytes, or with fewer bits, than netCDF has: as the next larger type.
+    pub(crate) fn widened(self, name: &str) -> Self {
+        Self { small: Some(name.to_owned()), extended: None, ..self }
     }
 
     /// True or false.

@@ -183,7 +183,7 @@ fn quoted_integer(text: &str, atomic: Atomic) -> Option<Values> {
 }
 
 /// The value of an IEEE 754 binary16.
-fn from_half(bits: u16) -> f32 {
+pub(crate) fn from_half(bits: u16) -> f32 {
     let fraction = f32::from(bits & 0x3ff);
     let magnitude = match (bits >> 10) & 0x1f {
         0 => fraction * 2f32.powi(-24),

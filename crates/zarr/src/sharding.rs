@@ -51,12 +51,18 @@ impl ShardingLayout {
             index_at_end: !shards.index_first,
             index_order: ByteOrder::Little,
             has_checksum: true,
+            ends: None,
+            outer: Vec::new(),
+            inner: None,
         })
     }
 
     /// The shards of an array with that chunk grid, in the model.
     pub(crate) fn of_chunks(&self, grid: &ChunkGrid) -> Option<Shards> {
         let ChunkGrid::Regular(chunks) = grid else { return None };
+        if !self.is_writable() {
+            return None;
+        }
         let lens = chunks.iter().zip(&self.per_shard).map(|(chunk, count)| chunk.checked_mul(*count));
         Some(Shards { shape: lens.collect::<Option<_>>()?, index_first: !self.index_at_end })
     }
@@ -108,7 +114,7 @@ impl ShardingLayout {
         Ok(index)
     }
 
-    fn number(&self, word: &[u8]) -> u64 {
+    fn index_number(&self, word: &[u8]) -> u64 {
         let word = word.try_into().unwrap_or([0; 8]);
         match self.index_order {
             ByteOrder::Little => u64::from_le_bytes(word),
@@ -145,7 +151,7 @@ impl Sharding for ShardingLayout {
     fn ranges(&self, object: &Bytes) -> Result<Vec<Option<Range<usize>>>> {
         let entry = |entry: &[u8]| {
             let (offset, len) = entry.split_at(ENTRY / 2);
-            let (offset, len) = (self.number(offset), self.number(len));
+            let (offset, len) = (self.index_number(offset), self.index_number(len));
             if offset == ABSENT && len == ABSENT {
                 return Ok(None);
             }

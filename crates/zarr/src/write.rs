@@ -15,6 +15,7 @@ mod chunking;
 mod commit;
 mod compose;
 mod element;
+mod extended;
 mod extension;
 mod json_text;
 mod names;

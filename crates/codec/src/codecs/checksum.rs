@@ -1,11 +1,11 @@
 //! Checksums stored with the bytes: fletcher32, crc32, crc32c, adler32.
 //!
 //! - HDF5 filter: 3 (Fletcher-32; no values).
-//! - Zarr v2: `fletcher32`, `crc32`, `crc32c`, `adler32`.
-//! - Zarr v3: `numcodecs.fletcher32`, `numcodecs.crc32`, `crc32c`, `numcodecs.adler32`; `fletcher32`,
-//!   `numcodecs.crc32c` and `adler32` are read, too.
+//! - Zarr v2: `fletcher32`, `crc32`, `crc32c`, `adler32`, `jenkins_lookup3`.
+//! - Zarr v3: `numcodecs.fletcher32`, `numcodecs.crc32`, `crc32c`, `numcodecs.adler32`, `numcodecs.jenkins_lookup3`;
+//!   `fletcher32`, `crc32`, `numcodecs.crc32c`, `adler32` and `jenkins_lookup3` are read, too.
 //! - Parameters: `location` (not of Fletcher-32): `start` (default of CRC-32 and Adler-32) or `end` (default of
-//!   CRC-32C). `jenkins_lookup3` (`numcodecs.jenkins_lookup3`) is known by name only.
+//!   CRC-32C). Of `jenkins_lookup3`: `initval` (default 0) and `prefix`, bytes in front of those that are summed.
 //! - Compatible: HDF5 and numcodecs. The sums of Fletcher-32 are HDF5's, over big-endian words of 16 bits
 //!   (docs/spec/hdf5-netcdf4.md G.2).
 //!
@@ -15,11 +15,15 @@
 //! {"id": "crc32", "location": "end"}
 //! {"name": "crc32c", "configuration": {}}
 //! {"name": "numcodecs.adler32", "configuration": {}}
+//! {"id": "jenkins_lookup3", "initval": 1, "prefix": [1, 2]}
 //! ```
+mod lookup3;
+
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A sum of 32 bits, little-endian, before or after the bytes.
 #[derive(Debug)]
@@ -29,7 +33,7 @@ pub(crate) struct Checksum {
 }
 
 /// The algorithm of the sum.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum ChecksumAlgorithm {
     /// HDF5's: sums of 16-bit big-endian words, modulo 65535 (filter 3; `docs/spec/nczarr.md` 11.3).
     Fletcher32,
@@ -39,6 +43,8 @@ pub(crate) enum ChecksumAlgorithm {
     Crc32c,
     /// As in zlib.
     Adler32,
+    /// Bob Jenkins' hash, of the bytes after a prefix.
+    Lookup3 { initial: u32, prefix: Arc<[u8]> },
 }
 
 impl Codec for Checksum {
@@ -48,6 +54,7 @@ impl Codec for Checksum {
             ChecksumAlgorithm::Crc32 => "crc32",
             ChecksumAlgorithm::Crc32c => "crc32c",
             ChecksumAlgorithm::Adler32 => "adler32",
+            ChecksumAlgorithm::Lookup3 { .. } => "jenkins_lookup3",
         }
     }
 
@@ -116,17 +123,19 @@ impl Checksum {
 }
 
 impl ChecksumAlgorithm {
-    fn sum(self, bytes: &[u8]) -> u32 {
+    fn sum(&self, bytes: &[u8]) -> u32 {
         match self {
             Self::Fletcher32 => fletcher32(bytes),
             Self::Crc32 => libdeflater::crc32(bytes),
             Self::Crc32c => crc32c::crc32c(bytes),
             Self::Adler32 => libdeflater::adler32(bytes),
+            Self::Lookup3 { initial, prefix } if prefix.is_empty() => lookup3::lookup3(bytes, *initial),
+            Self::Lookup3 { initial, prefix } => lookup3::lookup3(&[prefix, bytes].concat(), *initial),
         }
     }
 
     /// HDF5 up to 1.6.2 stored fletcher32 sums with the bytes of each half swapped; its readers still accept them.
-    fn accepts(self, bytes: &[u8], stored: u32) -> bool {
+    fn accepts(&self, bytes: &[u8], stored: u32) -> bool {
         matches!(self, Self::Fletcher32) && {
             let [a, b, c, d] = fletcher32(bytes).to_le_bytes();
             stored == u32::from_le_bytes([b, a, d, c])

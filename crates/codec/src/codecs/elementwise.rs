@@ -215,6 +215,13 @@ fn round_bits(words: &mut [u64], dropped: u32, size: usize) {
     }
 }
 
+/// The same numbers in another type, tile by tile.
+pub(crate) fn convert(from: NumberType, to: NumberType, input: &[u8], out: &mut [u8]) {
+    for (input, out) in input.chunks(TILE * from.size).zip(out.chunks_mut(TILE * to.size)) {
+        cast(from, to, input, out);
+    }
+}
+
 /// The same numbers in another type.
 fn cast(from: NumberType, to: NumberType, input: &[u8], out: &mut [u8]) {
     if from.is_float() || to.is_float() {

@@ -6,8 +6,7 @@
 //! - Parameters: none. Elements are bytes; every byte other than 0 is stored as 1.
 //! - Compatible: numcodecs.
 //!
-//! The registry of Zarr v3 has another codec of that name, `packbits`, which is decoded: the first value is in the lowest
-//! bit, and the number of unused bits is stored only if `padding_encoding` says so. Only booleans are supported.
+//! The registry of Zarr v3 has another codec of that name (`bitpack.rs`).
 //!
 //! ```json
 //! {"id": "packbits"}
@@ -15,7 +14,6 @@
 //! ```
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
-use crate::parameters::CodecParameters;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "packbits";
@@ -85,107 +83,6 @@ impl Codec for PackBits {
             *byte = gather(values);
         }
         Ok(())
-    }
-}
-
-/// The codec `packbits` of the registry of Zarr v3, for booleans.
-#[derive(Debug)]
-pub(crate) struct BitPack {
-    padding: PaddingByte,
-}
-
-/// Where the number of unused bits is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PaddingByte {
-    Absent,
-    First,
-    Last,
-}
-
-impl BitPack {
-    /// Reads `padding_encoding`, `first_bit` and `last_bit`.
-    ///
-    /// # Errors
-    /// `Malformed` for an unknown `padding_encoding`; `Unsupported` for other bits than those of booleans.
-    pub(crate) fn new(parameters: &CodecParameters) -> Result<Self, CodecError> {
-        let padding = match parameters.text("padding_encoding")? {
-            None | Some("none") => PaddingByte::Absent,
-            Some("first_byte" | "start_byte") => PaddingByte::First,
-            Some("last_byte" | "end_byte") => PaddingByte::Last,
-            Some(other) => {
-                return Err(CodecError::malformed(NAME, format!("padding_encoding {other:?} is not known")));
-            }
-        };
-        for name in ["first_bit", "last_bit"] {
-            if parameters.get(name).is_some_and(|bit| !bit.is_null() && bit.as_u64() != Some(0)) {
-                return Err(CodecError::unsupported(NAME, format!("{name} of elements other than booleans")));
-            }
-        }
-        Ok(Self { padding })
-    }
-
-    /// The packed bytes, and how many values they hold if that is stored.
-    fn packed<'a>(&self, input: &'a [u8]) -> Result<(&'a [u8], Option<usize>), CodecError> {
-        let split = match self.padding {
-            PaddingByte::Absent => return Ok((input, None)),
-            PaddingByte::First => input.split_first(),
-            PaddingByte::Last => input.split_last(),
-        };
-        let bad = || CodecError::malformed(NAME, "the count of unused bits is wrong");
-        let (padding, packed) = split.filter(|(padding, _)| **padding < 8).ok_or_else(bad)?;
-        let len = packed.len().checked_mul(8).and_then(|bits| bits.checked_sub(usize::from(*padding)));
-        Ok((packed, Some(len.ok_or_else(bad)?)))
-    }
-}
-
-impl Codec for BitPack {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn encode_fault(&self) -> Option<CodecError> {
-        Some(CodecError::unsupported(NAME, "encoding; numcodecs.packbits encodes"))
-    }
-
-    fn encoded_len(&self, len: usize) -> Option<usize> {
-        Some(len.div_ceil(8) + usize::from(self.padding != PaddingByte::Absent))
-    }
-
-    fn decode_into(
-        &self,
-        input: &[u8],
-        out: &mut [u8],
-        _: &mut LibraryContexts,
-    ) -> Result<usize, CodecError> {
-        let (packed, len) = self.packed(input)?;
-        for (values, byte) in out.chunks_mut(8).zip(packed) {
-            values.iter_mut().enumerate().for_each(|(bit, value)| *value = byte >> bit & 1);
-        }
-        let have = packed.len().saturating_mul(8);
-        // The last byte has unused bits, if their number is not stored.
-        let is_whole = packed.len() == out.len().div_ceil(8);
-        Ok(len.unwrap_or(if is_whole { out.len() } else { have }))
-    }
-
-    fn decode_all(
-        &self,
-        input: &[u8],
-        expected: Option<usize>,
-        limit: usize,
-        out: &mut ScratchBuffer,
-        contexts: &mut LibraryContexts,
-    ) -> Result<(), CodecError> {
-        let (packed, len) = self.packed(input)?;
-        let len = len.or(expected).unwrap_or_else(|| packed.len().saturating_mul(8));
-        if len > limit {
-            return Err(CodecError::limit(NAME, limit));
-        }
-        let have = self.decode_into(input, out.prepare(len), contexts)?;
-        if have < len { Err(CodecError::Short { have, want: len }) } else { Ok(()) }
-    }
-
-    fn encode(&self, _: &[u8], _: &mut ScratchBuffer, _: &mut LibraryContexts) -> Result<(), CodecError> {
-        Err(CodecError::unsupported(NAME, "encoding"))
     }
 }
 

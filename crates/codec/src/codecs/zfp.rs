@@ -4,7 +4,7 @@
 //! - HDF5 filter: 32013 (values: a version and the words of a header; users give the mode 1 rate, 2 precision, 3
 //!   accuracy, 4 expert, 5 reversible).
 //! - Zarr v2: `zfpy`.
-//! - Zarr v3: `numcodecs.zfpy`, with the parameters of Zarr v2; `zfp`, whose chunks have no header, with the `mode`
+//! - Zarr v3: `numcodecs.zfpy`, with the parameters of Zarr v2 (`zfpy` is read, too); `zfp`, whose chunks have no header, with the `mode`
 //!   `reversible`, `fixed_accuracy` (`tolerance`), `fixed_rate` (`rate`), `fixed_precision` (`precision`) or `expert`
 //!   (`minbits`, `maxbits`, `maxprec`, `minexp`).
 //! - Parameters: `mode`: 2 `rate` (bits of a number), 3 `precision` (bit planes), 4 `tolerance` (the maximum error;

@@ -61,12 +61,19 @@ pub fn minds_padding(spec: &CodecSpec) -> bool {
     find(spec).is_some_and(|name| {
         matches!(
             name.kind,
-            CodecKind::Zfp | CodecKind::ZfpStream | CodecKind::ScaleOffset | CodecKind::PackBits
+            CodecKind::Zfp
+                | CodecKind::ZfpStream
+                | CodecKind::ScaleOffset
+                | CodecKind::PackBits
+                | CodecKind::BitPack
+                | CodecKind::CastValue
+                | CodecKind::ScaledValues
         )
     })
 }
 
-fn compresses(spec: &CodecSpec) -> bool {
+/// Whether a codec is meant to make chunks smaller, as far as that is known.
+pub(crate) fn compresses(spec: &CodecSpec) -> bool {
     find(spec).is_none_or(|name| {
         matches!(
             name.kind,
@@ -81,6 +88,17 @@ fn compresses(spec: &CodecSpec) -> bool {
                 | CodecKind::Zstd
                 | CodecKind::Blosc2
                 | CodecKind::Lzma
+                | CodecKind::Pcodec
+        )
+    })
+}
+
+/// Whether a codec decodes by the number type of the elements: a reader must then state it.
+pub fn needs_number_type(spec: &CodecSpec) -> bool {
+    find(spec).is_some_and(|name| {
+        matches!(
+            name.kind,
+            CodecKind::CastValue | CodecKind::ScaledValues | CodecKind::BitPack | CodecKind::Pcodec
         )
     })
 }

@@ -30,6 +30,14 @@ pub(crate) enum CodecKind {
     PackBits,
     /// The codec of the registry of Zarr v3, which is not that of numcodecs.
     BitPack,
+    CastValue,
+    /// The codec of the registry of Zarr v3, in the type of the elements.
+    ScaledValues,
+    Reshape,
+    /// Codecs that chunks may be stored without.
+    Conditional,
+    N5,
+    Pcodec,
     AsType,
     Crc32,
     Crc32c,
@@ -89,6 +97,21 @@ impl CodecKind {
             Self::BitRound => &["keepbits"],
             Self::Crc32 | Self::Crc32c | Self::Adler32 => &["location"],
             Self::Transpose => &["order"],
+            Self::BitPack => &["padding_encoding", "first_bit", "last_bit"],
+            Self::CastValue => &["data_type", "rounding", "out_of_range", "scalar_map"],
+            Self::ScaledValues => &["offset", "scale"],
+            Self::Reshape => &["shape"],
+            Self::Conditional => &["codecs", "header_bits"],
+            Self::N5 => &["codecs"],
+            Self::Pcodec => &[
+                "level",
+                "mode_spec",
+                "delta_spec",
+                "paging_spec",
+                "delta_encoding_order",
+                "equal_pages_up_to",
+            ],
+            Self::Jenkins => &["initval", "prefix"],
             _ => &[],
         }
     }
@@ -108,6 +131,9 @@ impl CodecKind {
                 | Self::BitGroom
                 | Self::BitPack
                 | Self::ZfpStream
+                | Self::Reshape
+                | Self::Conditional
+                | Self::N5
         )
     }
 }
@@ -119,9 +145,8 @@ impl CodecName {
     }
 }
 
-/// Whether a codec only decodes, or also encodes.
+/// Whether a codec decodes and encodes.
 const BOTH: u8 = 2;
-const READ: u8 = 1;
 const NONE: u8 = 0;
 
 const fn row(
@@ -148,7 +173,7 @@ pub(crate) static TABLE: &[CodecName] = &[
     row(CodecKind::Blosc, Some(32001), &["blosc"], &["blosc", "numcodecs.blosc"], BOTH),
     row(CodecKind::Lz4, Some(32004), &["lz4"], &["numcodecs.lz4", "lz4"], BOTH),
     row(CodecKind::Bitshuffle, Some(32008), &["bitshuffle"], &["bitshuffle"], BOTH),
-    row(CodecKind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy"], BOTH),
+    row(CodecKind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy", "zfpy"], BOTH),
     row(CodecKind::ZfpStream, None, &[], &["zfp"], BOTH),
     row(CodecKind::Zstd, Some(32015), &["zstd"], &["zstd", "numcodecs.zstd"], BOTH),
     row(CodecKind::Blosc2, Some(32026), &["blosc2"], &["blosc2"], BOTH),
@@ -156,21 +181,39 @@ pub(crate) static TABLE: &[CodecName] = &[
     row(CodecKind::BitGroom, Some(32023), &["granularbitround"], &["granularbitround"], BOTH),
     row(CodecKind::Lzma, None, &["lzma"], &["numcodecs.lzma", "lzma"], BOTH),
     row(CodecKind::Delta, None, &["delta"], &["numcodecs.delta", "delta"], BOTH),
-    row(CodecKind::FixedScaleOffset, None, &["fixedscaleoffset"], &["numcodecs.fixedscaleoffset"], BOTH),
-    row(CodecKind::Quantize, None, &["quantize"], &["numcodecs.quantize"], BOTH),
+    row(
+        CodecKind::FixedScaleOffset,
+        None,
+        &["fixedscaleoffset"],
+        &["numcodecs.fixedscaleoffset", "fixedscaleoffset"],
+        BOTH,
+    ),
+    row(CodecKind::Quantize, None, &["quantize"], &["numcodecs.quantize", "quantize"], BOTH),
     row(CodecKind::BitRound, None, &["bitround"], &["numcodecs.bitround", "bitround"], BOTH),
     row(CodecKind::PackBits, None, &["packbits"], &["numcodecs.packbits"], BOTH),
-    row(CodecKind::BitPack, None, &[], &["packbits"], READ),
-    row(CodecKind::AsType, None, &["astype"], &["numcodecs.astype"], BOTH),
-    row(CodecKind::Crc32, None, &["crc32"], &["numcodecs.crc32"], BOTH),
+    row(CodecKind::BitPack, None, &[], &["packbits"], BOTH),
+    row(CodecKind::CastValue, None, &[], &["cast_value"], BOTH),
+    row(CodecKind::ScaledValues, None, &[], &["scale_offset"], BOTH),
+    row(CodecKind::Reshape, None, &[], &["reshape"], BOTH),
+    row(CodecKind::Conditional, None, &[], &["conditional", "optional"], BOTH),
+    row(CodecKind::N5, None, &[], &["n5_default"], BOTH),
+    row(CodecKind::Pcodec, None, &["pcodec"], &["numcodecs.pcodec", "pcodec"], BOTH),
+    row(CodecKind::AsType, None, &["astype"], &["numcodecs.astype", "astype"], BOTH),
+    row(CodecKind::Crc32, None, &["crc32"], &["numcodecs.crc32", "crc32"], BOTH),
     row(CodecKind::Crc32c, None, &["crc32c"], &["crc32c", "numcodecs.crc32c"], BOTH),
     row(CodecKind::Adler32, None, &["adler32"], &["numcodecs.adler32", "adler32"], BOTH),
-    row(CodecKind::Jenkins, None, &["jenkins_lookup3"], &["numcodecs.jenkins_lookup3"], NONE),
+    row(
+        CodecKind::Jenkins,
+        None,
+        &["jenkins_lookup3"],
+        &["numcodecs.jenkins_lookup3", "jenkins_lookup3"],
+        BOTH,
+    ),
     row(CodecKind::Transpose, None, &[], &["transpose"], BOTH),
     row(CodecKind::Identity, None, &[], &["bytes", "endian"], BOTH),
     row(CodecKind::Identity, None, &["vlen-utf8"], &["vlen-utf8"], BOTH),
     row(CodecKind::Identity, None, &["vlen-bytes"], &["vlen-bytes"], BOTH),
     row(CodecKind::Identity, None, &["vlen-array"], &["vlen-array"], BOTH),
-    row(CodecKind::Identity, None, &["json2"], &["numcodecs.json2"], BOTH),
+    row(CodecKind::Identity, None, &["json2"], &["numcodecs.json2", "json2"], BOTH),
     row(CodecKind::Sharding, None, &[], &["sharding_indexed"], NONE),
 ];

@@ -1,18 +1,25 @@
 //! From parameters to codecs.
 use crate::codec::Codec;
+use crate::codecs::bitpack::BitPack;
 use crate::codecs::bitshuffle::Bitshuffle;
 use crate::codecs::blosc::{Blosc, compressor};
 use crate::codecs::blosc2::Blosc2;
 use crate::codecs::bzip2::Bzip2;
+use crate::codecs::cast_value::CastValue;
 use crate::codecs::checksum::{Checksum, ChecksumAlgorithm};
+use crate::codecs::conditional::Conditional;
 use crate::codecs::deflate::{Deflate, DeflateEnvelope};
 use crate::codecs::delta::Delta;
 use crate::codecs::elementwise::{ElementMap, Elementwise};
 use crate::codecs::lz4::Lz4;
 use crate::codecs::lzf::Lzf;
 use crate::codecs::lzma::Lzma;
+use crate::codecs::n5::N5Block;
 use crate::codecs::nbit::Nbit;
-use crate::codecs::packbits::{BitPack, PackBits};
+use crate::codecs::packbits::PackBits;
+use crate::codecs::pcodec::Pcodec;
+use crate::codecs::reshape::reshaped;
+use crate::codecs::scale_offset::ScaledValues;
 use crate::codecs::scaleoffset::ScaleOffset;
 use crate::codecs::shuffle::Shuffle;
 use crate::codecs::szip::Szip;
@@ -23,7 +30,7 @@ use crate::ffi::BloscOptions;
 use crate::names::{CodecKind, describe, shuffle_size};
 use crate::number::{NumberKind, NumberType};
 use crate::parameters::CodecParameters;
-use crate::{ChunkInfo, CodecError, DecodedElement};
+use crate::{ChunkInfo, CodecError, CodecRegistry, DecodedElement};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::Value;
 use std::sync::Arc;
@@ -35,6 +42,7 @@ type BoundCodec = Option<Arc<dyn Codec>>;
 ///
 /// `big_endian`: the byte order of number types that do not state one.
 pub(super) fn build(
+    registry: &CodecRegistry,
     spec: &CodecSpec,
     chunk: &mut ChunkInfo,
     big_endian: bool,
@@ -109,9 +117,20 @@ pub(super) fn build(
             bound(PackBits)
         }
         CodecKind::BitPack => {
+            let codec = BitPack::new(&parameters, chunk)?;
             chunk.element = DecodedElement::sized(Some(1));
-            bound(BitPack::new(&parameters)?)
+            bound(codec)
         }
+        CodecKind::CastValue => bound(CastValue::new(&parameters, chunk, big_endian)?),
+        CodecKind::ScaledValues => bound(ScaledValues::new(&parameters, chunk)?),
+        CodecKind::Reshape => {
+            chunk.shape = reshaped(&parameters, &chunk.shape)?;
+            Ok(None)
+        }
+        CodecKind::Conditional => bound(Conditional::new(registry, &parameters, chunk)?),
+        CodecKind::N5 => bound(N5Block::new(registry, &parameters, chunk)?),
+        CodecKind::Pcodec => bound(Pcodec::new(&parameters, chunk)?),
+        CodecKind::Jenkins => bound(jenkins(&parameters)?),
         CodecKind::Identity => Ok(None),
         _ => Err(CodecError::unsupported(label, "it is not implemented")),
     }
@@ -134,6 +153,23 @@ fn checksum(
         Some((value, _)) => return Err(parameters.bad("location", value)),
     };
     Ok(Checksum { algorithm, at_start })
+}
+
+fn jenkins(parameters: &CodecParameters) -> Result<Checksum, CodecError> {
+    let initial = parameters.integer("initval")?.unwrap_or(0);
+    let initial = u32::try_from(initial).map_err(|_| parameters.bad("initval", &Value::from(initial)))?;
+    let prefix: Arc<[u8]> = match parameters.get("prefix") {
+        None => Arc::default(),
+        Some(value) => {
+            let byte = |value: &Value| value.as_u64().and_then(|byte| u8::try_from(byte).ok());
+            let bytes = match value {
+                Value::String(text) => Some(text.as_bytes().into()),
+                value => value.as_array().and_then(|list| list.iter().map(byte).collect()),
+            };
+            bytes.ok_or_else(|| parameters.bad("prefix", value))?
+        }
+    };
+    Ok(Checksum { algorithm: ChecksumAlgorithm::Lookup3 { initial, prefix }, at_start: false })
 }
 
 fn blosc(parameters: &CodecParameters, chunk: &ChunkInfo) -> Result<Blosc, CodecError> {

@@ -35,7 +35,7 @@ impl CodecRegistry {
         let bound = self.plugins.as_ref()?.bind(spec, chunk)?;
         Some(bound.and_then(|bound| match bound {
             BoundFilter::Codec(codec) => Ok(Some(codec)),
-            BoundFilter::BuiltIn(spec) => build(&spec, chunk, big_endian),
+            BoundFilter::BuiltIn(spec) => build(self, &spec, chunk, big_endian),
         }))
     }
 

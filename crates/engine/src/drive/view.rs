@@ -8,7 +8,7 @@ pub(crate) use stalling::{DriveExtras, StallingView};
 use crate::resources::SharedResources;
 use bytes::Bytes;
 use ncirrus_codec::{ChunkInfo, DecodedElement};
-use ncirrus_layout::{Error, Limits, ObjectId, Result};
+use ncirrus_layout::{ANY_LEN, Error, Limits, ObjectId, Result};
 use ncirrus_model::CodecSpec;
 use std::ops::Range;
 
@@ -23,14 +23,13 @@ pub(crate) struct EncodedPart {
     pub(crate) codecs: Vec<CodecSpec>,
     /// Which codecs were skipped.
     pub(crate) mask: u32,
-    /// Length of the decoded bytes.
+    /// Length of the decoded bytes, or [`ANY_LEN`].
     pub(crate) len: u64,
 }
 
 impl EncodedPart {
     /// The decoded bytes.
     fn decode(&self, shared: &SharedResources, encoded: &[u8]) -> Result<Bytes> {
-        let len = shared.limits.metadata_len(self.len, "an encoded metadata structure")?;
         if (encoded.len() as u64) < self.range.end.saturating_sub(self.range.start) {
             return Err(Error::malformed(format!(
                 "{} bytes where {} were expected",
@@ -38,8 +37,19 @@ impl EncodedPart {
                 self.range.end - self.range.start
             )));
         }
-        let chunk = ChunkInfo { shape: vec![self.len], element: DecodedElement::sized(Some(1)) };
+        let shape = vec![if self.len == ANY_LEN { encoded.len() as u64 } else { self.len }];
+        let chunk = ChunkInfo { shape, element: DecodedElement::sized(Some(1)) };
         let chain = shared.registry.bind(&self.codecs, &chunk).map_err(crate::decode::codec_error)?;
+        if self.len == ANY_LEN {
+            let max = shared.document_bytes().min(shared.limits.chunk_bytes);
+            let limit = usize::try_from(max).unwrap_or(usize::MAX);
+            let decoded = shared
+                .workers
+                .with(|worker| chain.decode(encoded, self.mask, limit, &mut worker.scratch))
+                .map_err(crate::decode::codec_error)?;
+            return Ok(decoded.into());
+        }
+        let len = shared.limits.metadata_len(self.len, "an encoded metadata structure")?;
         let mut decoded = vec![0; len];
         shared
             .workers

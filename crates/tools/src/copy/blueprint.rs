@@ -1,6 +1,7 @@
 //! The definitions of a copy, and which values are copied where.
 use super::choice::CopyChoice;
 use super::chunking::{fit_shards, shards_by_rules, storage_by_rules};
+use super::irregular::IrregularChunks;
 use super::{CopyOptions, FilterRule, Filters, QuantizeRule};
 use ncirrus::{AxisSelection, CreateOptions, Dataset, Kind, LeftOut, Result, Selection};
 use ncirrus_engine::ValueTreatment;
@@ -43,9 +44,12 @@ impl CopyBlueprint {
         // The copy starts as the source itself, so that ids, order and everything not mentioned here stay.
         let mut draft = Self { model: Model::clone(&whole), pairs: Vec::new(), left_out: Vec::new() };
         draft.cut_dimensions(&choice, options)?;
+        let irregular = IrregularChunks::find(source, options, &choice, create)?;
         for var in whole.variables() {
             if choice.variables.contains(&var) {
                 draft.take_variable(&whole, var, &choice, options, create)?;
+                irregular.apply(&whole, &mut draft.model, var)?;
+                super::widened_types::keep_or_forget(source, &mut draft.model, var, create);
             } else {
                 draft.model.remove_variable(var)?;
             }

@@ -21,12 +21,29 @@ pub enum ChunkRule {
         /// Contiguous or compact.
         storage: Storage,
     },
+    /// Chunks of different lengths along a dimension (simple name), for all variables that have it; in Zarr v3 only.
+    Irregular {
+        /// Simple name.
+        dimension: String,
+        /// Elements of each chunk.
+        lengths: ChunkLengths,
+    },
     /// No variable is chunked.
     Unchunk,
 }
 
+/// Lengths of chunks that differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChunkLengths {
+    /// Those, in order; together they are as long as the dimension.
+    Listed(Vec<u64>),
+    /// A chunk for each month of the coordinate variable.
+    Monthly,
+}
+
 impl ChunkRule {
-    /// Parses `dim1/n1,dim2/n2`, `/` or `//`, `var:n1,n2`, `var:`, `var:contiguous` or `var:compact`.
+    /// Parses `dim1/n1,dim2/n2`, `dim/[n1,n2,...]`, `dim/monthly`, `/` or `//`, `var:n1,n2`, `var:`, `var:contiguous` or
+    /// `var:compact`.
     ///
     /// # Errors
     /// `Invalid` with the part that cannot be parsed.
@@ -53,6 +70,9 @@ impl ChunkRule {
                 }
             };
         }
+        if let Some((dimension, lengths)) = irregular(text).map_err(|reason| bad(&reason))? {
+            return Ok(Self::Irregular { dimension, lengths });
+        }
         // Names of dimensions may be paths.
         let dimension = |part: &str| match part.rsplit_once('/') {
             Some((name, "")) => Ok((name.trim().to_owned(), None)),
@@ -61,6 +81,23 @@ impl ChunkRule {
         };
         Ok(Self::Dimensions(text.split(',').map(dimension).collect::<Result<_>>()?))
     }
+}
+
+/// A dimension and the lengths of its chunks, in brackets or by a word; `None` if the text is another rule.
+fn irregular(text: &str) -> std::result::Result<Option<(String, ChunkLengths)>, String> {
+    let Some((dimension, lengths)) = text.split_once('/') else { return Ok(None) };
+    let dimension = dimension.trim().to_owned();
+    if lengths.trim() == "monthly" {
+        return Ok(Some((dimension, ChunkLengths::Monthly)));
+    }
+    let Some(list) = lengths.trim().strip_prefix('[') else { return Ok(None) };
+    let list = list.strip_suffix(']').ok_or("a list in brackets is a rule of its own")?;
+    let length = |part: &str| match part.trim().parse::<u64>() {
+        Ok(0) | Err(_) => Err(format!("{part:?} is not a chunk length")),
+        Ok(length) => Ok(length),
+    };
+    let lengths = list.split(',').map(length).collect::<std::result::Result<_, _>>()?;
+    Ok(Some((dimension, ChunkLengths::Listed(lengths))))
 }
 
 /// The storage that the rules set for a variable; `None` if no rule applies.
@@ -91,7 +128,7 @@ pub(crate) fn storage_by_rules(rules: &[ChunkRule], model: &Model, var: VarId) -
             ChunkRule::Dimensions(lengths) => {
                 apply_dimensions(lengths, model, var, &shape, &mut by_dimension);
             }
-            ChunkRule::Stored { .. } | ChunkRule::Shape { .. } => {}
+            ChunkRule::Stored { .. } | ChunkRule::Shape { .. } | ChunkRule::Irregular { .. } => {}
         }
     }
     Ok(chosen.or(by_dimension.map(Storage::Chunked)))
@@ -283,7 +320,10 @@ mod tests {
         ] {
             assert_eq!(ChunkRule::parse(text).unwrap(), rule, "{text}");
         }
-        for text in ["", "v", "v:0", "t/x", "t/0"] {
+        let listed = |lengths| ChunkRule::Irregular { dimension: "t".to_owned(), lengths };
+        assert_eq!(ChunkRule::parse("t/[31,28]").unwrap(), listed(ChunkLengths::Listed(vec![31, 28])));
+        assert_eq!(ChunkRule::parse("t/monthly").unwrap(), listed(ChunkLengths::Monthly));
+        for text in ["", "v", "v:0", "t/x", "t/0", "t/[3,0]", "t/[3", "t/[]", "t/[3],x/4"] {
             assert!(ChunkRule::parse(text).is_err(), "{text}");
         }
     }

@@ -36,14 +36,14 @@ pub(super) fn misread(model: &Model, create: &CreateOptions) -> Option<String> {
 }
 
 /// Paths of the variables concerned.
-fn paths(model: &Model, is_meant: impl Fn(&Variable) -> bool) -> Vec<String> {
+pub(super) fn paths(model: &Model, is_meant: impl Fn(&Variable) -> bool) -> Vec<String> {
     let mut variables = model.variables();
     variables.retain(|var| model.variable(*var).is_some_and(&is_meant));
     variables.into_iter().map(|var| model.variable_path(var)).collect()
 }
 
 /// The first of them, and how many more there are.
-fn named(names: Vec<String>) -> Option<String> {
+pub(super) fn named(names: Vec<String>) -> Option<String> {
     let more = names.len().checked_sub(1)?;
     let first = names.into_iter().next()?;
     Some(if more > 0 { format!("{first} and {more} more") } else { first })

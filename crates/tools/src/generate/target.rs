@@ -1,7 +1,7 @@
 //! What kind of dataset a text becomes, and how its variables are stored.
 use super::GenerateOptions;
 use crate::FilterRule;
-use crate::copy::storage_by_rules;
+use crate::copy::{check_regular, storage_by_rules};
 use ncirrus::{CreateOptions, Format, Kind, Result};
 use ncirrus_cdl::parse::{CdlText, Definitions, FilterWords, ParseFailure};
 use ncirrus_model::Model;
@@ -66,6 +66,7 @@ pub(super) fn put_filters(
 /// When a rule for chunks does not fit its variable.
 pub(super) fn apply_rules(model: &mut Model, options: &GenerateOptions<'_>) -> Result<()> {
     for id in model.variables() {
+        check_regular(&options.chunks)?;
         let storage = storage_by_rules(&options.chunks, model, id)?;
         let filters = FilterRule::choose(&options.filter_rules, model, id).map(<[_]>::to_vec);
         if let Some(variable) = model.variable_mut(id) {

@@ -32,6 +32,11 @@ impl ChunkSpecs {
                     all.unchunks = true;
                     all.dimensions.clear();
                 }
+                ChunkRule::Irregular { dimension, .. } => {
+                    return Err(Error::invalid(format!(
+                        "chunks of different lengths along {dimension:?} are only written in Zarr v3, by ncirrus copy"
+                    )));
+                }
                 ChunkRule::Dimensions(lengths) => {
                     all.unchunks = false;
                     all.dimensions = dimensions(&lengths, model)?;

@@ -166,12 +166,24 @@ fn object(filters: &[JsonValue], rules: TextRules) -> Result<(usize, DataType)> 
 /// Byte strings of any length.
 pub(super) fn vlen_bytes() -> DataType {
     let shown = ReaderType::Vlen(Box::new(ReaderType::Atomic(Atomic::UByte)));
-    DataType { stored: StoredType::Sequence(SequenceItem::Bytes), shown, time: None, extended: None }
+    DataType {
+        stored: StoredType::Sequence(SequenceItem::Bytes),
+        shown,
+        time: None,
+        extended: None,
+        small: None,
+    }
 }
 
 fn vlen_of(base: DataType) -> DataType {
     let stored = StoredType::Sequence(SequenceItem::Array(Box::new(base.stored)));
-    DataType { stored, shown: ReaderType::Vlen(Box::new(base.shown)), time: None, extended: None }
+    DataType {
+        stored,
+        shown: ReaderType::Vlen(Box::new(base.shown)),
+        time: None,
+        extended: None,
+        small: None,
+    }
 }
 
 fn shown_source(json: &JsonValue) -> String {

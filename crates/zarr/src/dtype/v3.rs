@@ -2,7 +2,7 @@
 use super::{DataType, integer_type, stored_number, v2};
 use crate::json::JsonValue;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};
-use ncirrus_model::Atomic;
+use ncirrus_model::{Atomic, SmallFloat};
 
 /// Parses a `data_type`; the byte order is that of the `bytes` codec.
 ///
@@ -59,9 +59,15 @@ fn core(name: &str, order: ByteOrder) -> Option<DataType> {
         "float64" => number(Atomic::Double),
         "complex64" | "complex_float32" => Some(DataType::complex(Atomic::Float, order)),
         "complex128" | "complex_float64" => Some(DataType::complex(Atomic::Double, order)),
+        "int2" | "int4" => number(Atomic::Byte).map(|wide| wide.widened(name)),
+        "uint2" | "uint4" => number(Atomic::UByte).map(|wide| wide.widened(name)),
         "string" => Some(DataType::atomic(Atomic::String, StoredType::Sequence(SequenceItem::Text))),
         "bytes" | "variable_length_bytes" => Some(v2::vlen_bytes()),
+        _ if SmallFloat::find(name).is_some() => number(Atomic::Float).map(|wide| wide.widened(name)),
         _ => {
+            if let Some(part) = name.strip_prefix("complex_").filter(|part| is_small_float(part)) {
+                return Some(DataType::complex(Atomic::Float, order).widened(part));
+            }
             let sized = |prefix| name.strip_prefix(prefix)?.parse::<u64>().ok().filter(|bits| bits % 8 == 0);
             if let Some(bits) = sized("int") {
                 return number(integer_type(bits / 8, true)?);
@@ -72,6 +78,11 @@ fn core(name: &str, order: ByteOrder) -> Option<DataType> {
             sized("r").filter(|bits| *bits > 0).map(|bits| DataType::opaque(bits / 8))
         }
     }
+}
+
+/// Whether the parts of complex numbers have that type, of which netCDF has no floats.
+fn is_small_float(name: &str) -> bool {
+    matches!(name, "float16" | "bfloat16") || SmallFloat::find(name).is_some()
 }
 
 /// A field: `[name, data_type]`, or an object of these two.
@@ -85,7 +96,11 @@ fn field(entry: &JsonValue, order: ByteOrder, depth: u32) -> Result<(String, Dat
         let source = String::from_utf8_lossy(entry.source());
         return Err(Error::malformed(format!("{source:?} is not a field of a data type")));
     };
-    Ok((name, element(data_type, order, depth)?, Vec::new()))
+    let element = element(data_type, order, depth)?;
+    if let Some(small) = &element.small {
+        return Err(Error::unsupported(format!("data type {small:?} of the field {name:?} of a structure")));
+    }
+    Ok((name, element, Vec::new()))
 }
 
 fn time(name: &str, configuration: &JsonValue, order: ByteOrder) -> DataType {

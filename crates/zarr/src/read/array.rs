@@ -4,7 +4,10 @@ use crate::dtype::DataType;
 use crate::json::JsonValue;
 use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, Result};
 use ncirrus_model::CodecSpec;
+use std::sync::Arc;
 
+mod codecs;
+mod sharding;
 mod v2;
 mod v3;
 
@@ -34,10 +37,12 @@ pub(super) struct ArrayMetadata {
 }
 
 /// How several chunks share an object (Zarr v3, `sharding_indexed`).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ShardingLayout {
-    /// Chunks per shard along each axis of the array.
+    /// Chunks per shard along each axis of the array; of no meaning if there are `ends`.
     pub(crate) per_shard: Vec<u64>,
+    /// For shards of different sizes: where they end along each axis, in chunks.
+    pub(crate) ends: Option<Vec<Arc<[u64]>>>,
     /// Stored axis `i` is axis `axes[i]` of the array.
     pub(crate) axes: Vec<usize>,
     /// Whether the index is at the end of the object.
@@ -46,6 +51,22 @@ pub(crate) struct ShardingLayout {
     pub(crate) index_order: ByteOrder,
     /// Whether a checksum follows the index.
     pub(crate) has_checksum: bool,
+    /// Codecs around the shards, which are then decoded whole.
+    pub(crate) outer: Vec<CodecSpec>,
+    /// How the chunks of these shards are shards in turn.
+    pub(crate) inner: Option<Box<ShardingLayout>>,
+}
+
+impl ShardingLayout {
+    /// The level whose chunks are not shards.
+    pub(super) fn last(&self) -> &Self {
+        self.inner.as_deref().map_or(self, Self::last)
+    }
+
+    /// Whether shards in this form are written: all of the same number of chunks, in one level, without codecs around them.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.ends.is_none() && self.outer.is_empty() && self.inner.is_none()
+    }
 }
 
 /// The array's shape.
@@ -108,7 +129,7 @@ fn regular(lens: Option<&[JsonValue]>, shape: &[u64], what: &str) -> Result<Vec<
 }
 
 /// The chain's codec that reverses or permutes axes; `None` if it changes nothing.
-fn transpose(axes: &[usize]) -> Option<CodecSpec> {
+pub(super) fn transpose(axes: &[usize]) -> Option<CodecSpec> {
     if axes.iter().copied().eq(0..axes.len()) {
         return None;
     }
@@ -118,7 +139,7 @@ fn transpose(axes: &[usize]) -> Option<CodecSpec> {
 }
 
 /// The source of a member, abbreviated, for messages.
-fn shown(json: &JsonValue, key: &str) -> String {
+pub(super) fn shown(json: &JsonValue, key: &str) -> String {
     let source = json.member(key).map_or(&b"(absent)"[..], JsonValue::source);
     String::from_utf8_lossy(source).chars().take(60).collect()
 }

@@ -223,7 +223,11 @@ pub(super) fn retype(
 }
 
 fn has_text(fields: &[StoredField]) -> bool {
-    fields.iter().any(|field| matches!(field.stored, StoredType::Text { .. }))
+    fields.iter().any(|field| match &field.stored {
+        StoredType::Text { .. } => true,
+        StoredType::Compound { fields, .. } => has_text(fields),
+        _ => false,
+    })
 }
 
 /// Whether fields are stored as a compound's members, of which some are strings of fixed length.
@@ -231,6 +235,13 @@ fn fits(model: &Model, members: &[Field], fields: &[StoredField]) -> bool {
     let one = |(member, field): (&Field, &StoredField)| {
         let is_type = match &field.stored {
             StoredType::Text { .. } => member.ty == TypeRef::Atomic(Atomic::String),
+            StoredType::Compound { fields, .. } if has_text(fields) => match member.ty {
+                TypeRef::User(id) => match model.user_type(id).map(|ty| &ty.kind) {
+                    Some(UserKind::Compound(members)) => fits(model, members, fields),
+                    _ => false,
+                },
+                TypeRef::Atomic(_) => false,
+            },
             stored => {
                 packed(model, member.ty, ByteOrder::Little).is_some_and(|usual| same_kind(&usual, stored))
             }

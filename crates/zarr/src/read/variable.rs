@@ -16,8 +16,8 @@ use ncirrus_layout::{
     ByteOrder, ChunkGrid, ChunkIndex, EdgeChunks, Error, Layout, Result, Source, StoredType, base64,
 };
 use ncirrus_model::{
-    Atomic, Attribute, CodecSpec, DimId, Endianness, Fault, Fill, GroupId, Storage, TypeRef, Values,
-    Variable, default_fill,
+    Atomic, Attribute, CodecSpec, DimId, Endianness, ExtendedType, Fault, Fill, GroupId, Storage, TypeRef,
+    Values, Variable, default_fill,
 };
 use std::sync::Arc;
 
@@ -81,10 +81,13 @@ impl DatasetAssembly<'_> {
             None => self.aliased(node, &stored)?,
             known => known,
         };
-        if named
-            .as_ref()
-            .is_some_and(|(ty, _)| matches!(ty, TypeRef::User(_) | TypeRef::Atomic(Atomic::Char)))
-        {
+        let is_structure = matches!(metadata.data_type.extended, Some(ExtendedType::Fields(_)));
+        if named.as_ref().is_some_and(|(ty, stored)| match ty {
+            TypeRef::User(_) => !(is_structure && matches!(stored, StoredType::Compound { .. })),
+            // The dataset itself says what text of only NULs is.
+            TypeRef::Atomic(Atomic::String) => matches!(stored, StoredType::Text { .. }),
+            ty => *ty == TypeRef::Atomic(Atomic::Char),
+        }) {
             metadata.data_type.extended = None;
         }
         let (ty, stored) = match named {
@@ -143,6 +146,7 @@ impl DatasetAssembly<'_> {
         variable.storage = Storage::Chunked(chunk_shape(&known.metadata.grid, &shape, variable.rank()));
         let per_shard = known.metadata.shards.as_ref().filter(|_| variable.rank() > 0);
         variable.shards = per_shard.and_then(|form| form.of_chunks(&known.metadata.grid));
+        variable.chunk_lengths = chunk_lengths(&known.metadata.grid, &shape, variable.rank());
         self.separators.insert(known.metadata.keys.separator.as_str());
         let source = self.source(node, known, shape, variable.rank(), fill.cells);
         (variable, Ok(source))
@@ -302,6 +306,18 @@ fn chunk_shape(grid: &ChunkGrid, shape: &[u64], rank: usize) -> Vec<u64> {
         ChunkGrid::Regular(lens) => lens.clone(),
         ChunkGrid::Rectilinear(_) => grid.cell_shape(&vec![0; shape.len()]).unwrap_or_default(),
     }
+}
+
+/// The lengths of the chunks of a rectilinear grid, up to the end of the array; `None` for other grids.
+fn chunk_lengths(grid: &ChunkGrid, shape: &[u64], rank: usize) -> Option<Vec<Vec<u64>>> {
+    if rank == 0 || !matches!(grid, ChunkGrid::Rectilinear(_)) {
+        return None;
+    }
+    let along = |(axis, len): (usize, &u64)| {
+        let cells = 0..grid.cells_along(axis, *len).max(1);
+        cells.map(|cell| grid.span(axis, cell).map(|span| span.end - span.start)).collect()
+    };
+    shape.iter().enumerate().map(along).collect()
 }
 
 /// The byte order of stored numbers declared in the metadata.

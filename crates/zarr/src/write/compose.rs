@@ -7,7 +7,9 @@ use super::{ZarrWriter, names};
 use crate::special::EXTENSION;
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result, StoredType};
-use ncirrus_model::{AttributeState, DimId, GroupId, Model, NodeId, TypeId, TypeRef, Values, VarId};
+use ncirrus_model::{
+    Attribute, AttributeState, DimId, GroupId, Model, NodeId, TypeId, TypeRef, Values, VarId,
+};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -126,6 +128,9 @@ impl DocumentComposer<'_> {
         match self.model.attributes(node) {
             Some(AttributeState::Known(list)) => {
                 for (index, attribute) in list.iter().enumerate() {
+                    if self.is_implied(node, attribute) {
+                        continue;
+                    }
                     match &kept {
                         Some(kept) if kept.can_keep(attribute) => {
                             kept.copy(&attribute.name, index, &mut written);
@@ -146,6 +151,15 @@ impl DocumentComposer<'_> {
             },
         }
         Ok(written)
+    }
+
+    /// Whether the data type of a new array says already what an attribute says.
+    fn is_implied(&self, node: NodeId, attribute: &Attribute) -> bool {
+        let NodeId::Variable(var) = node else { return false };
+        let is_new = self.plans.get(&var).is_some_and(|plan| matches!(plan.array, ArrayForm::New(_)));
+        let extended = self.model.variable(var).and_then(super::extended::kept);
+        let is_kept = is_new && super::extended::has_types(self.dialect());
+        is_kept && extended.is_some_and(|extended| super::extended::is_implied(extended, attribute))
     }
 
     /// The fill value in the metadata of an array of plain Zarr v2.

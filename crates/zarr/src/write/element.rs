@@ -1,5 +1,5 @@
 //! Single values: as readable JSON, as packed bytes, and as zero (`docs/formats/zarr-writing.md`).
-use ncirrus_layout::{ByteOrder, base64};
+use ncirrus_layout::{ByteOrder, StoredType, TextEncoding, base64};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
 use serde_json::{Map, Number, Value, json};
 
@@ -41,6 +41,79 @@ pub(crate) fn number(values: &Values, index: usize) -> Option<Value> {
         Values::Double(v) => double(*v.get(index)?),
         _ => return None,
     })
+}
+
+/// A number as the fill value of an array whose elements have `byte_len` bytes. In Zarr v3 a NaN other than the usual one
+/// is written by its bits.
+pub(crate) fn fill_number(values: &Values, byte_len: u64, is_v3: bool) -> Option<Value> {
+    let bits = match values {
+        Values::Float(v) if is_v3 => v.first().filter(|value| value.is_nan()).map(|value| {
+            let bits = value.to_bits();
+            if byte_len == 2 {
+                // The upper bits of the fraction, and the largest exponent.
+                let half = (bits >> 16 & 0x8000) | 0x7c00 | (bits >> 13 & 0x3ff);
+                (u64::from(half), 0x7e00, 4)
+            } else {
+                (u64::from(bits), 0x7fc0_0000, 8)
+            }
+        }),
+        Values::Double(v) if is_v3 => {
+            let nan = v.first().filter(|value| value.is_nan());
+            nan.map(|value| (value.to_bits(), 0x7ff8_0000_0000_0000, 16))
+        }
+        _ => None,
+    };
+    match bits {
+        Some((bits, usual, digits)) if bits != usual => Some(json!(format!("0x{bits:0digits$x}"))),
+        _ => number(values, 0),
+    }
+}
+
+/// Whether a structure has text in some field.
+pub(crate) fn has_text(stored: &StoredType) -> bool {
+    match stored {
+        StoredType::Text { .. } => true,
+        StoredType::Compound { fields, .. } => fields.iter().any(|field| has_text(&field.stored)),
+        _ => false,
+    }
+}
+
+/// The stored bytes of the first of some values; `None` for what has no fixed size or does not fit.
+pub(crate) fn stored_bytes(values: &Values, stored: &StoredType) -> Option<Vec<u8>> {
+    let len = usize::try_from(stored.byte_len()?).ok()?;
+    let mut bytes = Vec::with_capacity(len);
+    match (values, stored) {
+        (Values::Compound { fields: columns, .. }, StoredType::Compound { fields, .. }) => {
+            for (column, field) in columns.iter().zip(fields.iter()) {
+                bytes.resize(usize::try_from(field.offset).ok()?, 0);
+                if field.count != 1 {
+                    return None;
+                }
+                bytes.extend(stored_bytes(column, &field.stored)?);
+            }
+        }
+        (Values::String(strings), StoredType::Text { encoding, .. }) => {
+            let text = strings.get(0).unwrap_or_default();
+            match encoding {
+                TextEncoding::Utf32(order) => {
+                    for character in std::str::from_utf8(text).ok()?.chars().map(u32::from) {
+                        bytes.extend(match order {
+                            ByteOrder::Little => character.to_le_bytes(),
+                            ByteOrder::Big => character.to_be_bytes(),
+                        });
+                    }
+                }
+                _ => bytes.extend_from_slice(text),
+            }
+        }
+        (Values::Opaque { bytes: all, size }, _) => bytes.extend_from_slice(all.get(..*size)?),
+        (numbers, _) => pack_number(numbers, 0, &mut bytes)?,
+    }
+    if bytes.len() > len {
+        return None;
+    }
+    bytes.resize(len, 0);
+    Some(bytes)
 }
 
 /// As [`number`], with all digits of the double that a float is.

@@ -316,6 +316,9 @@ impl DefinedState {
         }
         match self.states.get(&var) {
             Some(state) if state.extent.is_some() || state.has_data => {
+                if let Some(plan) = self.plans.get(&var) {
+                    plan::check_reach(&plan.encoding.grid, &model.shape(var))?;
+                }
                 check_unchanged(&state.described, variable)
             }
             Some(state) if state.described == *variable => Ok(()),

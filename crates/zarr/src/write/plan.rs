@@ -1,11 +1,11 @@
 //! How one variable is stored: decided when it is defined, and kept from then on.
 use super::stored::{ElementForm, FixedString, FormOf};
-use super::{ZarrWriter, chunking, element, shard_shape};
+use super::{ZarrWriter, chunking, element, extended, shard_shape};
 use crate::chunk_key::{ChunkKeys, KeySeparator};
 use crate::read::array::ShardingLayout;
 use crate::{Dialect, special};
 use ncirrus_layout::{
-    ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, Sharding, StoredType, base64,
+    ByteOrder, ChunkGrid, EdgeChunks, Encoding, Error, Result, Sharding, StoredType, TextEncoding, base64,
 };
 use ncirrus_model::{
     Atomic, CodecSpec, Endianness, Fill, Model, TypeRef, UserKind, Values, VarId, Variable, default_fill,
@@ -79,8 +79,10 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
         Endianness::Big if !is_early => ByteOrder::Big,
         Endianness::Big | Endianness::Native | Endianness::Little => ByteOrder::Little,
     };
+    let order = order_of_codec(&variable.filters).unwrap_or(order);
     let fixed = fixed_string(writer, model, var, variable)?;
-    let form = FormOf { model, dialect: writer.dialect, order, fixed }.of(variable.ty)?;
+    let extended = extended::kept(variable);
+    let form = FormOf { model, dialect: writer.dialect, order, fixed }.of(variable.ty, extended)?;
     // The size of a string is that of the reference: a pointer (docs/spec/nczarr.md 4.5).
     let mut chunks =
         chunking::chunk_shape(model, var, form.stored.byte_len().unwrap_or(8), writer.chunk_bytes)?;
@@ -98,14 +100,16 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
     // The reference refuses a dataset in which a scalar has filters.
     let filters = if model.shape(var).is_empty() { &[] } else { variable.filters.as_slice() };
     let own = own_fill(model, variable)?;
+    let is_bool = matches!(form.data_type.as_str(), Some("bool" | "|b1"));
+    let own = if is_bool { Some(boolean(own.as_ref())) } else { own };
     let (fill, copied_fill) = fill_value(writer.dialect, model, variable, &form, own.as_ref());
     let (codecs, compressor) = codecs(writer.dialect, &form, order, filters)?;
     let default = default_element(model, variable.ty);
     let encoding = Encoding {
-        grid: ChunkGrid::regular(chunks.clone())?,
+        grid: grid(writer.dialect, model, var, &chunks)?,
         edge: EdgeChunks::Full,
         stored: form.stored.clone(),
-        codecs: engine_codecs(&form, filters).into(),
+        codecs: engine_codecs(&form, filters, order).into(),
         fill: own.or(default).ok_or_else(|| Error::invalid("the variable's type is not defined"))?,
     };
     let keys = chunk_keys(writer);
@@ -113,6 +117,43 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
     let array = NewArray { form, fill, copied_fill, chunks, shards, codecs, compressor };
     let array = ArrayForm::New(Box::new(array));
     Ok(VariablePlan { key, encoding: Arc::new(encoding), keys, shards: sharding, array })
+}
+
+/// The grid of the chunks: of different lengths only in Zarr v3, for variables that have such lengths for all their elements.
+fn grid(dialect: Dialect, model: &Model, var: VarId, chunks: &[u64]) -> Result<ChunkGrid> {
+    let variable = model.variable(var);
+    let lengths = variable.and_then(Variable::irregular_chunks);
+    if lengths.is_some() && variable.is_some_and(|variable| variable.shards.is_some()) {
+        return Err(Error::unsupported("shards of chunks of different lengths"));
+    }
+    let shape = model.shape(var);
+    let covers = |lengths: &[Vec<u64>]| {
+        let end = |lengths: &[u64]| lengths.iter().try_fold(0u64, |end, len| end.checked_add(*len));
+        lengths.len() == shape.len()
+            && lengths.iter().zip(&shape).all(|(lengths, len)| end(lengths).is_some_and(|end| end >= *len))
+    };
+    match lengths.filter(|lengths| dialect.zarr_format() == 3 && covers(lengths)) {
+        Some(lengths) => ChunkGrid::rectilinear(lengths),
+        None => ChunkGrid::regular(chunks.to_vec()),
+    }
+}
+
+/// Checks that the chunks of an array reach to the end of a new shape.
+///
+/// # Errors
+/// `Unsupported` if they do not: chunks of different lengths are not continued.
+pub(crate) fn check_reach(grid: &ChunkGrid, shape: &[u64]) -> Result<()> {
+    let ChunkGrid::Rectilinear(ends) = grid else { return Ok(()) };
+    let end = |ends: &[u64]| ends.last().copied().unwrap_or(0);
+    match ends.iter().zip(shape).position(|(ends, len)| end(ends) < *len) {
+        Some(axis) => {
+            let end = ends.get(axis).map_or(0, |ends| end(ends));
+            Err(Error::unsupported(format!(
+                "growing a rectilinear chunk grid: its chunks along axis {axis} end at {end}"
+            )))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Dialects of netCDF-C 4.8.1 to 4.9.2.
@@ -209,14 +250,22 @@ fn fill_value(
     let values = own.cloned().or_else(|| default_element(model, variable.ty));
     let Some(values) = values else { return twice(Value::Null) };
     match &form.stored {
+        StoredType::Integer { size: 1, .. } if matches!(form.data_type.as_str(), Some("bool" | "|b1")) => {
+            twice(json!(values.integer(0) == Some(1)))
+        }
         StoredType::Char => char_fill(dialect, &values),
+        StoredType::Text { encoding: TextEncoding::Utf32(_), .. } => twice(framed_fill(Some(&values))),
+        StoredType::Compound { .. } if is_v3 && element::has_text(&form.stored) => {
+            let packed = element::stored_bytes(&values, &form.stored);
+            twice(packed.map_or(Value::Null, |bytes| json!(base64::encode(&bytes))))
+        }
         StoredType::Text { .. } => text_fill(dialect, &values),
         // xarray cannot decode a v2 dataset in which such an array has a fill value; the attribute has it.
         StoredType::Opaque { .. } | StoredType::Compound { .. } if !is_v3 => twice(Value::Null),
         StoredType::Compound { .. } if is_complex(model, variable.ty) => {
             let parts = match &values {
                 Values::Compound { fields, .. } => {
-                    fields.iter().map(|part| element::number(part, 0)).collect()
+                    fields.iter().map(|part| element::fill_number(part, 8, is_v3)).collect()
                 }
                 _ => None,
             };
@@ -227,8 +276,17 @@ fn fill_value(
             let packed = element::pack(model, variable.ty, &values, 0, &mut bytes);
             twice(packed.map_or(Value::Null, |()| json!(base64::encode(&bytes))))
         }
-        _ => twice(element::number(&values, 0).unwrap_or(Value::Null)),
+        stored => {
+            let len = stored.byte_len().unwrap_or(8);
+            twice(element::fill_number(&values, len, is_v3).unwrap_or(Value::Null))
+        }
     }
+}
+
+/// A fill value that is true or false: netCDF's default is neither.
+fn boolean(own: Option<&Values>) -> Values {
+    let is_true = own.and_then(|own| own.integer(0)) == Some(1);
+    Values::UByte(vec![u8::from(is_true)])
 }
 
 /// Whether elements are complex numbers.
@@ -275,12 +333,20 @@ fn text_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
 }
 
 /// The chain that the engine runs: the filters; framing is part of the stored type.
-fn engine_codecs(form: &ElementForm, filters: &[CodecSpec]) -> Vec<CodecSpec> {
+fn engine_codecs(form: &ElementForm, filters: &[CodecSpec], order: ByteOrder) -> Vec<CodecSpec> {
     let stays = |spec: &&CodecSpec| match spec {
         CodecSpec::V3 { name, .. } => !is_array_to_bytes(name),
         _ => !is_framing(form, spec),
     };
-    filters.iter().filter(stays).map(|spec| with_element_size(spec, form)).collect()
+    let mut codecs: Vec<CodecSpec> =
+        filters.iter().filter(stays).map(|spec| with_element_size(spec, form)).collect();
+    let casts = |spec: &CodecSpec| matches!(spec, CodecSpec::V3 { name, .. } if name == "cast_value");
+    if order == ByteOrder::Big && codecs.iter().any(casts) {
+        // The type that it names has the byte order of the stored bytes.
+        let configuration = Map::from_iter([("endian".to_owned(), json!("big"))]);
+        codecs.push(CodecSpec::V3 { name: "bytes".to_owned(), configuration });
+    }
+    codecs
 }
 
 /// Whether a codec of v2 says what the type of the values says already: a chain that was read begins with it.
@@ -296,6 +362,16 @@ fn with_element_size(spec: &CodecSpec, form: &ElementForm) -> CodecSpec {
             let mut map = map.clone();
             map.insert("elementsize".to_owned(), json!(len));
             CodecSpec::V2(map)
+        }
+        // What the codec does not say itself.
+        (CodecSpec::V3 { name, configuration }, Some(len)) if name == "packbits" => {
+            let mut configuration = configuration.clone();
+            let is_complex = matches!(form.stored, StoredType::Compound { .. });
+            let bytes = if is_complex { len / 2 } else { len };
+            let bits = if form.data_type == json!("bool") { 1 } else { 8 * bytes };
+            configuration.insert("component_bytes".to_owned(), json!(bytes));
+            configuration.insert("component_bits".to_owned(), json!(bits));
+            CodecSpec::V3 { name: name.clone(), configuration }
         }
         _ => spec.clone(),
     }
@@ -345,7 +421,13 @@ fn v3_codecs(form: &ElementForm, order: ByteOrder, filters: &[CodecSpec]) -> Res
         after.first().and_then(|codec| codec.get("name")?.as_str()).is_some_and(compresses_elements);
     let layout = match (form.framing, &form.stored) {
         (Some(framing), _) => json!({"name": framing}),
-        (None, StoredType::Integer { size: 2.., .. } | StoredType::Float { .. }) => endian(order),
+        (
+            None,
+            StoredType::Integer { size: 2.., .. }
+            | StoredType::Float { .. }
+            | StoredType::BFloat16 { .. }
+            | StoredType::Text { encoding: TextEncoding::Utf32(_), .. },
+        ) => endian(order),
         (None, StoredType::Compound { .. }) => endian(ByteOrder::Little),
         _ => json!({"name": "bytes"}),
     };
@@ -376,15 +458,38 @@ fn is_array_to_bytes(name: &str) -> bool {
 
 /// Whether a codec of Zarr v3 turns elements into bytes itself, without `bytes` in front.
 fn compresses_elements(name: &str) -> bool {
-    matches!(name, "zfp" | "numcodecs.zfpy")
+    matches!(
+        name,
+        "zfp" | "zfpy" | "numcodecs.zfpy" | "pcodec" | "numcodecs.pcodec" | "packbits" | "n5_default"
+    )
 }
 
 fn is_array_to_array(name: &str) -> bool {
-    let name = name.strip_prefix("numcodecs.").unwrap_or(name);
-    matches!(
-        name,
-        "transpose" | "bitround" | "delta" | "fixedscaleoffset" | "quantize" | "astype" | "packbits"
-    )
+    let plain = name.strip_prefix("numcodecs.").unwrap_or(name);
+    // The codec of that name without a prefix turns elements into bytes.
+    name == "numcodecs.packbits"
+        || matches!(
+            plain,
+            "transpose"
+                | "reshape"
+                | "scale_offset"
+                | "cast_value"
+                | "bitround"
+                | "delta"
+                | "fixedscaleoffset"
+                | "quantize"
+                | "astype"
+        )
+}
+
+/// The byte order of elements that a codec of Zarr v3 lays out without stating one.
+fn order_of_codec(filters: &[CodecSpec]) -> Option<ByteOrder> {
+    let name = |spec: &CodecSpec| match spec {
+        CodecSpec::V3 { name, .. } if compresses_elements(name) => Some(name.clone()),
+        _ => None,
+    };
+    let is_n5 = filters.iter().find_map(name)? == "n5_default";
+    Some(if is_n5 { ByteOrder::Big } else { ByteOrder::Little })
 }
 
 /// Codecs that belong in `filters` even if they come last.

@@ -1,7 +1,7 @@
 //! How each type is stored (docs/spec/nczarr.md 3.12, 6.2, `docs/formats/zarr-writing.md`).
 use crate::Dialect;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredField, StoredType, TextEncoding};
-use ncirrus_model::{Atomic, Field, Model, TypeRef, UserKind};
+use ncirrus_model::{Atomic, ExtendedType, Field, Model, TypeRef, UserKind};
 use serde_json::{Value, json};
 
 /// Strings of a fixed number of bytes, for a variable whose longest string is known.
@@ -52,7 +52,11 @@ impl FormOf<'_> {
     ///
     /// # Errors
     /// `Unsupported` if the type is not defined or too large.
-    pub(crate) fn of(&self, ty: TypeRef) -> Result<ElementForm> {
+    pub(crate) fn of(&self, ty: TypeRef, extended: Option<&ExtendedType>) -> Result<ElementForm> {
+        let kept = extended.filter(|_| super::extended::has_types(self.dialect));
+        if let Some(form) = kept.and_then(|extended| self.extended(ty, extended)) {
+            return Ok(form);
+        }
         match ty {
             TypeRef::Atomic(Atomic::Char) => Ok(self.char()),
             TypeRef::Atomic(Atomic::String) => Ok(self.string()),
@@ -61,11 +65,11 @@ impl FormOf<'_> {
         }
     }
 
-    fn is_v3(&self) -> bool {
+    pub(super) fn is_v3(&self) -> bool {
         self.dialect.zarr_format() == 3
     }
 
-    fn form(stored: StoredType, data_type: Value) -> ElementForm {
+    pub(super) fn form(stored: StoredType, data_type: Value) -> ElementForm {
         ElementForm {
             stored,
             data_type,
@@ -221,7 +225,7 @@ impl FormOf<'_> {
 }
 
 /// Text of that many bytes in Zarr v3, as zarr-python has it.
-fn fixed_bytes(byte_len: u64) -> Value {
+pub(super) fn fixed_bytes(byte_len: u64) -> Value {
     json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": byte_len}})
 }
 
@@ -235,7 +239,7 @@ pub(crate) fn char_dtype(dialect: Dialect) -> Option<&'static str> {
     }
 }
 
-fn stored_number(atomic: Atomic, order: ByteOrder) -> StoredType {
+pub(super) fn stored_number(atomic: Atomic, order: ByteOrder) -> StoredType {
     let signed = matches!(atomic, Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64);
     match atomic {
         Atomic::Float => StoredType::Float { size: 4, order },
@@ -266,7 +270,7 @@ pub(crate) fn kind_and_size(atomic: Atomic) -> &'static str {
     }
 }
 
-fn v2_name(atomic: Atomic, order: ByteOrder) -> String {
+pub(super) fn v2_name(atomic: Atomic, order: ByteOrder) -> String {
     let mark = match (atomic.byte_len(), order) {
         (Some(1) | None, _) => '|',
         (_, ByteOrder::Little) => '<',
@@ -275,7 +279,7 @@ fn v2_name(atomic: Atomic, order: ByteOrder) -> String {
     format!("{mark}{}", kind_and_size(atomic))
 }
 
-fn v3_name(atomic: Atomic) -> String {
+pub(super) fn v3_name(atomic: Atomic) -> String {
     match atomic {
         Atomic::Byte => "int8",
         Atomic::Short => "int16",

@@ -1,11 +1,15 @@
 //! `zarr.json` of an array (`docs/spec/nczarr.md` 6.2; Zarr v3 core specification and its extensions).
-use super::{ArrayMetadata, ShardingLayout, regular, shown, transpose};
+use super::codecs::{CodecChain, CodecEntry};
+use super::sharding::{InnerChunks, inner_chunks};
+use super::{ArrayMetadata, regular, shown, transpose};
 use crate::chunk_key::{ChunkKeys, KeyEncoding, KeySeparator};
 use crate::dtype::{DataType, v3::parse};
+use crate::fill::from_half;
 use crate::json::JsonValue;
+use bytes::Bytes;
 use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, Result, StoredType};
-use ncirrus_model::CodecSpec;
-use serde_json::Map;
+use ncirrus_model::{CodecSpec, SmallFloat};
+use serde_json::{Map, Value};
 
 pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Result<ArrayMetadata> {
     check_understood(json, &MEMBERS)?;
@@ -21,44 +25,111 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
     }
     let data_type = json.member("data_type").ok_or_else(|| Error::malformed("data_type is missing"))?;
     let outer = CodecChain::parse(json.member("codecs"))?;
-    let grid = grid(json, shape, limits)?;
-    let (grid, inner, shards) = match outer.serializer.name.as_str() {
-        "sharding_indexed" => shard(&outer, &grid, shape.len())?,
-        _ => (grid, outer.clone(), None),
-    };
+    let rank = shape.len();
+    let InnerChunks { grid, chain: inner, of_elements, shards } =
+        inner_chunks(outer, grid(json, shape, limits)?, rank, limits)?;
     // Elements are encoded by the codecs inside the shards; those outside see shards only.
-    let data_type = parse(data_type, inner.order()?)?;
+    let order = inner.order()?;
+    let data_type = parse(data_type, order)?;
     inner.check_fits(&data_type)?;
-    let is_bool = json.member("data_type").and_then(JsonValue::as_str) == Some("bool");
-    if inner.serializer.name == "packbits" && !is_bool {
-        let ty = shown(json, "data_type");
-        return Err(Error::unsupported(format!(
-            "the codec packbits of data type {ty}: only booleans are supported"
-        )));
-    }
     let keys = keys(json)?;
     let mut filters = Vec::new();
     // The other serializers only state a byte order, which is part of the type.
-    if COMPRESSING_SERIALIZERS.contains(&inner.serializer.name.as_str()) {
+    if inner.serializer.is_compressing() {
         filters.push(inner.serializer.spec());
     }
     filters.extend(inner.after.iter().map(CodecEntry::spec));
-    let mut codecs = match &shards {
-        Some(shards) => transpose(&shards.axes).into_iter().collect(),
-        None => Vec::new(),
-    };
-    codecs.extend(
-        inner
-            .before
-            .iter()
-            .map(|codec| codec.normal(shape.len()))
-            .collect::<Result<Vec<_>>>()?
-            .into_iter()
-            .flatten(),
-    );
+    let mut codecs = Vec::new();
+    if let Some(shards) = &shards {
+        codecs.extend(transpose(&shards.last().axes));
+    }
+    codecs.extend(data_type.small.as_deref().map(|small| widening(small, order)));
+    let mut is_reshaped = false;
+    for codec in of_elements.iter().chain(&inner.before) {
+        is_reshaped |= codec.name == "reshape";
+        // Behind another shape, the number of axes is known when the chain is bound to chunks.
+        codecs.extend(if is_reshaped { Some(codec.spec()) } else { codec.normal(rank)? });
+    }
+    if order == ByteOrder::Big && !inner.serializer.is_compressing() {
+        // Types that codecs name have the byte order of the stored bytes.
+        codecs.push(inner.serializer.spec());
+    }
     codecs.extend(filters.iter().cloned());
+    if inner.serializer.name == "packbits" && !inner.before.iter().chain(&of_elements).any(changes_type) {
+        let name = json.member("data_type").and_then(JsonValue::as_str).unwrap_or_default();
+        codecs.iter_mut().for_each(|codec| add_bits(codec, name, &data_type));
+    }
     let fill = json.member("fill_value").cloned().unwrap_or(JsonValue::Null);
+    let fill = match &data_type.small {
+        Some(small) => widened_fill(&fill, small, limits),
+        None => fill,
+    };
     Ok(ArrayMetadata { grid, data_type, fill, codecs, filters, keys, shards })
+}
+
+/// The stage that widens numbers of a small type.
+fn widening(small: &str, order: ByteOrder) -> CodecSpec {
+    let mut configuration = Map::new();
+    configuration.insert("data_type".to_owned(), Value::from(small));
+    configuration.insert("big_endian".to_owned(), Value::from(order == ByteOrder::Big));
+    CodecSpec::V3 { name: "ncirrus.widen".to_owned(), configuration }
+}
+
+/// Whether the elements behind a codec have another type.
+fn changes_type(codec: &CodecEntry) -> bool {
+    matches!(codec.name.as_str(), "cast_value" | "astype" | "numcodecs.astype" | "numcodecs.packbits")
+}
+
+/// Adds to the codec `packbits` what it does not say: the bits of a number of the data type.
+fn add_bits(codec: &mut CodecSpec, name: &str, data_type: &DataType) {
+    let CodecSpec::V3 { name: codec, configuration } = codec else { return };
+    if codec != "packbits" {
+        return;
+    }
+    let bytes = match (&data_type.small, &data_type.stored) {
+        (Some(small), _) => {
+            if small.ends_with("float16") {
+                2
+            } else {
+                1
+            }
+        }
+        (None, StoredType::Compound { byte_len, .. }) => byte_len / 2,
+        (None, stored) => stored.byte_len().unwrap_or(1),
+    };
+    let digits = |word: &str| match word {
+        "bool" => Some(1),
+        "int2" | "uint2" => Some(2),
+        "int4" | "uint4" => Some(4),
+        other => SmallFloat::find(other).map(|format| u64::from(format.bits())),
+    };
+    let bits = digits(data_type.small.as_deref().unwrap_or(name)).unwrap_or(8 * bytes);
+    configuration.insert("component_bytes".to_owned(), Value::from(bytes));
+    configuration.insert("component_bits".to_owned(), Value::from(bits));
+}
+
+/// A fill value whose floats are given by the bits of a small type, with those of a binary32.
+fn widened_fill(fill: &JsonValue, small: &str, limits: &Limits) -> JsonValue {
+    let text = with_wide_bits(fill.to_value(), small).to_string();
+    crate::json::parse(&Bytes::from(text), limits).unwrap_or_else(|_| fill.clone())
+}
+
+fn with_wide_bits(json: Value, small: &str) -> Value {
+    match json {
+        Value::String(text) => Value::from(wide_bits(&text, small).unwrap_or(text)),
+        Value::Array(list) => list.into_iter().map(|item| with_wide_bits(item, small)).collect(),
+        other => other,
+    }
+}
+
+fn wide_bits(text: &str, small: &str) -> Option<String> {
+    let bits = u16::from_str_radix(text.strip_prefix("0x")?, 16).ok()?;
+    let value = match small {
+        "float16" => from_half(bits),
+        "bfloat16" => f32::from_bits(u32::from(bits) << 16),
+        other => SmallFloat::find(other)?.value(u8::try_from(bits).ok()?),
+    };
+    Some(format!("0x{:08x}", value.to_bits()))
 }
 
 /// The members of the document of an array (Zarr v3).
@@ -99,191 +170,8 @@ fn may_be_ignored(json: &JsonValue) -> bool {
 }
 
 /// Checks the members of an extension: its name and configuration.
-fn check_extension(json: &JsonValue) -> Result<()> {
+pub(super) fn check_extension(json: &JsonValue) -> Result<()> {
     check_understood(json, &["name", "configuration", "must_understand"])
-}
-
-/// One entry of `codecs`.
-#[derive(Debug, Clone)]
-struct CodecEntry {
-    name: String,
-    configuration: JsonValue,
-}
-
-/// A chain around its array-to-bytes codec.
-#[derive(Debug, Clone)]
-struct CodecChain {
-    before: Vec<CodecEntry>,
-    serializer: CodecEntry,
-    after: Vec<CodecEntry>,
-}
-
-/// The known array-to-bytes codecs; `endian` is the old name of `bytes`.
-const SERIALIZERS: [&str; 9] = [
-    "bytes",
-    "endian",
-    "vlen-utf8",
-    "vlen-bytes",
-    "vlen-array",
-    "sharding_indexed",
-    "packbits",
-    "zfp",
-    "numcodecs.zfpy",
-];
-
-/// Those that compress; the others only state how elements are laid out.
-const COMPRESSING_SERIALIZERS: [&str; 3] = ["packbits", "zfp", "numcodecs.zfpy"];
-
-impl CodecEntry {
-    fn parse(json: &JsonValue) -> Result<Self> {
-        let name = json.as_str().or_else(|| json.member("name")?.as_str());
-        let Some(name) = name else {
-            let source = String::from_utf8_lossy(json.source());
-            return Err(Error::malformed(format!("{source:?} is not a codec")));
-        };
-        check_extension(json)?;
-        let configuration = json.member("configuration").cloned().unwrap_or(JsonValue::Null);
-        Ok(Self { name: name.to_owned(), configuration })
-    }
-
-    fn spec(&self) -> CodecSpec {
-        let configuration =
-            self.configuration.as_object().map_or_else(Map::new, crate::json::JsonObject::to_map);
-        CodecSpec::V3 { name: self.name.clone(), configuration }
-    }
-
-    /// The codec for the chain; a `transpose` has a list of axes, and is left out when it changes nothing.
-    fn normal(&self, rank: usize) -> Result<Option<CodecSpec>> {
-        if self.name == "transpose" { Ok(transpose(&self.axes(rank)?)) } else { Ok(Some(self.spec())) }
-    }
-
-    /// The axes of a `transpose`: stored axis `i` is axis `axes[i]`.
-    fn axes(&self, rank: usize) -> Result<Vec<usize>> {
-        let bad = || {
-            Error::malformed(format!(
-                "transpose order {} is not a permutation",
-                shown(&self.configuration, "order")
-            ))
-        };
-        let axes: Vec<usize> = match self.configuration.member("order") {
-            Some(JsonValue::String(text)) if text.as_str() == Some("C") => (0..rank).collect(),
-            Some(JsonValue::String(text)) if text.as_str() == Some("F") => (0..rank).rev().collect(),
-            Some(JsonValue::Array(list)) => {
-                let axis = |json: &JsonValue| usize::try_from(json.as_u64()?).ok();
-                list.items.iter().map(axis).collect::<Option<_>>().ok_or_else(bad)?
-            }
-            _ => return Err(bad()),
-        };
-        let mut sorted = axes.clone();
-        sorted.sort_unstable();
-        if sorted.into_iter().eq(0..rank) { Ok(axes) } else { Err(bad()) }
-    }
-}
-
-impl CodecChain {
-    fn parse(json: Option<&JsonValue>) -> Result<Self> {
-        let list =
-            json.and_then(JsonValue::as_array).ok_or_else(|| Error::malformed("codecs is not a list"))?;
-        let mut codecs = list.iter().map(CodecEntry::parse).collect::<Result<Vec<_>>>()?;
-        let Some(at) = codecs.iter().position(|codec| SERIALIZERS.contains(&codec.name.as_str())) else {
-            let names: Vec<&str> = codecs.iter().map(|codec| codec.name.as_str()).collect();
-            return Err(Error::unsupported(format!("no known array-to-bytes codec among {names:?}")));
-        };
-        let after = codecs.split_off(at + 1);
-        match codecs.pop() {
-            Some(serializer) => Ok(Self { before: codecs, serializer, after }),
-            None => Err(Error::internal("a chain without its serializer")),
-        }
-    }
-
-    /// Byte order of numbers; little-endian by default.
-    fn order(&self) -> Result<ByteOrder> {
-        match self.serializer.configuration.member("endian").and_then(JsonValue::as_str) {
-            Some("big") => Ok(ByteOrder::Big),
-            Some("little") | None => Ok(ByteOrder::Little),
-            Some(other) => Err(Error::malformed(format!("endian {other:?} is neither little nor big"))),
-        }
-    }
-
-    fn check_fits(&self, data_type: &DataType) -> Result<()> {
-        let name = self.serializer.name.as_str();
-        if name == "sharding_indexed" {
-            return Err(Error::unsupported("shards inside shards"));
-        }
-        let is_sequence = matches!(data_type.stored, StoredType::Sequence(_));
-        if is_sequence == name.starts_with("vlen-") {
-            return Ok(());
-        }
-        Err(Error::malformed(format!("the codec {name} does not fit the data type")))
-    }
-}
-
-/// The inner grid and chain of a sharded array.
-fn shard(
-    outer: &CodecChain,
-    grid: &ChunkGrid,
-    rank: usize,
-) -> Result<(ChunkGrid, CodecChain, Option<ShardingLayout>)> {
-    let configuration = &outer.serializer.configuration;
-    let ChunkGrid::Regular(shard_shape) = grid else {
-        return Err(Error::unsupported("shards of different sizes"));
-    };
-    if !outer.after.is_empty() {
-        return Err(Error::unsupported("codecs around whole shards"));
-    }
-    // Transposing whole shards only changes which axis of the shard each length belongs to: the inner chunks keep their
-    // own order. Every other codec would have to see the whole shard.
-    let mut axes: Vec<usize> = (0..rank).collect();
-    for codec in &outer.before {
-        if codec.name != "transpose" {
-            return Err(Error::unsupported(format!("the codec {:?} around shards", codec.name)));
-        }
-        let step = codec.axes(rank)?;
-        axes = step.iter().filter_map(|axis| axes.get(*axis).copied()).collect();
-    }
-    let stored = regular(
-        configuration.member("chunk_shape").and_then(JsonValue::as_array),
-        shard_shape,
-        "chunk_shape",
-    )?;
-    let mut chunk_shape = vec![1; rank];
-    let mut per_shard = vec![1; rank];
-    // `chunk_shape` counts in stored axes, the grid in those of the array.
-    for (axis, len) in axes.iter().zip(&stored) {
-        let whole = shard_shape.get(*axis).copied().unwrap_or(1);
-        if whole % len != 0 {
-            return Err(Error::malformed(format!(
-                "shards of {whole} elements are not a multiple of chunks of {len}"
-            )));
-        }
-        if let (Some(chunk), Some(count)) = (chunk_shape.get_mut(*axis), per_shard.get_mut(*axis)) {
-            (*chunk, *count) = (*len, whole / len);
-        }
-    }
-    let (index_order, has_checksum) = index_form(configuration)?;
-    let index_at_end = match configuration.member("index_location").and_then(JsonValue::as_str) {
-        Some("end") | None => true,
-        Some("start") => false,
-        Some(other) => {
-            return Err(Error::malformed(format!("index_location {other:?} is neither start nor end")));
-        }
-    };
-    let sharding = ShardingLayout { per_shard, axes, index_at_end, index_order, has_checksum };
-    Ok((ChunkGrid::regular(chunk_shape)?, CodecChain::parse(configuration.member("codecs"))?, Some(sharding)))
-}
-
-/// How the index of a shard is encoded: numbers of 8 bytes, perhaps followed by a checksum.
-fn index_form(configuration: &JsonValue) -> Result<(ByteOrder, bool)> {
-    let chain = CodecChain::parse(configuration.member("index_codecs"))?;
-    let after: Vec<&str> = chain.after.iter().map(|codec| codec.name.as_str()).collect();
-    match (chain.serializer.name.as_str(), chain.before.len(), after.as_slice()) {
-        ("bytes" | "endian", 0, []) => Ok((chain.order()?, false)),
-        ("bytes" | "endian", 0, ["crc32c"]) => Ok((chain.order()?, true)),
-        _ => Err(Error::unsupported(format!(
-            "a shard index encoded by {}",
-            shown(configuration, "index_codecs")
-        ))),
-    }
 }
 
 fn grid(json: &JsonValue, shape: &[u64], limits: &Limits) -> Result<ChunkGrid> {

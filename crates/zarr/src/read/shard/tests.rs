@@ -15,6 +15,9 @@ fn form() -> ShardingLayout {
         index_at_end: true,
         index_order: ByteOrder::Little,
         has_checksum: true,
+        ends: None,
+        outer: Vec::new(),
+        inner: None,
     }
 }
 
@@ -104,4 +107,64 @@ fn damaged_indexes_are_refused() {
     let huge = ShardingLayout { per_shard: vec![1 << 40, 1 << 40], ..form() };
     let view = MemoryView::new(ObjectView::one("v/c/0/0", vec![0; 10]));
     assert!(index(huge).locate(&view, &cells(&[[0, 0]])).is_err());
+}
+
+/// Shards of two chunks, each of which is a shard of two chunks of ten bytes along the other axis.
+fn nested() -> (ShardingLayout, Vec<u8>) {
+    let level = |per_shard: Vec<u64>, inner| ShardingLayout { per_shard, inner, ..form() };
+    let sealed = |entries: &[u64]| {
+        let mut bytes: Vec<u8> = entries.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.extend(crc32c(&bytes).to_le_bytes());
+        bytes
+    };
+    let inner = [vec![0; 20], sealed(&[0, 10, 10, 10])].concat();
+    let len = inner.len() as u64;
+    let outer = [vec![0; 5], inner, sealed(&[5, len, ABSENT, ABSENT])].concat();
+    (level(vec![2, 1], Some(Box::new(level(vec![1, 2], None)))), outer)
+}
+
+#[test]
+fn chunks_of_nested_shards_are_found_in_two_rounds() {
+    let (form, body) = nested();
+    let rounds = StallingView::new(ObjectView::one("v/c/0/0", body));
+    let wanted = cells(&[[0, 0], [0, 1], [1, 0], [2, 0]]);
+    let refs = drive(&rounds, |view| index(form.clone()).locate(view, &wanted)).unwrap();
+    let shard = ObjectView::id("v/c/0/0");
+    let got: Vec<Location> = refs.into_iter().map(|chunk| chunk.location).collect();
+    let expected = [
+        Location::Bytes(shard.clone(), 5..15),
+        Location::Bytes(shard, 15..25),
+        Location::Absent,
+        Location::Absent,
+    ];
+    assert_eq!(got, expected);
+    assert_eq!(rounds.rounds(), 2, "an index of each level");
+}
+
+#[test]
+fn shards_of_different_sizes_have_indexes_of_their_own_size() {
+    let ends = |ends: &[u64]| Arc::from(ends);
+    let uneven =
+        ShardingLayout { per_shard: Vec::new(), ends: Some(vec![ends(&[1, 3]), ends(&[2])]), ..form() };
+    let mut objects = ObjectView::new();
+    objects.put("v/c/1/0", [vec![0; 30], index_bytes()].concat());
+    let view = MemoryView::new(objects);
+    let refs = index(uneven).locate(&view, &cells(&[[0, 0], [1, 0], [2, 1]])).unwrap();
+    assert_eq!(refs[0].location, Location::Absent);
+    assert!(matches!(refs[1].location, Location::Bytes(_, ref range) if *range == (0..10)));
+    assert!(matches!(refs[2].location, Location::Bytes(_, ref range) if *range == (20..30)));
+}
+
+#[test]
+fn shards_with_codecs_around_them_are_decoded_whole() {
+    let outer = vec![ncirrus_model::CodecSpec::v3("crc32c")];
+    let body = [vec![7; 30], index_bytes(), vec![0; 4]].concat();
+    let wrapped = ShardingLayout { outer, ..form() };
+    let rounds = StallingView::new(ObjectView::one("v/c/0/0", body));
+    let refs = drive(&rounds, |view| index(wrapped.clone()).locate(view, &cells(&[[0, 0], [0, 1]]))).unwrap();
+    assert!(matches!(refs[0].location, Location::Inline(ref bytes) if bytes.as_ref() == [7; 10]));
+    assert_eq!(refs[1].location, Location::Absent);
+    // Cut short, it has no index.
+    let view = MemoryView::new(ObjectView::one("v/c/0/0", vec![0; 30]));
+    assert!(index(wrapped).locate(&view, &cells(&[[0, 0]])).is_err());
 }

@@ -7,7 +7,7 @@ use crate::special::EXTENSION;
 use crate::write::attributes::WrittenAttributes;
 use crate::write::plan::{ArrayForm, NewArray, VariablePlan};
 use crate::{Dialect, special};
-use ncirrus_layout::Result;
+use ncirrus_layout::{ChunkGrid, Result};
 use ncirrus_model::{GroupId, NodeId, VarId};
 use serde_json::{Map, Value, json};
 
@@ -139,11 +139,13 @@ impl DocumentComposer<'_> {
         let mut body = Map::new();
         body.insert("shape".to_owned(), json!(self.model.shape(var)));
         body.insert("data_type".to_owned(), array.form.data_type.clone());
-        let (stored, codecs) = match &array.shards {
-            Some((shape, form)) => (shape, vec![form.to_json(&array.chunks, &array.codecs)]),
-            None => (&array.chunks, array.codecs.clone()),
+        let (grid, codecs) = match &array.shards {
+            Some((shape, form)) => (
+                json!({"name": "regular", "configuration": {"chunk_shape": shape}}),
+                vec![form.to_json(&array.chunks, &array.codecs)],
+            ),
+            None => (chunk_grid(&plan.encoding.grid, &array.chunks), array.codecs.clone()),
         };
-        let grid = json!({"name": "regular", "configuration": {"chunk_shape": stored}});
         body.insert("chunk_grid".to_owned(), grid);
         let keys = json!({"name": encoding, "configuration": {"separator": separator}});
         body.insert("chunk_key_encoding".to_owned(), keys);
@@ -189,6 +191,30 @@ impl DocumentComposer<'_> {
             }
         }
     }
+}
+
+/// The member `chunk_grid`. In a rectilinear grid, equal lengths in a row are written as a length and their number
+/// (docs/spec/zarr3.md 2).
+fn chunk_grid(grid: &ChunkGrid, chunks: &[u64]) -> Value {
+    let ChunkGrid::Rectilinear(ends) = grid else {
+        return json!({"name": "regular", "configuration": {"chunk_shape": chunks}});
+    };
+    let runs = |ends: &[u64]| {
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        let mut start = 0;
+        for end in ends {
+            let len = end - start;
+            start = *end;
+            match runs.last_mut() {
+                Some((last, count)) if *last == len => *count += 1,
+                _ => runs.push((len, 1)),
+            }
+        }
+        let run = |(len, count): (u64, u64)| if count == 1 { json!(len) } else { json!([len, count]) };
+        runs.into_iter().map(run).collect::<Value>()
+    };
+    let shapes: Vec<Value> = ends.iter().map(|ends| runs(ends)).collect();
+    json!({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": shapes}})
 }
 
 fn attribute_types(types: &Map<String, Value>) -> Value {
