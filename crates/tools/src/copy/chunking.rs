@@ -177,7 +177,7 @@ impl ShardRule {
             ChunkRule::Stored { variable, storage: Storage::Contiguous } if text.ends_with(':') => {
                 Ok(Self::Without { variable })
             }
-            ChunkRule::Stored { .. } | ChunkRule::Unchunk => {
+            ChunkRule::Stored { .. } | ChunkRule::Irregular { .. } | ChunkRule::Unchunk => {
                 Err(Error::invalid(format!("shards {text:?}: expected DIMENSION/LENGTH, auto or none")))
             }
         }

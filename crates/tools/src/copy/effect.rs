@@ -20,7 +20,7 @@ pub(super) fn check(options: &CopyOptions<'_>, model: &Model) -> Result<()> {
                     check_dimension(name, model, "chunks")?;
                 }
             }
-            ChunkRule::Irregular { dimension, .. } => check_dimension(dimension, model)?,
+            ChunkRule::Irregular { dimension, .. } => check_dimension(dimension, model, "chunks")?,
             ChunkRule::Unchunk => {}
         }
     }

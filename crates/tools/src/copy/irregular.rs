@@ -85,12 +85,16 @@ impl IrregularChunks {
             .collect();
         let path = copy.variable_path(var);
         let Some(variable) = copy.variable_mut(var) else { return Ok(()) };
-        if !is_whole {
+        // Chunks of a shard all have the same shape.
+        if !is_whole || variable.shards.is_some() {
             variable.chunk_lengths = None;
         }
         let is_ruled = |name: &String| self.0.iter().any(|(dimension, _)| dimension == name);
         if !names.iter().any(is_ruled) {
             return Ok(());
+        }
+        if variable.shards.is_some() {
+            return Err(Error::invalid("shards of chunks of different lengths").at_path(path));
         }
         let usual = match &variable.storage {
             Storage::Chunked(chunks) => chunks.clone(),

@@ -8,6 +8,9 @@ fn form(per_shard: &[u64], index_at_end: bool) -> ShardingLayout {
         index_at_end,
         index_order: ByteOrder::Little,
         has_checksum: true,
+        ends: None,
+        outer: Vec::new(),
+        inner: None,
     }
 }
 
