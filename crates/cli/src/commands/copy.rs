@@ -57,13 +57,13 @@ pub(crate) struct Args {
     /// `DIM/[LEN,LEN,...]` and `DIM/monthly` make chunks of different lengths, in Zarr v3 only.
     #[arg(short, long, value_name = "RULE")]
     chunks: Vec<String>,
-    /// Shards of a copy in Zarr v3: DIM/LEN,..., VAR:LEN,LEN,..., auto or none; repeatable.
+    /// Shards in Zarr v3: DIM/LEN,..., VAR:LEN,LEN,..., auto or none.
     ///
     /// A shard is an object that contains many chunks. Its lengths are multiples of the chunk's; `DIM/` without a length is
     /// the whole dimension, and along dimensions that are not named a shard is as long as a chunk. `auto` makes shards of
     /// about 256 MiB. `VAR:` without lengths and `none` mean no shards. Without this option a copy from Zarr v3 to Zarr v3
     /// keeps the shards.
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
     shards: Vec<String>,
     /// Compress with deflate at level 0 to 9; 0 removes all filters.
     #[arg(short, long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]

@@ -16,7 +16,10 @@ impl DatasetWriter {
         let target = self.target_of(var).await?;
         let rank = target.encoding.grid.rank();
         let lacks = || {
-            let message = "chunks of this format are not objects that several processes could put";
+            let message = match &target.sharding {
+                Some(_) => "chunks of shards are put by the process that writes the dataset",
+                None => "chunks of this format are not objects that several processes could put",
+            };
             Error::unsupported(message).at_path(target.path.clone())
         };
         let cell: Vec<u64> = (FIRST..).take(rank).collect();
@@ -40,6 +43,10 @@ impl DatasetWriter {
         self.check_usable()?;
         self.define(&commit).await?;
         let (target, model) = self.target(var)?;
+        if target.sharding.is_some() {
+            let message = "chunks of shards are put by the process that writes the dataset";
+            return Err(Error::unsupported(message).at_path(target.path.clone()));
+        }
         let array = model.shape(var);
         let mut list = CellList::new(target.encoding.grid.rank());
         for cell in cells {

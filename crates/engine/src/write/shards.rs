@@ -274,7 +274,7 @@ impl Drop for ShardTurn {
 }
 
 impl StagedShard {
-    /// Whether nothing is kept, and nobody has or waits for the turn.
+    /// Whether nothing is kept, and no task has the turn or waits for it.
     fn is_idle(&self) -> bool {
         self.waiting.is_empty()
             && self.under_way.is_empty()

@@ -33,7 +33,7 @@ struct ShardTask<'a> {
 enum ShardBasis {
     /// Nothing: all chunks are replaced, and the last writer counts.
     Nothing,
-    /// There is none: it is outside of the committed extent.
+    /// The shard must not exist: it is outside of the committed extent.
     Absent,
     /// The stored shard, of which chunks stay.
     Stored,
