@@ -28,7 +28,7 @@ pub use selections::selections;
 pub use units::units;
 pub use whole::{BETWEEN, classic_read, hdf5_read, update, zarr_read};
 
-use ncirrus_codec::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement};
+use ncirrus_codec::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement, NumberKind, NumberType};
 use ncirrus_layout::{Catalog, Driver, Limits, OpenOptions};
 use ncirrus_model::CodecSpec;
 use ncirrus_store::{BlockingStore, MemoryStore, Store, ZipStore};
@@ -124,7 +124,7 @@ pub fn number_printing(data: &[u8]) {
 /// Encoded chunks: the first byte selects the codec, the rest is the chunk.
 pub fn codecs(data: &[u8]) {
     let Some((which, body)) = data.split_first() else { return };
-    let info = ChunkInfo { shape: vec![64, 16], element: DecodedElement::sized(Some(4)) };
+    let info = chunk_of(usize::from(*which));
     let spec = codec(usize::from(*which));
     let Ok(chain) = CodecRegistry::builtin().bind(&[spec], &info) else { return };
     let mut scratch = CodecScratch::default();
@@ -140,14 +140,13 @@ pub fn codecs(data: &[u8]) {
 
 /// A valid input of [`codecs`] for every codec that encodes.
 pub fn codec_samples() -> Vec<Vec<u8>> {
-    let info = ChunkInfo { shape: vec![64, 16], element: DecodedElement::sized(Some(4)) };
     let values: Vec<u8> = (0..1024i32).flat_map(|i| (i * i / 50 % 300).to_le_bytes()).collect();
     let sample = |which: usize| {
-        let chain = CodecRegistry::builtin().bind(&[codec(which)], &info).ok()?;
+        let chain = CodecRegistry::builtin().bind(&[codec(which)], &chunk_of(which)).ok()?;
         let (encoded, _) = chain.encode(&values, &mut CodecScratch::default()).ok()?;
         Some([&[u8::try_from(which).ok()?][..], &encoded].concat())
     };
-    (0..NAMES.len() + FILTERS.len()).filter_map(sample).collect()
+    (0..CODECS).filter_map(sample).collect()
 }
 
 /// Parameters of HDF5 filters: the first byte selects the filter, the rest are its parameters.
@@ -202,8 +201,46 @@ const FILTERS: [(u32, &[u32]); 18] = [
     (32026, &[1, 0, 4, 4096, 5, 2, 5]),
 ];
 
+/// Codecs of the registry of Zarr v3 and their configurations.
+const EXTENSIONS: [(&str, &str); 9] = [
+    ("pcodec", r#"{"level": 3}"#),
+    ("packbits", r#"{"padding_encoding": "first_byte", "first_bit": 1, "last_bit": 20}"#),
+    ("packbits", "{}"),
+    ("conditional", r#"{"codecs": ["crc32c", {"name": "zstd", "configuration": {"level": 1}}]}"#),
+    (
+        "n5_default",
+        r#"{"codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}}, "bytes", "gzip"]}"#,
+    ),
+    ("cast_value", r#"{"data_type": "float64", "out_of_range": "clamp"}"#),
+    ("cast_value", r#"{"data_type": "int8", "scalar_map": {"encode": [[300, -1]], "decode": [[-1, 300]]}}"#),
+    ("scale_offset", r#"{"scale": 3, "offset": -7}"#),
+    ("jenkins_lookup3", r#"{"initval": 5, "prefix": [1]}"#),
+];
+
+const CODECS: usize = NAMES.len() + FILTERS.len() + EXTENSIONS.len();
+
+/// The extension with that number, after the others.
+fn extension(which: usize) -> Option<&'static (&'static str, &'static str)> {
+    EXTENSIONS.get((which % CODECS).checked_sub(NAMES.len() + FILTERS.len())?)
+}
+
+/// Chunks of 1,024 elements of 4 bytes; their type is known where codecs need it.
+fn chunk_of(which: usize) -> ChunkInfo {
+    let number = NumberType { kind: NumberKind::Signed, size: 4, big_endian: false };
+    let element = match extension(which) {
+        Some(_) => DecodedElement::of(number),
+        None => DecodedElement::sized(Some(4)),
+    };
+    ChunkInfo { shape: vec![64, 16], element }
+}
+
 fn codec(which: usize) -> CodecSpec {
-    if let Some((id, numbers)) = FILTERS.get(which % (NAMES.len() + FILTERS.len())) {
+    if let Some((name, configuration)) = extension(which) {
+        let json: ncirrus_model::Json = configuration.parse().unwrap_or_default();
+        let configuration = json.as_object().cloned().unwrap_or_default();
+        return CodecSpec::V3 { name: (*name).to_owned(), configuration };
+    }
+    if let Some((id, numbers)) = FILTERS.get(which % CODECS) {
         return CodecSpec::hdf5(*id, numbers);
     }
     let name = NAMES[which % NAMES.len()];

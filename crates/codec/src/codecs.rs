@@ -21,8 +21,6 @@ pub(crate) mod n5;
 pub(crate) mod nbit;
 pub(crate) mod packbits;
 pub(crate) mod pcodec;
-#[cfg(test)]
-mod registry_tests;
 pub(crate) mod reshape;
 pub(crate) mod scale_offset;
 pub(crate) mod scaleoffset;
@@ -44,7 +42,7 @@ use serde_json::{Map, Value};
 ///
 /// # Errors
 /// `Malformed` if it is not a list of codecs.
-fn nested_specs(parameters: &CodecParameters) -> Result<Vec<CodecSpec>, CodecError> {
+pub(crate) fn nested_specs(parameters: &CodecParameters) -> Result<Vec<CodecSpec>, CodecError> {
     let value = parameters.get("codecs").ok_or_else(|| parameters.missing("codecs"))?;
     let spec = |value: &Value| {
         let name = value.as_str().or_else(|| value.get("name")?.as_str())?.to_owned();

@@ -122,6 +122,23 @@ impl ChunkGrid {
         }
     }
 
+    /// Checks that the chunks reach to the end of an array of that shape: those of different lengths end somewhere.
+    ///
+    /// # Errors
+    /// `Unsupported` naming the axis and where its chunks end.
+    pub fn check_reach(&self, shape: &[u64]) -> Result<()> {
+        let Self::Rectilinear(ends) = self else { return Ok(()) };
+        for (axis, (ends, len)) in ends.iter().zip(shape).enumerate() {
+            let end = ends.last().copied().unwrap_or(0);
+            if end < *len {
+                return Err(Error::unsupported(format!(
+                    "an array of length {len} along axis {axis}, whose rectilinear chunk grid ends at {end}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The box of a chunk, not clipped; `None` if there is no such chunk.
     pub fn region(&self, cell: &[u64]) -> Option<Region> {
         let mut region =

@@ -110,6 +110,9 @@ for case in sorted(corpus.glob('*/truth.json')):
         for key in ('shape', 'value_type', 'sha256') + (() if small else ('data_type',)):
             have = got.get(path, {}).get(key)
             if have != a[key]: print(name, path, key, str(have)[:100], 'instead of', str(a[key])[:100])
+        for k, v in a['attributes'].items():
+            have = got.get(path, {}).get('attributes', {}).get(k)
+            if have != v and k != '_FillValue': print(name, path, 'attribute', k, have, 'instead of', v)
         if 'rectilinear' in name and a['chunk_grid']['name'] == 'rectilinear' and 'sharded' not in name:
             if got[path]['chunk_grid']['name'] != 'rectilinear': print(name, path, 'chunk_grid')
 ";

@@ -36,6 +36,7 @@ mod corpus_zarr3;
 mod everything;
 mod fill_values;
 mod hdf5_dump;
+mod irregular_chunks;
 mod json_attributes;
 mod lossy;
 mod nc4_peers;

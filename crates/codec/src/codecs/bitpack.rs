@@ -184,7 +184,7 @@ impl Codec for BitPack {
     ) -> Result<(), CodecError> {
         if !input.len().is_multiple_of(self.size) {
             let reason =
-                format!("{} bytes are no whole number of elements of {} bytes", input.len(), self.size);
+                format!("{} bytes are not a whole number of elements of {} bytes", input.len(), self.size);
             return Err(CodecError::malformed(NAME, reason));
         }
         let bits = (input.len() / self.size)

@@ -306,7 +306,7 @@ impl Codec for CastValue {
     ) -> Result<(), CodecError> {
         let (from, to) = (self.decoded.size, self.encoded.size);
         if !input.len().is_multiple_of(from) {
-            let reason = format!("{} bytes are no whole number of elements of {from} bytes", input.len());
+            let reason = format!("{} bytes are not a whole number of elements of {from} bytes", input.len());
             return Err(CodecError::malformed(NAME, reason));
         }
         self.encode.convert(self.decoded, self.encoded, input, out.prepare(input.len() / from * to))

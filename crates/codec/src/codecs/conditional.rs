@@ -12,12 +12,11 @@
 //! {"name": "conditional", "configuration": {"codecs": [{"name": "zstd", "configuration": {"level": 3}}]}}
 //! {"name": "optional", "configuration": {"codecs": [{"name": "gzip", "configuration": {"level": 1}}], "header_bits": 16}}
 //! ```
+use crate::CodecError;
 use crate::chain::CodecChain;
 use crate::codec::{Codec, copy_prefix};
 use crate::parameters::CodecParameters;
 use crate::scratch::{CodecScratch, LibraryContexts, ScratchBuffer};
-use crate::{ChunkInfo, CodecError, CodecRegistry, names};
-use ncirrus_model::CodecSpec;
 
 const NAME: &str = "conditional";
 const MAX_CODECS: usize = 32;
@@ -37,36 +36,25 @@ struct ConditionalCodec {
 }
 
 impl Conditional {
-    /// Binds the codecs.
+    /// The codecs, bound to chunks one by one, and whether each is left out of chunks that it does not make smaller.
     ///
     /// # Errors
-    /// `Malformed` if the parameters are invalid, and those of binding.
+    /// `Malformed` if the other parameters are invalid, `Unsupported` for too many codecs.
     pub(crate) fn new(
-        registry: &CodecRegistry,
         parameters: &CodecParameters,
-        chunk: &ChunkInfo,
+        codecs: Vec<(CodecChain, bool)>,
     ) -> Result<Self, CodecError> {
-        let specs = super::nested_specs(parameters)?;
-        if specs.len() > MAX_CODECS {
-            return Err(CodecError::unsupported(
-                NAME,
-                format!("{} codecs, more than {MAX_CODECS}", specs.len()),
-            ));
+        let count = codecs.len();
+        if count > MAX_CODECS {
+            return Err(CodecError::unsupported(NAME, format!("{count} codecs, more than {MAX_CODECS}")));
         }
-        let usual = specs.len().div_ceil(8) * 8;
+        let usual = count.div_ceil(8) * 8;
         let bits = parameters.size("header_bits")?.unwrap_or(usual);
-        if !bits.is_multiple_of(8) || bits < specs.len() || bits > 1 << 16 {
-            return Err(CodecError::malformed(
-                NAME,
-                format!("header_bits {bits} for {} codecs", specs.len()),
-            ));
+        if !bits.is_multiple_of(8) || bits < count || bits > 1 << 16 {
+            return Err(CodecError::malformed(NAME, format!("header_bits {bits} for {count} codecs")));
         }
-        let codec = |spec: &CodecSpec| {
-            let chain = registry.bind(std::slice::from_ref(spec), chunk)?;
-            Ok(ConditionalCodec { chain, compresses: names::compresses(spec) })
-        };
-        let codecs = specs.iter().map(codec).collect::<Result<_, CodecError>>()?;
-        Ok(Self { codecs, header_len: bits / 8 })
+        let codec = |(chain, compresses)| ConditionalCodec { chain, compresses };
+        Ok(Self { codecs: codecs.into_iter().map(codec).collect(), header_len: bits / 8 })
     }
 
     /// The codecs that were applied to a chunk, and its other bytes.

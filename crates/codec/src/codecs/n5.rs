@@ -12,9 +12,8 @@
 //! ```
 use crate::chain::CodecChain;
 use crate::codec::{Codec, copy_prefix};
-use crate::parameters::CodecParameters;
 use crate::scratch::{CodecScratch, LibraryContexts, ScratchBuffer};
-use crate::{ChunkInfo, CodecError, CodecRegistry};
+use crate::{ChunkInfo, CodecError};
 use ncirrus_model::CodecSpec;
 use serde_json::Value;
 
@@ -32,39 +31,16 @@ pub(crate) struct N5Block {
 }
 
 impl N5Block {
-    /// Reads the parameters.
+    /// Blocks for chunks like `chunk`, with what compresses their elements.
     ///
     /// # Errors
-    /// `Malformed` for other codecs than N5 has, `Unsupported` for elements without a fixed size.
-    pub(crate) fn new(
-        registry: &CodecRegistry,
-        parameters: &CodecParameters,
-        chunk: &ChunkInfo,
-    ) -> Result<Self, CodecError> {
-        let specs = super::nested_specs(parameters)?;
-        let rank = chunk.shape.len();
-        let is_n5 = |spec: &CodecSpec, wanted: &str| spec.identifier() == wanted;
-        let after = match specs.as_slice() {
-            [transpose, bytes, after @ ..]
-                if is_n5(transpose, "transpose")
-                    && is_n5(bytes, "bytes")
-                    && after.len() <= 1
-                    && reverses(transpose, rank) =>
-            {
-                after
-            }
-            // One axis needs no order.
-            [bytes, after @ ..] if rank < 2 && is_n5(bytes, "bytes") && after.len() <= 1 => after,
-            _ => {
-                let reason = "its codecs are not \"transpose\" of all axes, \"bytes\" and at most one more";
-                return Err(CodecError::malformed(NAME, reason));
-            }
-        };
+    /// `Unsupported` for elements without a fixed size.
+    pub(crate) fn new(chunk: &ChunkInfo, outer: CodecChain) -> Result<Self, CodecError> {
         let unfit = || CodecError::unsupported(NAME, format!("chunks of shape {:?}", chunk.shape));
         let size = chunk.element.byte_len.filter(|size| *size > 0).ok_or_else(unfit)?;
         let shape = chunk.shape.iter().map(|len| usize::try_from(*len).ok()).collect::<Option<Vec<_>>>();
         let shape = shape.filter(|shape| byte_len(shape, size).is_some()).ok_or_else(unfit)?;
-        Ok(Self { shape, size, outer: registry.bind(after, chunk)? })
+        Ok(Self { shape, size, outer })
     }
 
     /// The shape of a block, and its elements as they are stored.
@@ -113,6 +89,26 @@ impl N5Block {
         });
         Ok(out)
     }
+}
+
+/// Of the codecs in the parameters, those behind the order of the elements, which is always the same.
+///
+/// # Errors
+/// `Malformed` for other codecs than N5 has.
+pub(crate) fn outer_specs(specs: &[CodecSpec], rank: usize) -> Result<&[CodecSpec], CodecError> {
+    let is = |spec: &CodecSpec, wanted: &str| spec.identifier() == wanted;
+    let after = match specs {
+        [transpose, bytes, after @ ..] if is(transpose, "transpose") && is(bytes, "bytes") => {
+            reverses(transpose, rank).then_some(after)
+        }
+        // One axis needs no order.
+        [bytes, after @ ..] if rank < 2 && is(bytes, "bytes") => Some(after),
+        _ => None,
+    };
+    after.filter(|after| after.len() <= 1).ok_or_else(|| {
+        let reason = "its codecs are not \"transpose\" of all axes, \"bytes\" and at most one more";
+        CodecError::malformed(NAME, reason)
+    })
 }
 
 /// Whether a `transpose` reverses all axes.

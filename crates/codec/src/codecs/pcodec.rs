@@ -220,7 +220,7 @@ fn compress<T: Number, const N: usize>(
     config: &ChunkConfig,
 ) -> Result<Vec<u8>, CodecError> {
     let (elements, []) = input.as_chunks::<N>() else {
-        let reason = format!("{} bytes are no whole number of elements of {N} bytes", input.len());
+        let reason = format!("{} bytes are not a whole number of elements of {N} bytes", input.len());
         return Err(CodecError::malformed(NAME, reason));
     };
     let number_of = |bytes: &[u8; N]| {

@@ -136,7 +136,7 @@ impl Codec for ScaledValues {
     ) -> Result<(), CodecError> {
         let size = self.number.size;
         if !input.len().is_multiple_of(size) {
-            let reason = format!("{} bytes are no whole number of elements of {size} bytes", input.len());
+            let reason = format!("{} bytes are not a whole number of elements of {size} bytes", input.len());
             return Err(CodecError::malformed(NAME, reason));
         }
         let out = out.prepare(input.len());

@@ -1,4 +1,6 @@
 //! The examples in the heads of the codecs' modules.
+mod registry;
+
 use crate::names::{TABLE, complete};
 use crate::number::NumberType;
 use crate::{ChunkInfo, CodecRegistry, CodecScratch, DecodedElement};

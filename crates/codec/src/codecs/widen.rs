@@ -191,7 +191,7 @@ impl Codec for Widen {
         }
         let (from, to) = (self.small.wide_len(), self.small.len());
         let (elements, []) = input.as_chunks::<4>() else {
-            let reason = format!("{} bytes are no whole number of elements of {from} bytes", input.len());
+            let reason = format!("{} bytes are not a whole number of elements of {from} bytes", input.len());
             return Err(CodecError::malformed(NAME, reason));
         };
         let out = out.prepare(elements.len() * to);

@@ -14,8 +14,9 @@ use crate::codecs::elementwise::{ElementMap, Elementwise};
 use crate::codecs::lz4::Lz4;
 use crate::codecs::lzf::Lzf;
 use crate::codecs::lzma::Lzma;
-use crate::codecs::n5::N5Block;
+use crate::codecs::n5::{N5Block, outer_specs};
 use crate::codecs::nbit::Nbit;
+use crate::codecs::nested_specs;
 use crate::codecs::packbits::PackBits;
 use crate::codecs::pcodec::Pcodec;
 use crate::codecs::reshape::reshaped;
@@ -27,7 +28,7 @@ use crate::codecs::transpose::Transpose;
 use crate::codecs::zfp::Zfp;
 use crate::codecs::zstd::Zstd;
 use crate::ffi::BloscOptions;
-use crate::names::{CodecKind, describe, shuffle_size};
+use crate::names::{self, CodecKind, describe, shuffle_size};
 use crate::number::{NumberKind, NumberType};
 use crate::parameters::CodecParameters;
 use crate::{ChunkInfo, CodecError, CodecRegistry, DecodedElement};
@@ -127,8 +128,18 @@ pub(super) fn build(
             chunk.shape = reshaped(&parameters, &chunk.shape)?;
             Ok(None)
         }
-        CodecKind::Conditional => bound(Conditional::new(registry, &parameters, chunk)?),
-        CodecKind::N5 => bound(N5Block::new(registry, &parameters, chunk)?),
+        CodecKind::Conditional => {
+            let codec = |spec: &CodecSpec| {
+                Ok((registry.bind(std::slice::from_ref(spec), chunk)?, names::compresses(spec)))
+            };
+            let codecs = nested_specs(&parameters)?.iter().map(codec).collect::<Result<_, CodecError>>()?;
+            bound(Conditional::new(&parameters, codecs)?)
+        }
+        CodecKind::N5 => {
+            let specs = nested_specs(&parameters)?;
+            let outer = registry.bind(outer_specs(&specs, chunk.shape.len())?, chunk)?;
+            bound(N5Block::new(chunk, outer)?)
+        }
         CodecKind::Pcodec => bound(Pcodec::new(&parameters, chunk)?),
         CodecKind::Jenkins => bound(jenkins(&parameters)?),
         CodecKind::Identity => Ok(None),

@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 mod codecs;
 mod sharding;
+mod understood;
 mod v2;
 mod v3;
 
 #[cfg(test)]
 mod tests;
 
+pub(super) use understood::check_understood;
 pub(super) use v2::rules;
-pub(super) use v3::{check_understood, dimension_names};
+pub(super) use v3::dimension_names;
 
 /// The parsed metadata of an array.
 #[derive(Debug, Clone)]

@@ -158,7 +158,7 @@ impl DocumentComposer<'_> {
         let NodeId::Variable(var) = node else { return false };
         let is_new = self.plans.get(&var).is_some_and(|plan| matches!(plan.array, ArrayForm::New(_)));
         let extended = self.model.variable(var).and_then(super::extended::kept);
-        let is_kept = is_new && super::extended::has_types(self.dialect());
+        let is_kept = is_new && super::stored::has_types(self.dialect());
         is_kept && extended.is_some_and(|extended| super::extended::is_implied(extended, attribute))
     }
 

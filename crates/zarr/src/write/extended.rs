@@ -1,16 +1,9 @@
 //! Types that Zarr has beyond those of netCDF, in copies from Zarr to Zarr.
 use super::stored::{ElementForm, FormOf, complex_part, fixed_bytes, stored_number, v2_name, v3_name};
-use crate::Dialect;
 use crate::dtype::TimeUnit;
 use ncirrus_layout::{ByteOrder, StoredField, StoredType, TextEncoding};
 use ncirrus_model::{Atomic, Attribute, ExtendedType, Field, TypeRef, UserKind, Values, Variable};
 use serde_json::{Value, json};
-
-/// Whether arrays of a dialect have types that netCDF does not have: NCZarr upon Zarr v2 has not, because netCDF-C rejects
-/// them.
-pub(crate) fn has_types(dialect: Dialect) -> bool {
-    !dialect.is_nczarr() || dialect.zarr_format() == 3
-}
 
 /// What a variable is beyond its type, if its other members agree: times have no other unit than their type's.
 pub(crate) fn kept(variable: &Variable) -> Option<&ExtendedType> {

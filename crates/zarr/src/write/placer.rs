@@ -317,7 +317,7 @@ impl DefinedState {
         match self.states.get(&var) {
             Some(state) if state.extent.is_some() || state.has_data => {
                 if let Some(plan) = self.plans.get(&var) {
-                    plan::check_reach(&plan.encoding.grid, &model.shape(var))?;
+                    plan.encoding.grid.check_reach(&model.shape(var))?;
                 }
                 check_unchanged(&state.described, variable)
             }

@@ -138,24 +138,6 @@ fn grid(dialect: Dialect, model: &Model, var: VarId, chunks: &[u64]) -> Result<C
     }
 }
 
-/// Checks that the chunks of an array reach to the end of a new shape.
-///
-/// # Errors
-/// `Unsupported` if they do not: chunks of different lengths are not continued.
-pub(crate) fn check_reach(grid: &ChunkGrid, shape: &[u64]) -> Result<()> {
-    let ChunkGrid::Rectilinear(ends) = grid else { return Ok(()) };
-    let end = |ends: &[u64]| ends.last().copied().unwrap_or(0);
-    match ends.iter().zip(shape).position(|(ends, len)| end(ends) < *len) {
-        Some(axis) => {
-            let end = ends.get(axis).map_or(0, |ends| end(ends));
-            Err(Error::unsupported(format!(
-                "growing a rectilinear chunk grid: its chunks along axis {axis} end at {end}"
-            )))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Dialects of netCDF-C 4.8.1 to 4.9.2.
 fn is_early(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::UpperCase | Dialect::UpperCaseXarray | Dialect::LowerCase)

@@ -53,7 +53,7 @@ impl FormOf<'_> {
     /// # Errors
     /// `Unsupported` if the type is not defined or too large.
     pub(crate) fn of(&self, ty: TypeRef, extended: Option<&ExtendedType>) -> Result<ElementForm> {
-        let kept = extended.filter(|_| super::extended::has_types(self.dialect));
+        let kept = extended.filter(|_| has_types(self.dialect));
         if let Some(form) = kept.and_then(|extended| self.extended(ty, extended)) {
             return Ok(form);
         }
@@ -222,6 +222,12 @@ impl FormOf<'_> {
             UserKind::Vlen(_) => Err(undefined()),
         }
     }
+}
+
+/// Whether arrays of a dialect have types that netCDF does not have: NCZarr upon Zarr v2 has not, because netCDF-C rejects
+/// them.
+pub(crate) fn has_types(dialect: Dialect) -> bool {
+    !dialect.is_nczarr() || dialect.zarr_format() == 3
 }
 
 /// Text of that many bytes in Zarr v3, as zarr-python has it.

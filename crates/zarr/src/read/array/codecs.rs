@@ -1,5 +1,5 @@
 //! The list of codecs of an array of Zarr v3.
-use super::v3::check_extension;
+use super::understood::check_extension;
 use super::{shown, transpose};
 use crate::dtype::DataType;
 use crate::json::{JsonObject, JsonValue};

@@ -1,6 +1,7 @@
 //! `zarr.json` of an array (`docs/spec/nczarr.md` 6.2; Zarr v3 core specification and its extensions).
 use super::codecs::{CodecChain, CodecEntry};
 use super::sharding::{InnerChunks, inner_chunks};
+use super::understood::{check_extension, check_understood, may_be_ignored};
 use super::{ArrayMetadata, regular, shown, transpose};
 use crate::chunk_key::{ChunkKeys, KeyEncoding, KeySeparator};
 use crate::dtype::{DataType, v3::parse};
@@ -146,33 +147,6 @@ const MEMBERS: [&str; 11] = [
     "dimension_names",
     "storage_transformers",
 ];
-
-/// Checks that a document has no members but those, and others that may be ignored: what is not known must be understood
-/// unless it says otherwise (Zarr v3, "Extension points").
-///
-/// # Errors
-/// `Unsupported` naming the first other member.
-pub(in crate::read) fn check_understood(json: &JsonValue, known: &[&str]) -> Result<()> {
-    let members = json.as_object().into_iter().flat_map(crate::json::JsonObject::iter);
-    for (name, value) in members {
-        if !known.contains(&name) && !may_be_ignored(value) {
-            return Err(Error::unsupported(format!(
-                "the member {name:?} is not known, and must be understood to read the data"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a part says that programs that do not know it may ignore it.
-fn may_be_ignored(json: &JsonValue) -> bool {
-    matches!(json.member("must_understand"), Some(JsonValue::Bool(false)))
-}
-
-/// Checks the members of an extension: its name and configuration.
-pub(super) fn check_extension(json: &JsonValue) -> Result<()> {
-    check_understood(json, &["name", "configuration", "must_understand"])
-}
 
 fn grid(json: &JsonValue, shape: &[u64], limits: &Limits) -> Result<ChunkGrid> {
     let grid = json.member("chunk_grid").ok_or_else(|| Error::malformed("chunk_grid is missing"))?;
