@@ -117,7 +117,7 @@ def bits(values):
     return np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).tobytes()
 
 
-# What zarr-python does not have; a copy tells so.
+# What zarr-python does not have; a copy reports it.
 LACKING = {"bitshuffle", "blosc2", "lzf", "nbit", "scaleoffset", "szip"}
 
 
