@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import compileall
+import ast
 import importlib
 import sys
 import threading
@@ -21,9 +21,9 @@ NUMBERS = np.arange(60, dtype="f4").reshape(3, 4, 5)
 def imports_all_modules() -> None:
     """Every module is valid on this interpreter, and is imported if it needs numpy only."""
     package = Path(ncirrus.__file__).parent
-    assert compileall.compile_dir(package, quiet=2, force=True)
-    for path in sorted(package.glob("*.py")):
-        if path.stem not in NEED_OTHERS | {"__init__", "__main__"}:
+    for path in sorted(package.rglob("*.py")):
+        ast.parse(path.read_text(encoding="utf-8"), str(path))
+        if path.parent == package and path.stem not in NEED_OTHERS | {"__init__", "__main__"}:
             importlib.import_module(f"ncirrus.{path.stem}")
     for name in ncirrus.__all__:
         assert getattr(ncirrus, name) is not None, name
@@ -41,13 +41,13 @@ def writes_and_reads(folder: Path, kind: str) -> Path:
         variable = ds.create_variable("v", "f4", ("t", "y", "x"), attrs={"scale_factor": 0.5})
         variable[:3] = NUMBERS
     with ncirrus.open(str(path), "r+") as ds:
-        ds["v"][3] = NUMBERS[0]
+        ds["v"].append(NUMBERS[:1])
     with ncirrus.open(str(path)) as ds:
         variable = ds["v"]
         expected = np.concatenate([NUMBERS, NUMBERS[:1]])
         assert ds.attrs["title"] == "été" and variable.shape == (4, 4, 5)
         assert (variable[...] == expected).all()
-        assert (variable[-1, ::2, [0, 3]] == expected[-1, ::2][:, [0, 3]]).all()
+        assert (variable[-1, ::2, [0, 3]] == expected[-1, ::2, [0, 3]]).all()
         assert (variable.cf[1] == expected[1] * 0.5).all()
         assert "v" in ds._repr_html_() and "v" in repr(ds)
         reads_in_threads(variable, expected)
@@ -82,7 +82,7 @@ def main(folder: Path) -> None:
     paths = [writes_and_reads(folder, kind) for kind in ENDINGS]
     copied = str(folder / "copy.zarr")
     ncirrus.copy(str(paths[0]), copied)
-    assert ncirrus.compare(str(paths[0]), copied, values=True)
+    assert ncirrus.compare(str(paths[0]), copied).same
     reports_errors(folder)
     print("ran on", ".".join(map(str, sys.version_info[:2])), np.__version__)
 

@@ -24,8 +24,8 @@ def test_interpreters_were_found() -> None:
 @pytest.mark.parametrize("python", PYTHONS, ids=lambda python: Path(python).parents[1].name)
 def test_the_package_works_with_numpy_alone(python: str, tmp_path: Path) -> None:
     program = Path(__file__).with_name("first_steps.py")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    environment |= {"PYTHONPATH": str(PACKAGE), "PYTHONPYCACHEPREFIX": str(tmp_path / "pycache")}
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "VIRTUAL_ENV")}
+    environment["PYTHONPATH"] = str(PACKAGE)
     command = [python, "-W", "error", "-X", "utf8", str(program), str(tmp_path)]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
