@@ -84,12 +84,19 @@ class Session:
         self.store = StrictStore()
 
 
+def _icechunk(path: Path) -> Any:
+    """A session of Icechunk; the versions that are tested need Python 3.12."""
+    icechunk = pytest.importorskip("icechunk")
+    return icechunk.Repository.create(icechunk.local_filesystem_storage(str(path))).writable_session("main")
+
+
 TARGETS: dict[str, Callable[[Path], Any]] = {
     "memory": lambda path: zarr_storage.MemoryStore(),
     "local": lambda path: zarr_storage.LocalStore(str(path / "a.zarr")),
     "wrapped": lambda path: zarr_storage.WrapperStore(zarr_storage.LocalStore(str(path / "a.zarr"))),
     "strict": lambda path: StrictStore(),
     "session": lambda path: Session(),
+    "icechunk": _icechunk,
 }
 
 
@@ -99,7 +106,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 
 def _store_of(target: Any) -> Any:
-    return getattr(target, "store", target) if isinstance(target, Session) else target
+    return target if isinstance(target, zarr.abc.store.Store) else target.store
 
 
 def _filled(ds: ncirrus.Dataset) -> None:
