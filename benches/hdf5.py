@@ -100,7 +100,7 @@ class H5py:
                 found.append((name, item.shape, item.dtype, dict(item.attrs)))
 
         self.file.visititems(visit)
-        # The datasets of dimensions are no variables.
+        # The datasets of dimensions are not variables.
         return sum(not name.endswith("/x") for name, *_ in found)
 
 

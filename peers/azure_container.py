@@ -12,7 +12,7 @@ VERSION = "2021-08-06"
 def main(endpoint, account, key, container):
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%a, %d %b %Y %H:%M:%S GMT")
     headers = f"x-ms-date:{date}\nx-ms-version:{VERSION}\n"
-    # The emulator's addresses have the account in their path, so it stands twice.
+    # The emulator's addresses have the account in their path, so it occurs twice.
     resource = f"/{account}/{account}/{container}\nrestype:container"
     text = "PUT" + "\n" * 12 + headers + resource
     digest = hmac.new(base64.b64decode(key), text.encode(), hashlib.sha256).digest()

@@ -33,7 +33,7 @@ def place(kind, name):
 
 
 def described(values):
-    """Values as the truth tells them."""
+    """Values as the truth describes them."""
     values = np.asarray(values)
     if values.dtype.kind in "OUT":
         return {"type": "string", "shape": list(values.shape), "strings": [str(text) for text in values.ravel()]}

@@ -16,7 +16,7 @@ NO_LISTS = {"Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject"], "Reso
 
 
 def user(iam, name, *statements):
-    """Makes a user and tells its keys."""
+    """Makes a user and returns its keys."""
     iam.create_user(UserName=name)
     document = json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
     if statements:

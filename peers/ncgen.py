@@ -3,7 +3,7 @@
     python3 peers/ncgen.py
 
 A file has cases: a line `=== NAME [FLAG]`, a CDL text, a line `--- exit N` with what follows (`crashes`, and the first
-message), and what `ncdump -s` prints of the result, without `_NCProperties` and `_SuperblockVersion`, which tell versions.
+message), and what `ncdump -s` prints of the result, without `_NCProperties` and `_SuperblockVersion`, which contain versions.
 """
 
 from __future__ import annotations

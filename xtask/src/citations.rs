@@ -25,7 +25,7 @@ const FOLDER: &str = "docs/spec/";
 /// Notes about the past, which may name files that no longer exist.
 const HISTORY: &str = "docs/design/";
 /// Files that may cite something.
-const ENDINGS: &[&str] = &["rs", "py", "md", "tsv", "toml"];
+const ENDINGS: &[&str] = &["rs", "py", "pyi", "md", "tsv", "toml"];
 /// Folders of the project; files named below one of them must exist.
 const FOLDERS: &[&str] = &["crates/", "docs/", "xtask/", "fuzz/", "benches/", "peers/", "examples/"];
 

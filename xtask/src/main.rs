@@ -106,6 +106,11 @@ const TASKS: &[Task] = &[
         run: python::test,
     },
     Task {
+        name: "python-oldest",
+        about: "the same on the oldest Python on which all tests run: [ARGUMENTS OF PYTEST]",
+        run: python::test_oldest,
+    },
+    Task {
         name: "long",
         about: "run all recipes outside of `test`, where it stopped if it was interrupted: [--again] [PART..]",
         run: long::run,

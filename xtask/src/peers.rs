@@ -1,5 +1,8 @@
 //! The programs that tests compare with: Debian's netCDF tools, and a Python environment of the project's own.
+mod interpreters;
+
 use crate::run::{Outcome, command, command_in, project, target};
+use interpreters::Interpreter;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,6 +10,31 @@ use std::process::Command;
 /// The Python that has the peers: the one that `NCIRRUS_PEERS_PYTHON` names, otherwise the project's own environment.
 pub(crate) fn python() -> PathBuf {
     named("NCIRRUS_PEERS_PYTHON", ".venv")
+}
+
+/// The oldest Python on which all tests run, with the peers that support it; its packages are installed.
+pub(crate) fn oldest_python() -> Result<PathBuf, String> {
+    installed(OLDEST.0, OLDEST.1, |python| packages(python, REQUIREMENTS))
+}
+
+/// The reason why the tests cannot run on the oldest Python here.
+pub(crate) fn without_oldest_python() -> Option<String> {
+    let is_there = named(OLDEST.0, OLDEST.1).exists() || interpreters::oldest_tested().is_some();
+    (!is_there).then(|| format!("no Python 3.{} was found", interpreters::OLDEST_TESTED))
+}
+
+/// The variable that names the oldest Python, and the project's own environment of it.
+const OLDEST: (&str, &str) = ("NCIRRUS_OLDEST_PYTHON", ".venv-oldest");
+/// The programs that tests compare with.
+const REQUIREMENTS: &str = "peers/requirements.txt";
+
+/// The Python of one environment for each interpreter that was found, without peers: the package is tried in all of them.
+pub(crate) fn interpreters() -> Vec<PathBuf> {
+    interpreters::SUPPORTED.map(python_without_peers).filter(|python| python.exists()).collect()
+}
+
+fn python_without_peers(minor: u32) -> PathBuf {
+    target().join("peers").join(format!("python3.{minor}")).join("bin/python")
 }
 
 /// The Python that builds the site of the documentation and checks its spelling; its packages are installed.
@@ -62,6 +90,7 @@ pub(crate) fn install() -> Outcome {
     if !on_path("python3") {
         debian(DEBIAN)?;
     }
+    remove_outdated()?;
     std::thread::scope(|scope| {
         let programs = scope.spawn(|| debian(DEBIAN).and_then(|()| azurite()));
         let pythons = python_environments();
@@ -73,10 +102,43 @@ pub(crate) fn install() -> Outcome {
 }
 
 fn python_environments() -> Outcome {
-    python_packages("peers/requirements.txt")?;
+    python_packages(REQUIREMENTS)?;
     packages(&cfa_python(), "peers/cfa.txt")?;
     packages(&cf_python(), "peers/cf.txt")?;
-    packages(&iris_python(), "peers/iris.txt")
+    packages(&iris_python(), "peers/iris.txt")?;
+    interpreters::found().iter().try_for_each(environment_without_peers)
+}
+
+/// An environment that contains only what the package needs. It is made without pip, which takes seconds to install.
+fn environment_without_peers(interpreter: &Interpreter) -> Outcome {
+    let python = python_without_peers(interpreter.minor);
+    if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
+        let (program, folder) = (interpreter.program.to_string_lossy(), folder.to_string_lossy());
+        command(&program, &["-m", "venv", "--clear", "--without-pip", &folder], &[])?;
+    }
+    let list = "peers/interpreters.txt";
+    with_uv(&python, list).or_else(|_| {
+        println!("uv cannot install {list}: pip does");
+        pip(&self::python(), &["--python", &python.to_string_lossy(), "install", "--quiet", "-r", list])
+    })
+}
+
+/// Removes the project's own environment if there is a newer Python now than the one that it was made with.
+fn remove_outdated() -> Outcome {
+    if std::env::var_os("NCIRRUS_PEERS_PYTHON").is_some() {
+        return Ok(());
+    }
+    let _uv = one_at_a_time("uv")?;
+    let _environments = one_at_a_time("environments")?;
+    let folder = project().join(".venv");
+    let settings = std::fs::read_to_string(folder.join("pyvenv.cfg")).unwrap_or_default();
+    let old = interpreters::minor_of_environment(&settings);
+    let (Some(old), Some(newest)) = (old, interpreters::newest()) else { return Ok(()) };
+    if old >= newest.minor {
+        return Ok(());
+    }
+    println!("{} has Python 3.{old}; it is made again with 3.{}", folder.display(), newest.minor);
+    std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
 /// Programs and the Debian packages that have them.
@@ -184,10 +246,11 @@ fn create(folder: &Path) -> Outcome {
 
 /// The pinned version of a Python package.
 fn pin(package: &str) -> Result<String, String> {
-    let list = project().join("peers/requirements.txt");
+    let list = project().join(REQUIREMENTS);
     let text = std::fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
     let pin = text.lines().find_map(|line| line.strip_prefix(package)?.strip_prefix("=="));
-    pin.map(str::to_owned).ok_or_else(|| format!("{}: {package} has no pin", list.display()))
+    let pin = pin.and_then(|pin| pin.split(';').next()).map(|pin| pin.trim().to_owned());
+    pin.ok_or_else(|| format!("{}: {package} has no pin", list.display()))
 }
 
 /// Installs Python packages into the project's own environment.
@@ -211,10 +274,23 @@ fn packages(python: &Path, list: &str) -> Outcome {
 fn environment(python: &Path) -> Outcome {
     let _one = one_at_a_time("environments")?;
     if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
-        let make = || command("python3", &["-m", "venv", &folder.to_string_lossy()], &[]);
+        let interpreter = interpreter_of(python);
+        let make = || command(&interpreter, &["-m", "venv", &folder.to_string_lossy()], &[]);
         make_whole(folder, make, || apt(&["python3-venv"]))?;
     }
     Ok(())
+}
+
+/// The interpreter that makes the environment of a Python: the newest for most peers, the oldest that is tested, and for
+/// peers that require older packages the one that is called `python3`.
+fn interpreter_of(python: &Path) -> String {
+    let is = |(variable, folder)| python == named(variable, folder);
+    let found = match () {
+        () if python == self::python() => interpreters::newest(),
+        () if is(OLDEST) => interpreters::oldest_tested(),
+        () => None,
+    };
+    found.map_or_else(|| "python3".to_owned(), |found| found.program.to_string_lossy().into_owned())
 }
 
 /// Makes a folder, again after installing what that may lack. A new folder is removed if this fails: without

@@ -20,7 +20,7 @@ const NOT_CHECKED: &[&str] = &[
 /// The pages whose blocks of text are the help of the commands.
 const COMMANDS: &str = "docs/commands/";
 
-/// Checks all pages, and the comments of the sources that are not tests.
+/// Checks all pages, the comments of the sources of Rust that are not tests, and those of all Python files.
 pub(crate) fn check() -> Outcome {
     let root = project();
     let (rules, exceptions) = (rules(RULES), exceptions(EXCEPTIONS));
@@ -57,6 +57,7 @@ fn passages(file: &str, read: impl Fn() -> Result<String, String>) -> Result<Vec
     match file.rsplit_once('.') {
         Some((_, "md")) => Ok(text::of_page(&read()?, fences)),
         Some((_, "rs")) if is_source => Ok(text::of_rust(&read()?)),
+        Some((_, "py" | "pyi")) => Ok(text::of_python(&read()?)),
         _ => Ok(Vec::new()),
     }
 }

@@ -15,6 +15,14 @@ pub(crate) fn test(arguments: &[String]) -> Outcome {
     size_of_package()
 }
 
+/// The same on the oldest Python on which all tests run.
+pub(crate) fn test_oldest(arguments: &[String]) -> Outcome {
+    let python = peers::oldest_python()?;
+    let arguments: Vec<&str> =
+        ["xtask", "python"].into_iter().chain(arguments.iter().map(String::as_str)).collect();
+    run::command("cargo", &arguments, &[("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())])
+}
+
 /// All tests, in as many processes as there are processors; the types are checked beside them.
 fn all_tests() -> Outcome {
     let folder = project().join("crates/python/tests").to_string_lossy().into_owned();
@@ -162,6 +170,7 @@ fn python(arguments: &[&str]) -> Outcome {
     let python = peers::python();
     let (path, sources, server) = (path_of_tools(&python), project().join("crates/python/python"), server());
     let tests = peers::netcdf4_tests()?;
+    let interpreters = std::env::join_paths(peers::interpreters()).map_err(|error| error.to_string())?;
     let environment = python.parent().and_then(Path::parent).unwrap_or(Path::new(""));
     let environment = [
         ("VIRTUAL_ENV", environment.to_string_lossy()),
@@ -169,6 +178,7 @@ fn python(arguments: &[&str]) -> Outcome {
         ("PYTHONPATH", sources.to_string_lossy()),
         ("NCIRRUS_BENCH", server.to_string_lossy()),
         ("NCIRRUS_NETCDF4_TESTS", tests.to_string_lossy()),
+        ("NCIRRUS_PYTHONS", interpreters.to_string_lossy()),
     ];
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, &**value)).collect();
     run::command(&python.to_string_lossy(), arguments, &environment)

@@ -43,7 +43,7 @@ fn passages(file: &str, read: impl Fn() -> Result<String, String>) -> Result<Vec
     match file.rsplit_once('.') {
         Some((_, "md")) => Ok(text::of_page(&read()?, Fences::Code)),
         Some((_, "rs")) => Ok(text::of_rust(&read()?)),
-        Some((_, "py")) => Ok(text::of_python(&read()?)),
+        Some((_, "py" | "pyi")) => Ok(text::of_python(&read()?)),
         _ => Ok(Vec::new()),
     }
 }

@@ -34,15 +34,14 @@ pub(crate) fn of_rust(text: &str) -> Vec<Passage> {
 
 /// The comments and docstrings of a Python file that have lines of their own.
 pub(crate) fn of_python(text: &str) -> Vec<Passage> {
-    let mut inside = false;
+    // Whether the line is inside a string of several lines, and whether that is a docstring.
+    let (mut inside, mut is_docstring) = (false, false);
     let comment = |line: &str| {
         let line = line.trim();
-        let quotes = line.matches("\"\"\"").count();
-        let begins = !inside && line.starts_with("\"\"\"");
-        let is_docstring = inside || begins;
-        if quotes % 2 == 1 && is_docstring {
-            inside = begins;
+        if !inside {
+            is_docstring = line.starts_with("\"\"\"");
         }
+        inside ^= line.matches("\"\"\"").count() % 2 == 1;
         let docstring = || is_docstring.then(|| line.replace("\"\"\"", ""));
         docstring().or_else(|| line.strip_prefix('#').map(str::to_owned))
     };
@@ -165,5 +164,11 @@ mod tests {
     fn docstrings_of_python_are_passages() {
         let text = "\"\"\"Module.\"\"\"\nx = 1\n# why\ndef f():\n    \"\"\"Does\n    it.\n    \"\"\"\n    return 1\n";
         assert_eq!(shown(&of_python(text)), [(1, "Module."), (3, "why"), (5, "Does\nit.")]);
+    }
+
+    #[test]
+    fn other_strings_of_python_are_not_passages() {
+        let text = "X = \"\"\"\ntext\n\"\"\"\n\n\ndef f():\n    \"\"\"Does it.\"\"\"\n";
+        assert_eq!(shown(&of_python(text)), [(7, "Does it.")]);
     }
 }

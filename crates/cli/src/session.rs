@@ -43,9 +43,11 @@ pub(crate) struct SessionOptions {
     /// Missing fragments of aggregations: fill, error or report [default: by the convention of the aggregation].
     #[arg(long, global = true, value_enum, value_name = "WHAT", help_heading = "Aggregations")]
     absent: Option<commands::reading::AbsentChoice>,
-    /// Allow datasets from public networks to refer to this host of a private network; repeatable.
+    /// Allow remote datasets to refer to this host; repeatable.
     ///
-    /// Such hosts can also be listed in references.hosts of the configuration.
+    /// HOST is a name, an address, or a domain with a leading dot, such as .example.org. Otherwise datasets from public
+    /// networks may not refer to hosts of private networks. Behind a proxy, they may refer only to their own host and to
+    /// hosts that can be looked up on this machine. The key references.hosts of the configuration allows hosts, too.
     #[arg(long, global = true, value_name = "HOST", help_heading = "Session")]
     allow_host: Vec<String>,
     /// Do not wait until written data is on stable storage.

@@ -63,8 +63,11 @@ def place(tmp_path: Path, kind: str) -> str:
 
 @pytest.fixture(autouse=True)
 def _no_warning_is_lost() -> Iterator[None]:
-    """Warnings of the package are errors, unless a test expects them."""
+    """Warnings of the package are errors, unless a test expects them. So are uses of what numpy, xarray, Dask or zarr-python
+    will remove."""
     with warnings.catch_warnings():
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.filterwarnings("error", category=category, module=r"ncirrus(\.|$)")
         warnings.simplefilter("error", ncirrus.NcirrusWarning)
         warnings.simplefilter("error", ResourceWarning)
         yield

@@ -52,7 +52,7 @@ class HoldingServer:
             writer.close()
 
     async def _released(self, reader: asyncio.StreamReader) -> bool:
-        """Holds a request back: whether it is to be answered then; else its connection is closed, by whom ever."""
+        """Holds a request back. Returns whether it is to be answered then; otherwise one side has closed its connection."""
         self._count(held=1)
         gone = asyncio.ensure_future(reader.read(1))
         released = asyncio.ensure_future(self._release.wait())

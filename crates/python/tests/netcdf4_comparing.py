@@ -47,7 +47,7 @@ def _array(array: Any) -> Any:
         mask = ma.getmaskarray(array)
         told += [mask.tolist(), repr(array.fill_value), ma.getmask(array) is ma.nomask]
         if not array.dtype.names and array.dtype != object:
-            # What lies below a mask is nobody's business.
+            # Values below a mask are not compared.
             data = np.where(mask, np.zeros((), array.dtype), data)
     if data.dtype == object:
         return (*told, [facts(item) for item in data.flat])
@@ -68,7 +68,7 @@ def outcome(call: Callable[[], Any], *places: str) -> Any:
             result: Any = ("returned", facts(call()))
         except Exception as error:
             result = ("raised", standard_class(error), named(str(error)), getattr(error, "errno", None))
-    # How far the arithmetic got before something was refused is nobody's business.
+    # Warnings of the arithmetic before a rejection are not compared.
     heard = [each for each in told if result[0] == "returned" or each.category is not RuntimeWarning]
     return result, sorted({(each.category.__name__, named(str(each.message))) for each in heard})
 

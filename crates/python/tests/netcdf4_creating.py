@@ -29,7 +29,7 @@ def _cases() -> list[tuple[str, Any, Any, dict[str, Any]]]:
             ask(NEW, datatype, endian=endian)
             ask(OLD, datatype, endian=endian)
     for name in COMPRESSIONS:
-        # HDF5 has no szip of characters, and stores strings without the filter that it tells of.
+        # HDF5 has no szip of characters, and stores strings without the filter that it reports.
         for datatype in ("i4", "f8", "i1") if name == "szip" else ("i4", "S1", str, "f8", "i1"):
             ask(NEW, datatype, ("t", "x", "y"), compression=name, szip_pixels_per_block=4)
         for level in 0, 1, 9, 12, -1, None:
@@ -88,7 +88,7 @@ CASES = _cases()
 
 
 def told(module: str, case: Any, folder: str) -> Any:
-    """What the creation of a variable returns or raises, and what is told of it before and after closing the file."""
+    """What the creation of a variable returns or raises, and its description before and after closing the file."""
     kind, datatype, dims, words = case
     nc, path = importlib.import_module(module), str(Path(folder) / "a.nc")
 

@@ -53,7 +53,7 @@ class Side:
     path: str
     format: str
     ds: Any = None
-    # Values that nobody wrote may be anything.
+    # Values that were never written may be anything.
     is_filled: bool = True
     # There, attributes of a file that was synced change their places when they are set to another type.
     is_ordered: bool = True
@@ -333,7 +333,7 @@ def _get(side: Side, holder: int, name: str) -> Any:
     except KeyError as error:
         # For names of Python's objects that it has not: ours answers `hasattr`.
         raise AttributeError(*error.args) from None
-    # How files tell who wrote them is their own, and numbers of groups are anything.
+    # Each library names itself as the writer of a file, and numbers of groups are arbitrary.
     is_own = name in ("_grpid", "_NCProperties", "_IsNetcdf4")
     names, values = target.ncattrs(), list(target.__dict__.items())
     if not side.is_ordered:
@@ -398,8 +398,8 @@ def _repr(side: Side, variable: Any) -> Any:
 
 
 def _unnamed(variable: Any) -> str:
-    """How a variable is shown, without its name and filling: the original goes on with the old name after a renaming, and
-    tells of filling that is switched off for the dataset when the file is opened again."""
+    """How a variable is shown, without its name and filling: the original keeps the old name after a renaming, and
+    reports filling that was switched off for the dataset when the file is opened again."""
     shown = re.sub(r"(?m)^(\S+) \S+\(", r"\1 (", repr(variable), count=1)
     return re.sub(r"\n(filling|path) .*", "", shown)
 

@@ -220,7 +220,7 @@ class Tally:
         return not (self.lost or self.mixed or self.other or self.none)
 
     def count(self, place: Place, change: str, outcomes: dict[int, str]) -> None:
-        """Compares what is there with what the writers were told."""
+        """Compares the dataset with the outcomes that the writers got."""
         kept = {number for number, outcome in outcomes.items() if outcome == KEPT}
         other = [outcome for outcome in outcomes.values() if outcome not in (KEPT, CONFLICT)]
         self.races += 1

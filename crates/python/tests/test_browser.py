@@ -39,7 +39,7 @@ def use_scheme(browser: Any, scheme: str) -> None:  # noqa: F811
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
-# Opens every fold, and tells how many there are, how many opened, and how many of these take no room.
+# Opens every fold, and returns how many there are, how many opened, and how many of these have no height.
 UNFOLD = """
 const folds = [...document.querySelectorAll('.ncirrus details')];
 folds.forEach(fold => { if (!fold.open) fold.querySelector('summary').click(); });

@@ -1,7 +1,7 @@
 """The corpora: what the library reads of them is equal to its truth through ``ncirrus`` and, undecoded, through the engine.
 
-Each corpus prints "N of M"; what is not equal stands in ``corpora_exceptions.tsv`` with its reason, and a line there that
-is not needed any more fails as well.
+Each corpus prints "N of M"; cases that differ are listed in ``corpora_exceptions.tsv`` with their reasons, and a line there that
+is no longer needed fails as well.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Tally:
                 self.wrong.append(f"{case}\t{name}\t{said}\t(known: {start})")
 
     def finish(self, least: int) -> None:
-        """Tells the tally, and fails where it is not as it should be."""
+        """Prints the tally, and fails if it is not as expected."""
         print(f"\n{self.name}: {self.passed} of {self.total}")
         self.wrong.extend(f"{case}\t{check}\tis not needed any more" for case, check in self.known)
         assert not self.wrong, "\n".join(self.wrong)

@@ -199,7 +199,7 @@ OPEN = 0x20
 
 
 class OpenedFiles:
-    """Counts how often the files of a folder are opened, as the kernel tells it."""
+    """Counts how often the files of a folder are opened, as the kernel reports it."""
 
     def __init__(self, folder: Path) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)

@@ -20,7 +20,7 @@ _died: list[Any] = []
 # Where programs differed, all of them: one that is mended is not the last.
 _found: list[str] = []
 _is_ci = "CI" in os.environ
-# Shrinking takes longer than all else, and is for who mends it.
+# Shrinking takes longer than everything else, and helps only to find the cause.
 _PHASES = [Phase.explicit, Phase.generate] if _is_ci else [*Phase]
 
 

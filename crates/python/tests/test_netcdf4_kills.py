@@ -20,8 +20,8 @@ import ncirrus.netCDF4 as nc
 
 KILLS = int(os.environ.get("NCIRRUS_NETCDF4_KILLS", "4"))
 WIDTH = 500
-# Records with their number in each element; the attribute `last` says how many there are. The number of each sync is told when
-# it has returned.
+# Records with their number in each element; the attribute `last` says how many there are. The number of each sync is printed
+# when it has returned.
 WRITER = """
 import sys
 import numpy as np

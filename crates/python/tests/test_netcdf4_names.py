@@ -35,7 +35,7 @@ def inspected(call: Any) -> list[tuple[str, Any]]:
 
 
 def declared(node: ast.FunctionDef) -> list[tuple[str, Any]]:
-    """The parameters of a stub, and their defaults; `...` stands for one that it does not tell."""
+    """The parameters of a stub, and their defaults; `...` stands for one that it does not state."""
     arguments = [*node.args.posonlyargs, *node.args.args]
     told = [ast.literal_eval(default) for default in node.args.defaults]
     defaults = [inspect.Parameter.empty] * (len(arguments) - len(told)) + told
@@ -109,7 +109,7 @@ def test_a_class_has_the_members_of_the_original(ours: ModuleType, name: str) ->
         theirs = declared(node) if is_special else inspected(getattr(expected, method))
         ours_ = inspected(getattr(found, method))
         if is_special and method != "__init__":
-            # How an operator calls its parameters is nobody's business.
+            # Names of an operator's parameters are not compared.
             assert len(ours_) == len(theirs), f"{name}.{method}"
             continue
         assert_parameters(ours_, theirs, f"{name}.{method}")

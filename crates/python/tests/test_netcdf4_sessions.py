@@ -88,7 +88,7 @@ def test_files_of_object_stores_are_synced_and_changed(moto: Any) -> None:
     with Dataset(place, "w", **words) as ds:
         ds.createDimension("x", None)
         ds.createVariable("v", "i4", ("x",))[:] = [1, 2]
-        # What is changed there is told to be costly.
+        # A warning says that changes there are costly.
         with pytest.warns(ncirrus.NcirrusWarning, match="downloaded and uploaded again"):
             ds.sync()
         with Dataset(place, **words) as seen:

@@ -45,7 +45,7 @@ def test_the_corpus_is_there() -> None:
 def test_every_case_of_04_and_05_reads_equal(case: Any) -> None:
     folder = CORPUS / case["id"]
     with warnings.catch_warnings():
-        # Sub-arrays that are gone are told.
+        # Sub-arrays that are gone are reported by warnings.
         warnings.simplefilter("ignore", ncirrus.NcirrusWarning)
         with s3Dataset(folder / case["master"]) as found, Dataset(folder / "expected.nc") as expected:
             for name in case["variables"]:

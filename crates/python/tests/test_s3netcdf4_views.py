@@ -1,4 +1,4 @@
-"""What lies where: views of aggregations, partitions, and the flows of several processes that are made of these."""
+"""Locations of parts: views of aggregations, partitions, and the flows of several processes that are made of these."""
 
 from __future__ import annotations
 

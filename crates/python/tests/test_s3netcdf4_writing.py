@@ -460,7 +460,7 @@ def test_the_steps_of_its_own_test(tmp_path: Path, alias: str, format: str, vers
     path = f"{master}/test_{format}_{version}.nc"
     words: dict[str, Any] = {"subarray_path": f"{parts}/parts_{format}"} if master != parts else {}
     if places == "s3 disk":
-        # A master that lies elsewhere may not name files of this machine, unless it is trusted.
+        # A master in another place may not name files of this machine, unless it is trusted.
         words["session"] = ncirrus.Session(uploads="folder", rewrite=True, local_fragments=True)
     shape = (365, 1, 7, 14)
     with s3Dataset(path, "w", format=format, cfa_version=version, **words) as made:

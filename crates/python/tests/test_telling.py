@@ -1,4 +1,4 @@
-"""What is told besides results: warnings of data that were filled in, and requests in the log."""
+"""Output besides results: warnings of data that were filled in, and requests in the log."""
 
 from __future__ import annotations
 

@@ -63,13 +63,13 @@ def whole(days: int = 20) -> Any:
 
 
 def states(folder: Path) -> dict[str, tuple[int, int]]:
-    """What lies in a folder, and since when."""
+    """The files of a folder, with their times and sizes."""
     found = (path for path in folder.rglob("*"))
     return {str(path.relative_to(folder)): (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
 
 
 class Told(list[tuple[int, int]]):
-    """A callable that notes what it is told of progress."""
+    """A callable that records the progress that is reported to it."""
 
     def __call__(self, done: int, total: int) -> None:
         self.append((done, total))
@@ -197,7 +197,7 @@ def test_files_that_do_not_fit_together_are_refused(parts: list[str], tmp_path: 
     with pytest.raises(ncirrus.Error, match="odd.nc4") as raised:
         ncirrus.aggregate([*parts, odd], tmp_path / "master.nc", axes="t")
     assert not isinstance(raised.value, ncirrus.InternalError)
-    # Whatever is wrong with any of the files is told together.
+    # One error reports everything that is wrong with any of the files.
     with pytest.raises(ncirrus.InvalidError, match="nothing.nc: no such file"):
         ncirrus.aggregate([*parts, tmp_path / "nothing.nc"], tmp_path / "master.nc", axes="t")
     dry = ncirrus.aggregate([*parts, odd, tmp_path / "nothing.nc"], tmp_path / "master.nc", axes="t", dry_run=True)

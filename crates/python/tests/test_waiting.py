@@ -191,7 +191,8 @@ async def test_five_hundred_reads_on_one_loop(chunked: str) -> None:
     threads = threading.active_count()
     got = await asyncio.gather(*(v.read_async((n % 60, n % 70)) for n in range(500)))
     assert [int(value) for value in got] == [(n % 60) * 70 + n % 70 for n in range(500)]
-    assert threading.active_count() == threads
+    # Threads of earlier tests may end meanwhile.
+    assert threading.active_count() <= threads
 
 
 async def test_cancelled_tasks_close_their_requests(stalled: StalledServer) -> None:

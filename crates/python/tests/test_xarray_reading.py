@@ -116,7 +116,7 @@ def test_every_kind_of_key_gives_what_numpy_gives(path: Path, key: dict[str, Any
 
 
 def test_each_key_is_read_by_itself(path: Path) -> None:
-    """A key that is not the whole does not read the whole, and points are no outer product."""
+    """A key that selects a part does not read the whole, and points are not an outer product."""
     session = ncirrus.Session(chunk_cache=0)
     found = xr.open_dataset(path, engine="ncirrus", session=session)["t"]
     points = {"time": xr.DataArray([0, 5], dims="p"), "x": xr.DataArray([0, 4], dims="p")}
@@ -158,7 +158,7 @@ def test_guessing_sends_nothing_and_keeps_to_its_setting(path: Path, tmp_path: P
     (tmp_path / "page").write_text("<html>")
     renamed = tmp_path / "data.bin"
     renamed.write_bytes(path.read_bytes())
-    # Nobody answers at such an address.
+    # No server answers at such an address.
     far = ["s3://b/a.nc", "https://h.invalid/a.zarr?x=1", "gs://b/c#mode=nczarr,zarr"]
     new = ["s3://b/a.h5", "s3://b/a.nczarr", str(tmp_path / "tree"), "s3://b/x#mode=zarr"]
     others = ["s3://b/a.csv", str(tmp_path / "page"), str(tmp_path), 3, b"nothing"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 import ncirrus
+from ncirrus.zarr_stores import ZarrBridge
 
 zarr = pytest.importorskip("zarr")
 zarr_storage = pytest.importorskip("zarr.storage")
@@ -84,12 +87,19 @@ class Session:
         self.store = StrictStore()
 
 
+def _icechunk(path: Path) -> Any:
+    """A session of Icechunk; the versions that are tested need Python 3.12."""
+    icechunk = pytest.importorskip("icechunk")
+    return icechunk.Repository.create(icechunk.local_filesystem_storage(str(path))).writable_session("main")
+
+
 TARGETS: dict[str, Callable[[Path], Any]] = {
     "memory": lambda path: zarr_storage.MemoryStore(),
     "local": lambda path: zarr_storage.LocalStore(str(path / "a.zarr")),
     "wrapped": lambda path: zarr_storage.WrapperStore(zarr_storage.LocalStore(str(path / "a.zarr"))),
     "strict": lambda path: StrictStore(),
     "session": lambda path: Session(),
+    "icechunk": _icechunk,
 }
 
 
@@ -99,7 +109,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 
 def _store_of(target: Any) -> Any:
-    return getattr(target, "store", target) if isinstance(target, Session) else target
+    return target if isinstance(target, zarr.abc.store.Store) else target.store
 
 
 def _filled(ds: ncirrus.Dataset) -> None:
@@ -176,6 +186,28 @@ def test_what_a_store_takes_no_more_of_is_an_error() -> None:
     store = Full()
     with pytest.raises(ncirrus.Error, match="no space left"), ncirrus.create(store, "zarr3") as ds:
         _filled(ds)
+
+
+def test_chunks_are_put_although_their_document_arrives_while_they_are_refused() -> None:
+    class Slow(StrictStore):
+        async def set(self, key: str, value: Any, byte_range: Any = None) -> None:
+            try:
+                await super().set(key, value)
+            except ValueError:
+                while self._document("v") is None:
+                    await asyncio.sleep(0.001)
+                raise
+
+    store = Slow()
+    bridge = ZarrBridge(store)
+    grid = {"name": "regular", "configuration": {"chunk_shape": [4]}}
+    array = {"zarr_format": 3, "node_type": "array", "shape": [4], "chunk_grid": grid}
+    bridge.put("zarr.json", b'{"zarr_format": 3, "node_type": "group"}', None, False)
+    with ThreadPoolExecutor(2) as threads:
+        chunk = threads.submit(bridge.put, "v/c/0", b"abcd", None, False)
+        document = threads.submit(bridge.put, "v/zarr.json", json.dumps(array).encode(), None, False)
+        assert (chunk.result(60), document.result(60)) == ("4", str(len(json.dumps(array))))
+    assert "v/c/0" in _keys(store)
 
 
 def _keys(store: Any) -> set[str]:

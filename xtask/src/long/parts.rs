@@ -66,6 +66,7 @@ pub(super) const PARTS: &[Part] = &[
             ("NCIRRUS_NETCDF4_SECONDS", "1200"),
         ],
     ),
+    Part { missing: crate::peers::without_oldest_python, ..recipe("python-oldest", &["python-oldest"]) },
     recipe("races", &["races", "1000"]),
     recipe("stress", &["stress"]),
     recipe("capi-stress", &["capi-stress"]),

@@ -3,7 +3,7 @@
     python each.py PATTERN..
 
 prints lines of a name, a tab, and `passed`, `failed`, or `skipped`. A file whose process ends early, or that cannot be
-loaded, has a line of its own. What the tests print goes to a file beside them. The last line tells which files of
+loaded, has a line of its own. What the tests print goes to a file beside them. The last line states which files of
 netCDF libraries were loaded.
 """
 
@@ -17,7 +17,7 @@ LONGEST = 600
 
 
 class Outcomes(unittest.TestResult):
-    """Tells how each test ended as soon as it has."""
+    """Reports how each test ended as soon as it has."""
 
     def __init__(self, told):
         super().__init__()
@@ -36,7 +36,7 @@ class Outcomes(unittest.TestResult):
 
 
 def one(name):
-    """Runs the tests of a module, and writes how they ended to NAME.told."""
+    """Runs the tests of a module, and writes how they ended to `NAME.told`."""
     sys.path.insert(0, os.getcwd())
     with open(f"{name}.told", "w") as told:
         result = Outcomes(told)

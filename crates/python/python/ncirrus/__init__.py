@@ -5,7 +5,7 @@ from typing import Any as _Any
 
 from ncirrus._ncirrus import __version__
 
-# Where each name is defined: numpy and what stands on it are imported when one of them is first used.
+# The module that defines each name: numpy and the modules that need it are imported when one of them is first used.
 _HOMES = {
     "Attributes": "attributes",
     "Char": "types",

@@ -1,4 +1,4 @@
-"""The extension module: handles, which the package's own classes stand on."""
+"""The extension module: the handles that the classes of the package wrap."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike

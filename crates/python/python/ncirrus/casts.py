@@ -170,7 +170,8 @@ def _check_whole(array: NDArray[Any], dtype: np.dtype[Any], path: str) -> None:
         return
     limits = np.iinfo(dtype)
     low, high = float(array.min()), float(array.max())
-    # The bounds are powers of two, or one less: `high < max + 1` holds for doubles also where max is none.
+    # The bounds are powers of two, or one less: `high < max + 1` is right for doubles even if max is not
+    # a double.
     if low > float(limits.min) - 1 and high < float(limits.max) + 1:
         return
     whole = np.isfinite(array) & (array > float(limits.min) - 1) & (array < float(limits.max) + 1)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def with_sizes(variable: Variable, table: NDArray[Any]) -> NDArray[Any]:
-    """The table with the sizes of chunks that are whole objects, which one listing tells, and with those marked missing
-    that are not there. Where nothing can be listed it stays as it is."""
+    """The table with the sizes of chunks that are whole objects, taken from one listing. Chunks that the listing does not
+    contain are marked missing. The table is unchanged if nothing can be listed."""
     whole = (np.asarray(table["length"]).astype("i8") < 0) & ~table["missing"] if len(table) else np.zeros(0, bool)
     if not whole.any():
         return table

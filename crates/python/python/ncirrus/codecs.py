@@ -60,7 +60,7 @@ def _codecs(item: Any) -> list[dict[str, Any]]:
             item = getattr(item, describe)()
             break
     if isinstance(item, Mapping) and ("id" in item or "name" in item):
-        # numpy's scalars and tuples, as codecs of others have them, are no JSON.
+        # Codecs of other libraries contain numpy's scalars and tuples, which are not JSON.
         plain: dict[str, Any] = json.loads(json.dumps(dict(item), default=_plain))
         return [plain]
     raise _wrong(item)

@@ -327,8 +327,8 @@ class Dataset(Group):
         )
 
     def _pinned_tag(self) -> str | None:
-        """The tag that the dataset has, or is to have where it came by a pickle and was not opened: handing it on is no
-        reason to open it."""
+        """The tag of the dataset, or the required one if it came by a pickle and was not opened: pickling it again does not
+        open it."""
         return self._tag if self._came_by_pickle or self._open is not None else self.tag
 
     def __dask_tokenize__(self) -> Any:

@@ -131,7 +131,7 @@ def _given(array: _Masked, sel: Any, out: NDArray[Any] | None, path: str) -> Any
 
 
 def _dates(decoding: Any, numbers: NDArray[Any], missing: NDArray[Any], times: Literal["auto", "datetime64", "cftime", "numbers"], path: str) -> NDArray[Any]:
-    """Dates of numbers. Those that are none are missing, too."""
+    """Dates of numbers. Numbers that are not dates are missing, too."""
     calendar = decoding.calendar()
     if times != "cftime" and calendar in _OF_NUMPY:
         instants = np.empty(numbers.size, np.int64)

@@ -44,8 +44,8 @@ class InMemory(str):
 
 
 def whole_bytes(target: Any) -> bytes | None:
-    """The object of type `bytes` that somebody hands over, itself or in a view of all of it. Others, which may change or be
-    larger than the memory, are none."""
+    """The object of type `bytes` that a caller passes, itself or in a view of all of it. `None` for other buffers, which
+    may change or be larger than the memory."""
     if isinstance(target, bytes):
         return target
     if isinstance(target, memoryview) and isinstance(target.obj, bytes) and target.c_contiguous:

@@ -91,7 +91,7 @@ def _session(session: Session | None, storage_options: Mapping[str, Any] | None)
 
 
 def _place(url: Any, storage_options: Mapping[str, Any] | None) -> tuple[str, Mapping[str, Any] | None]:
-    """An address with its options: that of a store of somebody else, too."""
+    """An address with its options, also for a store of another library."""
     if isinstance(url, os.PathLike) or (isinstance(url, str) and "::" not in url):
         return _address(url), storage_options
     from ncirrus import stores

@@ -30,7 +30,7 @@ def _forked() -> None:
     global generation
     generation += 1
     for handle in list(_living):
-        # Nobody is there any more who could finish what its threads were doing.
+        # No thread is left that could finish the work of the handle.
         handle.leak()
     _living.clear()
     for hook in _hooks:

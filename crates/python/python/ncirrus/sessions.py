@@ -103,7 +103,7 @@ class Session:
         self._is_default = False
         self._made_of: tuple[Session, dict[str, Any]] | None = None
         self._start()
-        # Mistakes are told where the session is made, not where it is first used.
+        # Mistakes are reported when the session is made, not when it is first used.
         self._native()
 
     def _start(self) -> None:

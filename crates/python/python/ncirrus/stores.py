@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from ncirrus.bridges import Bridge, check_condition, clipped, refuse_tags
 from ncirrus.zarr_stores import ZarrBridge
 
-# What tells a filesystem how to work, and not what it reaches.
+# Options that set how a filesystem works, and not what it reaches.
 _HOW = frozenset(
     {
         "asynchronous", "loop", "skip_instance_cache", "use_listings_cache", "listings_expiry_time", "max_paths",
@@ -74,7 +74,7 @@ class Place:
 
 
 def place_of(target: Any, storage_options: Mapping[str, Any] | None = None) -> Place:
-    """What to open for an object that is no address: a mapper, open file, filesystem with a path (a tuple) of fsspec, a
+    """What to open for an object that is not an address: a mapper, open file, filesystem with a path (a tuple) of fsspec, a
     store of obstore or zarr, or a binary file.
 
     Raises `TypeError` for anything else.
@@ -290,7 +290,7 @@ class FsspecBridge(Bridge):
 
     def __init__(self, filesystem: Any, base: str = "") -> None:
         self._filesystem = filesystem
-        # What stands before keys, which have no leading slash.
+        # The text before keys, which have no leading slash.
         self._base = base
         self._known: dict[str, tuple[int, str]] = {}
         self.writes: bool = not getattr(filesystem, "read_only", False)

@@ -438,7 +438,7 @@ def _check_dataset(url: str, session: Session) -> None:
 
 
 def _check_around(url: str, session: Session) -> None:
-    """What lies in the folder of a dataset must be none that it is a part of."""
+    """Checks that a dataset is not a part of another dataset in whose folder it is."""
     address, mark, fragment = url.partition("#")
     folder, name = os.path.split(address.rstrip("/"))
     if not name or name in (".", "..") or folder.endswith(":/") or (not folder and address.startswith("/")):

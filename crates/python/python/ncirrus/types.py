@@ -128,7 +128,7 @@ def type_of(described: tuple[Any, ...]) -> Type | None:
 
 
 def dtype_of(described: tuple[Any, ...]) -> np.dtype[Any]:
-    """The dtype of values of a type; what numpy has no word for stands in its metadata."""
+    """The dtype of values of a type; its metadata contain what numpy cannot represent."""
     if described[0] == "atomic":
         return _DTYPES[described[1]]
     made = type_of(described)

@@ -28,6 +28,8 @@ class ZarrBridge(Bridge):
         self._store = store
         self._sizes: dict[str, int] = {}
         self._aside = Aside()
+        # Held while a document is put, and while an object is kept aside because one is missing.
+        self._documents = threading.Lock()
         self.writes: bool = bool(getattr(store, "supports_writes", False)) and not getattr(store, "read_only", True)
         if hasattr(store, "_ensure_open"):
             _synchronous(store._ensure_open())
@@ -36,7 +38,7 @@ class ZarrBridge(Bridge):
         return {"_store": self._store, "_sizes": {}, "writes": self.writes}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _aside=Aside())
+        self.__dict__.update(state, _aside=Aside(), _documents=threading.Lock())
 
     def get(self, key: str, start: int | None, stop: int | None) -> tuple[bytes, int, int, str] | None:
         body = self._aside.get(key)
@@ -116,17 +118,34 @@ class ZarrBridge(Bridge):
         if tag is not None:
             refuse_tags(self._store)
         check_condition(self, key, None, absent)
+        if key.rsplit("/", 1)[-1] in _DOCUMENTS:
+            with self._documents:
+                if self._put_or_keep(key, body):
+                    self._put_what_waited(key)
+            return str(len(body))
         try:
             self._set(key, body)
             self._aside.drop(key)
         except Exception:
+            # Another thread may have put the document since the store refused the object. Until the object is kept, no
+            # document may be put: nothing would put the object afterwards.
+            with self._documents:
+                self._put_or_keep(key, body, is_refused=self._lacks_documents(key))
+        return str(len(body))
+
+    def _put_or_keep(self, key: str, body: bytes, is_refused: bool = False) -> bool:
+        """Puts an object, or keeps it aside if the store refuses it because documents are missing. Returns whether it was
+        put."""
+        try:
+            if not is_refused:
+                self._set(key, body)
+                self._aside.drop(key)
+                return True
+        except Exception:
             if not self._lacks_documents(key):
                 raise
-            self._aside.put(key, body)
-            return str(len(body))
-        if key.rsplit("/", 1)[-1] in _DOCUMENTS:
-            self._put_what_waited(key)
-        return str(len(body))
+        self._aside.put(key, body)
+        return False
 
     def _set(self, key: str, body: bytes) -> None:
         from zarr.core.buffer import default_buffer_prototype

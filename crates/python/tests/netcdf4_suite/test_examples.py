@@ -53,7 +53,7 @@ def printed(example: Path, folder: Path, who: str) -> str:
     (folder / "data").mkdir(parents=True)
     settings = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", PROGRAM, str(example), who]
-    # One of them stops in the debugger, and is told to go on.
+    # One of them stops in the debugger, and continues after this command.
     done = subprocess.run(command, cwd=folder, env=settings, input="c\n", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     text = re.sub(r"[\d.]+(e-\d+)? seconds|took [\d.]+|\d+\.\d+ ?(sec|s|ms)\b", "TIME", done.stdout)

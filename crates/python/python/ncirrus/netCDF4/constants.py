@@ -47,7 +47,7 @@ default_fillvals: dict[str, int | float | str] = {
     "c16": DEFAULT_FILLS["f8"],
 }
 
-# Attributes of Python objects that are no attributes of the file.
+# Attributes of Python objects that are not attributes of the file.
 _private_atts = (
     "_grpid",
     "_grp",

@@ -62,7 +62,7 @@ def _place(grp: Any, name: str) -> str:
 
 
 def asked(grp: Any, name: str, datatype: Any, dimensions: Sequence[Any], words: Mapping[str, Any]) -> Asked:
-    """Checks what is told without looking at the dataset. Raises `ValueError`, `TypeError` and `RuntimeError`."""
+    """Checks the arguments without reading the dataset. Raises `ValueError`, `TypeError` and `RuntimeError`."""
     place, model, endian = _place(grp, name), grp._place.model, words["endian"]
     storage.check_compression(words, place)
     if model.startswith("NETCDF3") and endian != "native":

@@ -10,7 +10,7 @@ from ncirrus.errors import Error
 
 NOT_AN_ID = "NetCDF: Not a valid ID"
 READ_ONLY = "NetCDF: Write to read only"
-# What definitions in a classic file that is read are told.
+# The message of definitions in a classic file that is open for reading.
 DATA_MODE = "NetCDF: Operation not allowed in data mode"
 NAME_IN_USE = "NetCDF: String match to name in use"
 NO_ATTRIBUTE = "NetCDF: Attribute not found"
@@ -22,7 +22,7 @@ STRICT_CLASSIC = "NetCDF: Attempting netcdf-4 operation on strict nc3 netcdf-4 f
 
 
 class _Worded(Error):
-    """An error whose text is netCDF's words alone; where and why stand in its fields."""
+    """An error whose text is only netCDF's message; its fields contain the place and the reason."""
 
     def __str__(self) -> str:
         return self.message
@@ -81,7 +81,7 @@ def runtime_error(error: Error, words: str | None = None) -> Error:
 
 
 def _words(error: Error, is_attribute: bool) -> str | None:
-    """netCDF's words for a name that is none."""
+    """netCDF's message for an invalid name."""
     if not (error.message.startswith('name "') and "is not allowed" in error.message):
         return None
     is_long = len(error.message) > 256 and not is_attribute

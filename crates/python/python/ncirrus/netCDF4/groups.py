@@ -363,7 +363,7 @@ def _is_equal(value: Any, wanted: Any) -> bool:
 
 
 class Dataset(_Members):
-    """A file: its root group. What is written becomes true when it is synced, closed, or collected."""
+    """A file: its root group. Changes take effect when it is synced, closed or collected."""
 
     __slots__ = ()
 

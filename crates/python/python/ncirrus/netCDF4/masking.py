@@ -33,7 +33,7 @@ class Missing:
 
     @cached_property
     def dtype(self) -> np.dtype[Any] | None:
-        """The type that all values have; none where they are of several types, or a limit is no single value."""
+        """The type of all values; `None` if they have several types, or if a limit is not a single value."""
         limits = [limit for limit in self.limits or () if limit is not None]
         types = {value.dtype for value in (*self.sources, *limits)}
         return types.pop() if len(types) == 1 and all(limit.size == 1 for limit in limits) else None
@@ -97,7 +97,7 @@ class Decoding:
 
     @cached_property
     def packing(self) -> tuple[Any, Any] | None:
-        """Scale and offset; none where they are no numbers."""
+        """Scale and offset; `None` if they are not numbers."""
         scale, offset = (self.attributes.get(name) for name in ("scale_factor", "add_offset"))
         try:
             for number in (scale, offset):
@@ -126,7 +126,7 @@ class Decoding:
             yield np.atleast_1d(np.array(default_fillvals[self.code], self.dtype))
 
     def _bound(self, name: str, told: list[str]) -> NDArray[Any] | None:
-        """An attribute in the variable's type; none, which is told, where it does not fit into it."""
+        """An attribute in the variable's type, or `None`. If it does not fit into that type, a warning is added to `told`."""
         if name not in self.attributes:
             return None
         cast = without_loss(self.attributes[name], self.dtype)
@@ -179,7 +179,7 @@ def _linear(data: Any, scale: Any, offset: Any) -> Any:
     """Values times the scale plus the offset, of numpy's types; those that are masked stay as they are."""
     if np.size(data) < _MANY:
         return _linear_by_numpy(data, scale, offset)
-    # A few elements tell what the types of results are.
+    # A few elements determine the types of the results.
     few = _linear_by_numpy(data.reshape(-1)[:1], scale, offset)
     is_float = all(number is None or isinstance(number, np.floating) for number in (scale, offset))
     plain, kind = ma.getdata(data), _kind(ma.getdata(data))

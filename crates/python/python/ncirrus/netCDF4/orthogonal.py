@@ -35,7 +35,7 @@ def _StartCountStride(
     what is assigned, when `put`. Unlimited dimensions grow only then.
 
     Returns four arrays with one axis per dimension, as long as its index list or 1, and a last one over the dimensions:
-    the start of each box, the number of elements, the step, and where it lies in the data: a slice, an index, or -1 for
+    the start of each box, the number of elements, the step, and its position in the data: a slice, an index, or -1 for
     an axis that an integer selected. With `return_selection`, the normalised selection comes fifth.
 
     Raises `IndexError` for indices that are out of range or no indices, and `ValueError` for too many of them and for
@@ -201,7 +201,7 @@ def _simplified(key: Any, use_get_vars: bool) -> Any:
         return slice(key[0], key[0] + 1, 1) if len(key) else slice(0, 0, 1)
     step = key[1] - key[0]
     is_slice = step > 0 and (use_get_vars or step == 1) and key[-1] - key[0] == step * (len(key) - 1)
-    # The ends say so of most lists that are no slices.
+    # Comparing the ends excludes most lists that are not slices.
     is_slice = is_slice and bool((key[1:] - key[:-1] == step).all())
     return slice(key[0], key[-1] + 1, step) if is_slice else key
 

@@ -17,8 +17,8 @@ from ncirrus.netCDF4.utils import _quantize
 def encoded(values: Any, decoding: Decoding, check: Callable[[Any], object] | None = None) -> NDArray[Any]:
     """The stored form of values: in the variable's type, of the same shape.
 
-    Raises `RuntimeError` for masked values where `missing_value` is a list, and numpy's errors for what is no number;
-    before those of packing, `check` may raise for the array.
+    Raises `RuntimeError` for masked values where `missing_value` is a list, and numpy's errors for values that are not
+    numbers. `check` may raise for the array before the errors of packing.
     """
     data = _as_array(values, decoding)
     try:
@@ -34,12 +34,12 @@ def _stored(data: Any, decoding: Decoding) -> NDArray[Any]:
         data = _quantize(data, decoding.attributes["least_significant_digit"])
     if decoding.scale:
         data = _filled(_packed(data, decoding), decoding)
-    # Without scaling, what lies below a mask is stored.
+    # Without scaling, the values below a mask are stored.
     return ma.getdata(data).astype(decoding.dtype, copy=False)
 
 
 def _as_array(values: Any, decoding: Decoding) -> Any:
-    """An array; numbers that are yet to be packed are no integers."""
+    """An array; it does not have an integer type if its numbers are packed afterwards."""
     if ma.isMA(values) or isinstance(getattr(values, "data", None), memoryview):
         return values
     attributes = decoding.attributes

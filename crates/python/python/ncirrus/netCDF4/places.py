@@ -1,4 +1,4 @@
-"""Where a dataset lies, and when it becomes true: files in memory, new files that `sync` publishes, files that change."""
+"""Where a dataset is and when it is published: files in memory, new files that `sync` publishes, files that change."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Place:
             raise ncirrus.ConflictError("the target exists", object=self.name)
 
     def _refuse_where_nothing_can_be(self) -> None:
-        """A folder that is not there is told at once, and not when the file is closed."""
+        """An absent folder is reported at once, and not when the file is closed."""
         folder = Path(self.name).parent
         if "://" not in self.name and "#" not in self.name and not folder.is_dir():
             raise PermissionError(13, "Permission denied", self.name)

@@ -76,7 +76,7 @@ def _read_at_once(variable: Any, found: Any, elem: Any) -> Any:
     try:
         return found._native().get(elem)
     except IndexError:
-        # It is told in netCDF4-python's words.
+        # The error is raised again with netCDF4-python's message.
         return None
 
 
@@ -89,7 +89,7 @@ def read_decoded(variable: Any, elem: Any, decoding: Decoding) -> Any:
     try:
         return masking.read_decoded(variable._owner()._native(), elem, decoding)
     except IndexError:
-        # It is told in netCDF4-python's words.
+        # The error is raised again with netCDF4-python's message.
         return None
 
 
@@ -136,7 +136,7 @@ def write(variable: Any, elem: Any, data: Any) -> None:
         return
     variable._place.check_writable()
     for box, key, dimension in zip(axes, keys, variable.get_dims()):
-        # Lists were checked element by element, and are no boxes.
+        # Lists were checked element by element, and are not boxes.
         if isinstance(key, np.ndarray):
             continue
         if max(box.start, box.start + (box.count - 1) * box.stride) >= len(dimension) and not dimension.isunlimited():

@@ -96,7 +96,7 @@ def session_at(name: str) -> Session | None:
         known = (usual, is_remote)
         if known not in _sessions:
             words = {"uploads": "folder", "rewrite": True} if is_remote else {}
-            # What the process's own session was told goes before.
+            # The settings of the process's own session take precedence.
             _sessions[known] = usual._with_words(words, keys)
         return _sessions[known]
 

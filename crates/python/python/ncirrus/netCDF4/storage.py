@@ -1,4 +1,4 @@
-"""How variables are stored: the keywords of `createVariable` in the library's words, and what `filters()` tells."""
+"""How variables are stored: the keywords of `createVariable` in the library's words, and the result of `filters()`."""
 
 from __future__ import annotations
 

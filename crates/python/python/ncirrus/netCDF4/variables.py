@@ -328,7 +328,7 @@ class Variable(DescribedVariable):
         decoding = self._decoding()
         if self.dtype.kind == "S":
             return self._characters(data, decoding.attributes, elem)
-        # What is wrong with the index is told before what is wrong with the packing.
+        # Errors of the index are raised before errors of the packing.
         array = encoded(data, decoding, lambda array: selections.checked(self, elem, array))
         return self._checked(array) if self._isenum else array
 

@@ -66,7 +66,7 @@ def _check_items(variable: Any, data: NDArray[Any]) -> None:
 
 
 def _check_single(elem: Any, shape: tuple[int, ...]) -> None:
-    """Raises `IndexError` for what is no index of one element."""
+    """Raises `IndexError` for an index that does not select one element."""
     if _is_int(elem):
         if len(shape) > 1:
             raise IndexError(_INTEGERS_ONLY)

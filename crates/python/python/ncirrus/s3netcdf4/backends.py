@@ -1,9 +1,9 @@
 """Back ends: classes of programs that read and write the objects of a host of S3netCDF4's configuration.
 
 Such a class derives from `io.BufferedIOBase`. `cls(uri, credentials, mode)` is an object, with the mode `r` or `w`;
-`connect()`, where it has one, is called first. It is used by `seek`, `tell`, `read`, `write` and `close`; its size is what
-`getsize()` tells, or where `seek(0, 2)` ends. An absent object raises `FileNotFoundError`. `glob()`, where it has
-one, gives the names of all objects that begin with the uri, and `remove()` removes the object.
+`connect()`, if it has one, is called first. It is used by `seek`, `tell`, `read`, `write` and `close`. Its size is the
+result of `getsize()`, or the position after `seek(0, 2)`. An absent object raises `FileNotFoundError`. `glob()`, if it
+has one, returns the names of all objects that begin with the uri, and `remove()` removes the object.
 """
 
 from __future__ import annotations

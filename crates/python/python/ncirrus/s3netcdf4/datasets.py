@@ -197,10 +197,10 @@ def _convention(format: str, version: str | None, mode: str) -> str | None:
 
 
 def _place(name: str, words: dict[str, Any], session: Any, how: dict[str, Any], told: tuple[str, bool]) -> Any:
-    """Where the dataset lies. Whether what is there is an aggregation is found by looking."""
+    """The location of the dataset. Reading it shows whether it is an aggregation."""
     format, is_strange = told
     if is_strange and words["mode"] in ("w", "x"):
-        # A host that cannot be reached is told before anything is written.
+        # A host that cannot be reached is reported before anything is written.
         try:
             ncirrus.open(name, **session).close()
         except FileNotFoundError:

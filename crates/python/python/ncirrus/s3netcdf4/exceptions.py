@@ -25,7 +25,7 @@ class MemoryException(Error, MemoryError):
 
 
 class APIException(Error, ValueError):
-    """An argument is none that the call takes."""
+    """The call does not accept an argument."""
 
     kind = "invalid"
 
@@ -49,7 +49,7 @@ class CFAVariableError(CFAError):
 
 
 class CFAVariableIndexError(CFAError, IndexError):
-    """An index of a variable that is none, or out of range."""
+    """An index of a variable that is invalid or out of range."""
 
 
 class CFAPartitionError(CFAError):

@@ -341,8 +341,8 @@ def _size(size: Any) -> Any:
 
 
 def _with_axes(variable: Variable, elem: Any) -> Any:
-    """The index with slices in place of integers, so that all axes stay. Steps and lists are none of S3netCDF4's, but
-    read what they say."""
+    """The index with slices in place of integers, so that all axes stay. S3netCDF4 does not have steps and
+    lists; here they select as in numpy."""
     try:
         keys, _ = by_axis(elem, variable.shape, variable.dimensions, variable._grp)
     except IndexError as error:

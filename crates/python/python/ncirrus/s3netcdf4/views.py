@@ -41,7 +41,7 @@ class Numbers(tuple[Any, ...]):
 
 
 class Partition(NamedTuple):
-    """A place of the partition matrix: the box of the variable that it is, and where its sub-array lies.
+    """A place of the partition matrix: its box of the variable, and the location of its sub-array.
 
     `location` has the first element and the one past the last along each dimension; `file` is empty where nothing was
     written.
@@ -279,7 +279,7 @@ class CFAVariable:
         return np.array(self._lengths(), dtype=np.int32)
 
     def getBaseFilename(self) -> str:
-        """What the names of its sub-arrays begin with, where nobody placed them elsewhere: indices and `.nc` follow."""
+        """The beginning of the names of its sub-arrays, unless they are placed elsewhere: indices and `.nc` follow."""
         writer = getattr(self._variable._place, "writer", None)
         if writer is not None and all(self._lengths()):
             rank = len(self._lengths())

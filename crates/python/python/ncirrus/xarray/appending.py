@@ -249,13 +249,13 @@ def _holds_times(variable: XarrayVariable) -> bool:
 def _times_exactly(
     job: Any, name: Any, variable: XarrayVariable, wanted: np.dtype[Any], like: XarrayVariable
 ) -> XarrayVariable:
-    """Times in the stored units. xarray chooses others where these do not fit, which nobody would note."""
+    """Times in the stored units. xarray would silently choose others where these do not fit."""
     loaded = variable.copy(deep=False, data=variable.values)
     told = {key: like.encoding[key] for key in _TIMES if key in like.encoding}
     encoded, bad = _encoded_times(job, name, loaded, like.encoding, told, wanted)
     if not bad.any():
         return encoded
-    # As fractions of the stored units: those that are no whole numbers are the ones to be named.
+    # As fractions of the stored units: the error names those that are not whole numbers.
     exact = {**like.encoding, "dtype": np.dtype("f8")}
     fractions = np.asarray(_encoded_times(job, name, loaded, exact, told, np.dtype("f8"))[0].values)
     uneven = fractions != np.rint(fractions)
@@ -273,7 +273,7 @@ _TIMES = ("units", "calendar", "_FillValue", "missing_value")
 def _encoded_times(
     job: Any, name: Any, loaded: XarrayVariable, encoding: dict[Any, Any], told: dict[str, Any], wanted: np.dtype[Any]
 ) -> tuple[XarrayVariable, Any]:
-    """Times as numbers of that type, and which of them come back as others in the units that were told."""
+    """Times as numbers of that type, and which of them are read back as other times in the given units."""
     given = loaded.copy(deep=False)
     given.encoding = dict(encoding)
     with warnings.catch_warnings(), np.errstate(invalid="ignore", over="ignore"):

@@ -146,7 +146,7 @@ def _nothing_left() -> Any:
 
 
 class Meter:
-    """Tells how many bytes are written, at most ten times a second."""
+    """Reports how many bytes are written, at most ten times a second."""
 
     def __init__(self, progress: Any, total: int) -> None:
         self._total = int(total)

@@ -51,7 +51,7 @@ def attribute(value: Any) -> Any:
 
 
 def _decoded(text: bytes) -> str:
-    """Bytes as text, up to a null; what is no UTF-8 becomes a replacement character, as netCDF4-python reads it."""
+    """Bytes as text, up to a null; invalid UTF-8 becomes a replacement character, as netCDF4-python reads it."""
     return text.split(b"\0", 1)[0].decode("utf-8", errors="replace") if text.strip(b"\0") else ""
 
 
@@ -176,7 +176,7 @@ def _fill_for(fill: Any, dtype: Any) -> Any:
 def _settled(
     variable: XarrayVariable, *, check_encoding: bool, unlimited_dims: Collection[Any]
 ) -> dict[str, Any]:
-    """The encoding without what only tells of another file, and what does not fit this variable any more."""
+    """The encoding without keys that only describe another file, and keys that do not fit this variable."""
     encoding = {key: value for key, value in variable.encoding.items() if key not in encodings.SAFE_TO_DROP}
     unknown = [key for key in encoding if key not in encodings.VALID]
     if check_encoding and unknown:

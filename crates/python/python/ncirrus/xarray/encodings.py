@@ -34,7 +34,7 @@ RUN_BYTES = 64 * 2**20
 
 
 def filters_in_words(filters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The words of `netCDF4.Variable.filters()` for a chain; a filter without a word there is left to `EXACT`."""
+    """The words of `netCDF4.Variable.filters()` for a chain; a filter that they cannot express is left to `EXACT`."""
     words: dict[str, Any] = dict.fromkeys(("zlib", "szip", "zstd", "bzip2", "blosc", "shuffle"), False)
     words |= {"complevel": 0, "fletcher32": False}
     for codec in filters:
@@ -130,7 +130,7 @@ def filters_from_words(encoding: Mapping[str, Any], dtype: Any, *, shuffle_by_de
 
 
 def _says_the_same(encoding: Mapping[str, Any]) -> bool:
-    """Whether nobody changed the words since the exact chain was noted beside them."""
+    """Whether the words are unchanged since the exact chain was stored beside them."""
     words = filters_in_words(encoding[EXACT])
     for name, value in words.items():
         if name in encoding and encoding[name] != value:

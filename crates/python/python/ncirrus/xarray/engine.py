@@ -14,7 +14,7 @@ from xarray.backends.store import StoreBackendEntrypoint
 import ncirrus
 from ncirrus.xarray.store import NcirrusStore
 
-# How much `guess_can_open` claims: everything it knows, only what no engine before us takes, or nothing.
+# How much `guess_can_open` claims: everything that it reads, only what the engines before it do not claim, or nothing.
 _CLAIMS = {"how_much": "all"}
 
 _NEW_ENDINGS = (".nczarr", ".h5", ".hdf5", ".he5", ".nc3", ".nc5", ".nc6", ".cfa", ".json", ".parq", ".zip")
@@ -56,10 +56,11 @@ def claim(how_much: str) -> None:
 class NcirrusBackendEntrypoint(BackendEntrypoint):
     """Opens netCDF-3, netCDF-4, NCZarr, Zarr, reference files and aggregations, wherever they are stored.
 
-    In addition to the arguments of all engines, `session` and `storage_options` are those of `ncirrus.open`; `consolidated`, `raw` and
-    `lenient` its options; `zarr_fill_as_mask` tells whether a fill value of Zarr means missing (by default in Zarr v2).
+    In addition to the arguments of all engines, `session` and `storage_options` are those of `ncirrus.open`;
+    `consolidated`, `raw` and `lenient` are its options; `zarr_fill_as_mask` sets whether a fill value of Zarr means
+    missing (by default in Zarr v2).
 
-    The keywords of the engine `netcdf4` are taken as well: `auto_complex=False` reads complex numbers as compounds; `format`,
+    The keywords of the engine `netcdf4` are accepted, too: `auto_complex=False` reads complex numbers as compounds; `format`,
     `clobber`, `diskless`, `persist`, `lock` and `autoclose` have no effect on reading.
     """
 

@@ -115,7 +115,7 @@ class CoordinateBatch:
 
 
 class LazyChunks(Mapping[str, Any]):
-    """Edges of the fragments of an aggregated variable, looked up when somebody wants chunks."""
+    """Edges of the fragments of an aggregated variable, looked up when chunks are requested."""
 
     def __init__(self, variable: Any) -> None:
         self._variable = variable
@@ -145,8 +145,8 @@ class LazyChunks(Mapping[str, Any]):
 def variables_of(
     group: Any, *, fill_as_mask: bool | None, dropped: frozenset[str], keeps_pairs: bool = False
 ) -> dict[str, XarrayVariable]:
-    """All variables of a group that can be read; of the others, a warning tells why. Complex numbers stay compounds where
-    pairs are kept."""
+    """All variables of a group that can be read; a warning gives the reasons for the others. Complex numbers stay compounds
+    if pairs are kept."""
     shown = {name: variable for name, variable in group.variables.items() if name not in dropped}
     readable = {}
     for name, variable in shown.items():
@@ -191,7 +191,7 @@ def attributes_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: str) -> str:
-    """Plain text, in which bytes that are no UTF-8 are replaced."""
+    """Plain text, in which bytes that are not UTF-8 are replaced."""
     if value.isascii():
         return str(value)
     return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

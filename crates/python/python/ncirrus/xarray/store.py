@@ -361,7 +361,7 @@ class NcirrusStore(WritableCFDataStore):
             dataset.sync()
 
     def close(self) -> None:
-        """Ends the use of the dataset; one that was written becomes true, unless writing failed."""
+        """Ends the use of the dataset; one that was written is published, unless writing failed."""
         if not self._is_closed:
             self._is_closed = True
             self._handle.release()
@@ -539,7 +539,7 @@ class _WriteOut:
 
 
 def _kind_of(target: Any, format: str | None) -> str | None:
-    """The kind that `format` names; without one, what the address tells, and netCDF-4 where that says netCDF only."""
+    """The kind that `format` names; without one, the kind of the address, and netCDF-4 if that says netCDF only."""
     if format is not None:
         try:
             return FORMATS[format.upper()]
