@@ -2,8 +2,9 @@
 use super::VERSION;
 use super::report::StepOutput;
 use crate::package;
-use crate::run;
+use crate::run::{self, target};
 use serde_json::Value;
+use std::path::Path;
 
 /// Checks the manifests, then does everything that publishing does but the upload: all crates in order, each built from
 /// its package.
@@ -15,9 +16,12 @@ pub(super) fn check() -> Result<StepOutput, String> {
     if !wrong.is_empty() {
         return Err(format!("manifests are incomplete:\n  {}", wrong.join("\n  ")));
     }
+    // In one folder: by default, cargo builds each package in its own, and all dependencies with it.
+    let folder = target().join("publish").to_string_lossy().into_owned();
     let mut publish = vec!["publish", "--dry-run", "--workspace", "--locked", "--allow-dirty"];
+    publish.extend(["--target-dir", &folder]);
     package::OURS.iter().for_each(|name| publish.extend(["--exclude", name]));
-    run::cargo(&publish)?;
+    run::command("cargo", &publish, &[("CARGO_PROFILE_DEV_DEBUG", "false")])?;
     Ok(StepOutput::default())
 }
 
@@ -45,6 +49,13 @@ fn wrong(package: &Value) -> Vec<String> {
     if package["metadata"]["docs"]["rs"].is_null() {
         wrong.push(format!("{name}: no [package.metadata.docs.rs]"));
     }
+    // Cargo packages files of the crate's own folder only: in it are links to the licences of the project.
+    let folder = package["manifest_path"].as_str().and_then(|path| Path::new(path).parent());
+    for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        if folder.is_none_or(|folder| !folder.join(file).exists()) {
+            wrong.push(format!("{name}: no {file} beside its manifest"));
+        }
+    }
     wrong
 }
 
@@ -59,15 +70,19 @@ mod tests {
             "name": "a", "version": VERSION, "publish": null, "description": "d", "license": "MIT",
             "repository": "r", "documentation": "d", "readme": "README.md", "rust_version": "1.89",
             "keywords": ["k"], "categories": ["science"], "metadata": {"docs": {"rs": {"all-features": true}}},
+            "manifest_path": run::project().join("crates/model/Cargo.toml"),
         });
         assert_eq!(wrong(&package), Vec::<String>::new());
         package["repository"] = Value::Null;
         package["version"] = "0.0.9".into();
         package["metadata"] = Value::Null;
+        package["manifest_path"] = json!(run::project().join("xtask/Cargo.toml"));
         let expected = [
             format!("a: version \"0.0.9\", not {VERSION}"),
             "a: no repository".into(),
             "a: no [package.metadata.docs.rs]".into(),
+            "a: no LICENSE-APACHE beside its manifest".into(),
+            "a: no LICENSE-MIT beside its manifest".into(),
         ];
         assert_eq!(wrong(&package), expected);
         package["publish"] = json!([]);

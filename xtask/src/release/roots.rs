@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// Debian's releases: their names, and those of the systems in the report.
 const SUITES: [(&str, &str); 2] = [("bookworm", "Debian 12"), ("trixie", "Debian 13")];
 
+/// The next release, which has the newest Python. It is in preparation: that it cannot be made is not an error.
+const NEXT: (&str, &str) = ("forky", "Debian testing");
+
 /// How long an installation may take.
 const LONGEST_INSTALLATION: Duration = Duration::from_secs(20);
 
@@ -25,6 +28,13 @@ pub(super) fn check() -> Result<StepOutput, String> {
         library::check(suite, &mut checks)?;
         development::check(suite, &mut checks)?;
         python::check(suite, &mut checks)?;
+    }
+    checks.root = NEXT.1.to_owned();
+    match system::base(NEXT.0) {
+        Ok(_) => python::check(NEXT.0, &mut checks)?,
+        Err(reason) => {
+            checks.add(&python::name()?, "import and read", Ok(format!("untried: {reason}")));
+        }
     }
     python::check_here(&mut checks)?;
     let transcript = scenario::check(&mut checks)?;

@@ -1,7 +1,7 @@
 //! The files of the tarball and of the Debian packages, laid out in one folder.
 use super::{VERSION, create, licences, linux, tools};
-use crate::capi;
 use crate::run::{self, Outcome, project, target};
+use crate::{capi, peers};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -69,10 +69,10 @@ pub(super) fn library() -> Result<PathBuf, String> {
     let shared = lib.join("libnetcdf.so.19");
     strip(&built.join("libncirrus_netcdf.so"), &shared, &["--strip-unneeded"])?;
     linux::check(&shared)?;
-    // ldconfig enters a link under its own name only if it leads to a file that is named as the library names itself.
-    for name in ["libnetcdf.so.22", "libncirrus_netcdf.so", "libnetcdf.so"] {
+    for name in ["libncirrus_netcdf.so", "libnetcdf.so"] {
         capi::link("libnetcdf.so.19", &lib.join(name))?;
     }
+    newer_name(&shared, &lib.join("libnetcdf.so.22"))?;
     strip(&built.join("libncirrus_netcdf.a"), &lib.join("libnetcdf.a"), ONLY_CODE)?;
     let headers = tools::helpers()?.join(run::program("ncirrus-netcdf-headers"));
     run::command(&headers.to_string_lossy(), &[&include.to_string_lossy()], &[])?;
@@ -81,6 +81,26 @@ pub(super) fn library() -> Result<PathBuf, String> {
     }
     documents(&stage.join("doc"))?;
     Ok(stage)
+}
+
+/// Links a library that has only a name, that of netCDF-C 4.9.3 and later, and the other library as its dependency. A link
+/// would not do: ldconfig enters libraries under the names that they have inside.
+fn newer_name(shared: &Path, library: &Path) -> Outcome {
+    let python = peers::release_python()?;
+    let empty = library.with_extension("c");
+    write(&empty, "")?;
+    let target = format!("x86_64-linux-gnu.{}.{}", linux::OLDEST.0, linux::OLDEST.1);
+    let (empty_name, from, to) =
+        (empty.to_string_lossy(), shared.to_string_lossy(), library.to_string_lossy());
+    let link = ["-m", "ziglang", "cc", "-target", &target, "-shared", "-nostdlib", "-Wl,-s,--no-as-needed"];
+    let names = ["-Wl,-soname,libnetcdf.so.22,-rpath,$ORIGIN", "-o", &to, &empty_name, &from];
+    if library.is_symlink() {
+        // The linker would write into the other library.
+        fs::remove_file(library).map_err(|error| format!("{}: {error}", library.display()))?;
+    }
+    let linked = run::command(&python.to_string_lossy(), &[&link[..], &names].concat(), &[]);
+    fs::remove_file(&empty).map_err(|error| format!("{}: {error}", empty.display()))?;
+    linked
 }
 
 /// More than half of the static library is bitcode, which only rustc could use to optimise again.

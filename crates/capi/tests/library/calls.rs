@@ -82,6 +82,16 @@ fn programs_log_to_standard_error_as_with_debians_library() {
     assert_eq!(said(Library::Own, Some("1")), said(Library::Debian, Some("1")));
 }
 
+/// As `ncdump` of Debian 13 does, whose function Debian 12's library does not have.
+#[test]
+fn programs_of_newer_versions_log_by_levels() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with_own_headers(folder.path(), "levels");
+    let output = Command::new(&program).env("LD_LIBRARY_PATH", loaded_from(folder.path())).output().unwrap();
+    let [codes, lines] = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap());
+    assert_eq!((&*codes, &*lines), ("0 3 0 0\n", "Error:a\nNote:b\n"));
+}
+
 /// A program of `tests/c` that is compiled with the own headers and library.
 pub(super) fn compiled_with_own_headers(folder: &Path, name: &str) -> String {
     for header in ncirrus_netcdf::HEADERS {

@@ -19,6 +19,23 @@ fn exported_are_the_functions_of_the_table_and_nothing_else() {
     assert_eq!(dynamic_symbols(&library()), table.into_iter().chain(variables).collect());
 }
 
+/// Zig, which links what is published, gets this list instead of `--exclude-libs`.
+#[test]
+fn the_version_script_for_zig_names_what_is_exported() {
+    let script = include_str!("../../exports.map");
+    let global = script.split("global:").nth(1).unwrap().split("local:").next().unwrap();
+    let patterns: Vec<&str> = global.split(';').map(str::trim).filter(|name| !name.is_empty()).collect();
+    let is_named = |name: &str| {
+        let matches = |pattern: &&str| match pattern.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => name == *pattern,
+        };
+        patterns.iter().any(|pattern| matches(pattern))
+    };
+    let lost: Vec<String> = dynamic_symbols(&library()).into_iter().filter(|name| !is_named(name)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+}
+
 #[test]
 fn the_library_has_the_name_that_programs_load_and_needs_only_the_system() {
     let output = Command::new("objdump").args(["-p"]).arg(library()).output().unwrap();

@@ -7,7 +7,7 @@ use crate::run::Outcome;
 /// Installs it in both ways and runs the README's first command.
 pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
     let system = System::fresh(suite, "command")?;
-    checks.add("(none)", "has no compiler", system.run("! command -v cc gcc clang rustc", &[]));
+    checks.add("(none)", "has no compiler", system.run(NO_COMPILER, &[]));
     let name = tarball::name();
     let unpack = "mkdir /opt/ncirrus && tar -xzf \"/release/$1\" -C /opt/ncirrus --strip-components=1";
     if checks.add_installation(&name, || system.run(unpack, &[&name])) {
@@ -28,6 +28,9 @@ pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
     }
     Ok(())
 }
+
+/// `command -v` looks for one program only.
+const NO_COMPILER: &str = "for name in cc gcc clang rustc; do ! command -v $name || exit 1; done";
 
 /// Copies the example into a Zarr dataset and prints it: the values are those of the file.
 const FIRST: &str = include_str!("first.sh");

@@ -18,6 +18,9 @@ pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
         let read = system.run("/v/bin/python -c \"$1\" /data/sst.nc", &[READ]);
         let what = format!("import and read on Python {version}");
         checks.add(&name, &what, read.and_then(|found| equal(&found, EXPECTED)));
+        let notices = format!("test -s /v/lib/python*/site-packages/ncirrus/{}", wheel::NOTICES);
+        let found = system.run(&notices, &[]);
+        checks.add(&name, "has the licences of what is linked in", found);
     }
     Ok(())
 }

@@ -13,7 +13,6 @@ pub(super) fn check(checks: &mut Checks) -> Result<String, String> {
     let server = Server::start()?;
     server.fill()?;
     let system = System::fresh("trixie", "scenario")?;
-    system.run("apt-get -qq update", &[])?;
     python::offline(&system, "3.13", &["numpy>=1.25", "xarray>=2024.10", "cftime"])?;
     let mut text = String::from(
         "Five commands on a fresh Debian 13 with the artefacts in its folder `/release`. The server runs beside it. Packages \
@@ -41,7 +40,7 @@ pub(super) fn check(checks: &mut Checks) -> Result<String, String> {
 fn commands(settings: &str) -> Result<[String; 5], String> {
     let (deb, wheel) = (deb::file("ncirrus"), python::name()?);
     Ok([
-        format!("apt-get -qq install -y ./{deb} python3-venv"),
+        format!("apt-get -qq update && apt-get -qq install -y ./{deb} python3-venv"),
         settings.trim_end().to_owned(),
         format!("ncirrus info {DATASET}"),
         format!("python3 -m venv ~/v && ~/v/bin/pip install -q './{wheel}[xarray]'"),

@@ -9,6 +9,8 @@ use std::process::Command;
 /// A system that is removed when it is no longer used. It has the artefacts in `/release` and the example in `/data`.
 pub(super) struct System {
     folder: PathBuf,
+    /// The packages of Debian that apt has fetched, which all systems of a release share.
+    fetched: PathBuf,
 }
 
 /// Fails if systems cannot be made here.
@@ -29,14 +31,18 @@ impl System {
     pub(super) fn fresh(suite: &str, purpose: &str) -> Result<Self, String> {
         let base = base(suite)?;
         let folder = home().join(format!("{suite}-{purpose}"));
+        let fetched = home().join(format!("{suite}-packages"));
         remove(&folder)?;
         create(&folder)?;
-        let system = Self { folder };
+        create(&fetched)?;
+        let system = Self { folder, fetched };
         run::command("tar", &["-xf", &text(&base), "-C", &text(&system.folder)], &[])?;
         system.copy_artefacts()?;
         system.put(&project().join("examples/sst.nc"), "data/sst.nc")?;
         // Names are resolved as on this machine.
         system.put(Path::new("/etc/resolv.conf"), "etc/resolv.conf")?;
+        // dpkg waits until its files are on the disk, and otherwise for all of those above as well.
+        run::command("sync", &["-f", &text(&system.folder)], &[])?;
         Ok(system)
     }
 
@@ -89,16 +95,20 @@ impl System {
         Ok((String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code().unwrap_or(-1)))
     }
 
-    /// The process table is mounted for the program alone, so that nothing remains mounted.
+    /// The process table and the packages that apt has fetched before are mounted for the program alone, so that nothing
+    /// remains mounted.
     fn command(&self, script: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", ENTER, "enter"]).arg(&self.folder).arg(script).args(arguments);
+        command.args(["--mount", "sh", "-c", ENTER, "enter"]).arg(&self.folder).arg(&self.fetched);
+        command.arg(script).args(arguments);
         command.env_clear().envs(ENVIRONMENT);
         command
     }
 }
 
-const ENTER: &str = "mount -t proc proc \"$1/proc\" || exit; folder=$1; script=$2; shift 2
+const ENTER: &str =
+    "mount -t proc proc \"$1/proc\" && mount --bind \"$2\" \"$1/var/cache/apt/archives\" || exit
+folder=$1; script=$3; shift 3
 exec chroot \"$folder\" /bin/sh -ec \"$script\" sh \"$@\"";
 
 /// All variables in a system.
@@ -122,7 +132,7 @@ fn remove(folder: &Path) -> Outcome {
 }
 
 /// The archive of a system as debootstrap makes it.
-fn base(suite: &str) -> Result<PathBuf, String> {
+pub(super) fn base(suite: &str) -> Result<PathBuf, String> {
     let archive = home().join(format!("{suite}.tar"));
     if archive.exists() {
         return Ok(archive);
@@ -132,8 +142,9 @@ fn base(suite: &str) -> Result<PathBuf, String> {
     create(&home())?;
     println!("making a system of {suite}");
     let settings = apt_settings()?;
-    let bootstrap = ["--variant=minbase", suite, &text(&part), &mirror()?];
-    run::output("debootstrap", &bootstrap, &[])?;
+    let (folder, mirror) = (text(&part), mirror()?);
+    let bootstrap = ["--variant=minbase", suite, &folder, &mirror];
+    run::output("debootstrap", &[&bootstrap[..], script_of(suite)].concat(), &[])?;
     let path = part.join("etc/apt/apt.conf.d/01release");
     fs::write(&path, settings).map_err(|error| at(&path, &error))?;
     run::command("tar", &["-cf", &text(&unfinished), "-C", &text(&part), "."], &[])?;
@@ -142,12 +153,22 @@ fn base(suite: &str) -> Result<PathBuf, String> {
     Ok(archive)
 }
 
+/// The script of debootstrap, where it may be older than the release of Debian and have none under its name. Those of all
+/// recent releases are the same.
+fn script_of(suite: &str) -> &'static [&'static str] {
+    let is_known = Path::new("/usr/share/debootstrap/scripts").join(suite).exists();
+    if is_known { &[] } else { &["/usr/share/debootstrap/scripts/sid"] }
+}
+
 /// The mirror that this machine's apt uses.
 fn mirror() -> Result<String, String> {
-    let targets = ["indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"];
+    let targets = ["indextargets", "--format", "$(ORIGIN)/$(LABEL) $(REPO_URI)", "Created-By: Packages"];
     let all = run::output("apt-get", &targets, &[])?;
-    let first = all.lines().find(|line| !line.contains("security"));
-    first.map(str::to_owned).ok_or_else(|| "apt has no mirror of Debian".to_owned())
+    // The label of security updates is `Debian-Security`; repositories of others have other origins.
+    let first = all.lines().find_map(|line| line.strip_prefix("Debian/Debian "));
+    first
+        .map(str::to_owned)
+        .ok_or_else(|| "apt has no mirror of Debian; `apt-get update` may help".to_owned())
 }
 
 /// Those of this machine's settings of apt on which access to the mirror depends.

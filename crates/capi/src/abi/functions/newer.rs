@@ -81,6 +81,8 @@ c_functions! {
     fn NC_readfile(filename: CText, content: ByteBuffer) -> Outcome<()> = auxiliary::append_file;
     /// Returns the version of the HDF5 library that the process has loaded, otherwise of the one with which netCDF-C 4.9.0 was built.
     fn H5get_libversion(majnum: Out<u32>, minnum: Out<u32>, relnum: Out<u32>) -> Outcome<()> = netcdf_tools::hdf5_version;
+    /// Sets the least important messages of `nclog` that are written (0: none), and returns the previous setting.
+    fn ncsetloglevel(level: c_int) -> c_int = crate::support::log::set_level;
     /// Writes bytes to a file.
     fn NC_writefile(filename: CText, size: usize, content: BytesOut) -> Outcome<()> = auxiliary::write_file;
 }
