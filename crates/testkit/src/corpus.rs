@@ -29,7 +29,7 @@ fn cases(folder: &str) -> Option<usize> {
 }
 
 /// Folders of the corpus and their numbers of cases, for reporting what is skipped if they are missing.
-const CASES: [(&str, usize); 9] = [
+const CASES: [(&str, usize); 10] = [
     ("hdf5", 239),
     ("hdf5/gen", 139),
     ("hdf5/gennc", 38),
@@ -39,6 +39,7 @@ const CASES: [(&str, usize); 9] = [
     ("cfa", 57),
     ("realdata", 21),
     ("dap", 123),
+    ("icechunk", 62),
 ];
 
 /// Whether missing corpora and peers are failures.
