@@ -1,13 +1,12 @@
 //! The chunks of the snapshot that is shown: which manifests have them, and where they are.
 use crate::chunk_place::Locator;
 use crate::id::ObjectName;
-use crate::manifest::{ChunkPlace, Manifest};
+use crate::manifest::{ChunkPlace, KeptManifests, Manifest};
 use crate::snapshot::{ManifestRef, Node, Snapshot};
 use ncirrus_layout::{Error, ObjectId, OutsideContainer, Result, Step, Tag, View, Want, join};
 use std::sync::Arc;
 
-/// Kinds of finished parts that are kept.
-const MANIFEST: &str = "icechunk manifest";
+/// The kind of finished parts that are kept.
 const MANIFESTS: &str = "icechunk manifests of an array";
 
 /// The snapshot that is shown.
@@ -21,6 +20,7 @@ pub(crate) struct ShownSnapshot {
     pub(crate) tag: Tag,
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) containers: Vec<OutsideContainer>,
+    pub(crate) manifests: KeptManifests,
 }
 
 /// The manifests of an array, ordered by their first index along the first axis.
@@ -123,18 +123,17 @@ impl ShownSnapshot {
     }
 
     fn manifest(&self, view: &dyn View, id: ObjectName) -> Step<Arc<Manifest>> {
-        let object = self.manifest_object(id);
-        let Some(blob) = view.read(&object, Want::All)? else {
-            return Err(Error::not_found("the manifest that a snapshot names does not exist")
-                .at_object(&object)
-                .into());
-        };
-        if let Some(known) = view.memo().find::<Manifest>(&object, Some(&blob.tag), 0, MANIFEST) {
+        // A manifest never changes.
+        if let Some(known) = self.manifests.find(id) {
             return Ok(known);
         }
+        let object = self.manifest_object(id);
+        let Some(blob) = view.read(&object, Want::All)? else {
+            let message = "the manifest that a snapshot names does not exist";
+            return Err(Error::not_found(message).at_object(&object).into());
+        };
         let parsed = Manifest::parse(&blob.bytes, view.limits()).map_err(|error| error.at_object(&object))?;
-        let cost = parsed.byte_len();
-        Ok(view.memo().keep(&object, Some(&blob.tag), 0, MANIFEST, parsed, cost))
+        Ok(self.manifests.keep(id, parsed))
     }
 
     fn manifest_object(&self, id: ObjectName) -> ObjectId {

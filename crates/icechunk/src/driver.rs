@@ -1,6 +1,7 @@
 //! The format: from a repository to the snapshot that is shown.
 use crate::catalog::IcechunkCatalog;
 use crate::chunk_refs::ShownSnapshot;
+use crate::manifest::KeptManifests;
 use crate::repository::{self, ChosenSnapshot};
 use crate::snapshot_view::SnapshotView;
 use crate::state::StateChoice;
@@ -46,7 +47,9 @@ impl Driver for IcechunkDriver {
         )?;
         let base = base_of(root, &chosen);
         let tag = Tag::new(format!("icechunk {}", chosen.id));
-        let shown = Arc::new(ShownSnapshot { root: root.clone(), base, tag, snapshot, containers });
+        let manifests = KeptManifests::default();
+        let shown = ShownSnapshot { root: root.clone(), base, tag, snapshot, containers, manifests };
+        let shown = Arc::new(shown);
         // The snapshot has all documents: members are found by its own list, and no copies of documents are needed.
         let name = options.name.clone().or_else(|| own_name(root));
         let inner = options.clone().members(Members::All).consolidated(Consolidated::Never).name(name);

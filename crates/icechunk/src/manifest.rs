@@ -4,10 +4,11 @@ use crate::envelope::{self, FileKind};
 use crate::flat::{FlatTable, FlatVector};
 use crate::id::{NodeName, ObjectName};
 use bytes::Bytes;
-use ncirrus_layout::{Error, Limits, Result};
+use ncirrus_layout::{Error, Limits, LockExt, Result};
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 use zstd_safe::{DCtx, DDict};
 
 /// A parsed manifest.
@@ -53,11 +54,6 @@ impl Manifest {
         table.vector(1, 4)?;
         let dictionary = table.bytes(2)?.filter(|dictionary| !dictionary.is_empty()).map(DDict::create);
         Ok(Self { body, dictionary })
-    }
-
-    /// Its size in memory.
-    pub(crate) fn byte_len(&self) -> usize {
-        self.body.len()
     }
 
     /// The references of an array; `None` if it has none here.
@@ -135,6 +131,32 @@ impl Manifest {
 impl fmt::Debug for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Manifest({} bytes)", self.body.len())
+    }
+}
+
+/// Parsed manifests, the most recently parsed ones: reads of a few values do not decompress one each time.
+#[derive(Debug, Default)]
+pub(crate) struct KeptManifests(Mutex<Vec<(ObjectName, Arc<Manifest>)>>);
+
+/// Maximum size of the manifests that a dataset keeps; the last one is kept in any case.
+const MAX_KEPT: usize = 128 << 20;
+
+impl KeptManifests {
+    pub(crate) fn find(&self, id: ObjectName) -> Option<Arc<Manifest>> {
+        let kept = self.0.guard();
+        kept.iter().find(|(other, _)| *other == id).map(|(_, manifest)| Arc::clone(manifest))
+    }
+
+    pub(crate) fn keep(&self, id: ObjectName, manifest: Manifest) -> Arc<Manifest> {
+        let manifest = Arc::new(manifest);
+        let mut kept = self.0.guard();
+        kept.retain(|(other, _)| *other != id);
+        kept.push((id, Arc::clone(&manifest)));
+        let mut held: usize = kept.iter().map(|(_, manifest)| manifest.body.len()).sum();
+        while held > MAX_KEPT && kept.len() > 1 {
+            held -= kept.remove(0).1.body.len();
+        }
+        manifest
     }
 }
 

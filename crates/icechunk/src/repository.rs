@@ -65,7 +65,7 @@ fn document(view: &dyn View, object: &ObjectId) -> Step<Option<ObjectBytes>> {
     }
 }
 
-/// Failures that do not only mean that an object is no part of a repository.
+/// Failures that do not only mean that an object does not belong to a repository.
 fn is_fatal(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Io { .. } | ErrorKind::Changed | ErrorKind::Internal | ErrorKind::Limit)
 }

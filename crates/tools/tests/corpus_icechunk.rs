@@ -203,6 +203,42 @@ fn chunks_in_files_outside_are_read_only_if_that_is_allowed() {
 }
 
 #[test]
+fn repositories_on_web_servers_are_read() {
+    let Some(root) = corpus("icechunk") else { return };
+    let server = ncirrus_testkit::files_over_http::serve(&root, None);
+    let session = session_of(&[]);
+    for (place, truth) in [
+        ("single-v2/repo", "single-v2/truth0.json"),
+        ("history-v1/repo#branch=dev", "history-v1/truth4.json"),
+        ("history/repo#mode=icechunk&tag=v1.0", "history/truth1.json"),
+    ] {
+        let (mut compared, mut otherwise) = (0, BTreeSet::new());
+        let address = format!("{server}/{place}");
+        let truth = json(&root.join(truth));
+        let found = differences(&address, &truth, &session, &mut compared, &mut otherwise);
+        assert!(found.is_empty() && compared > 0, "{place}: {found:?}");
+        assert!(open(&address, &session).unwrap().history(false).unwrap().is_some());
+    }
+}
+
+#[test]
+fn references_to_the_chunks_of_a_repository_are_written() {
+    let Some(root) = corpus("icechunk") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let session = session_of(&[]);
+    let source = root.join("history/repo#tag=v1.0").display().to_string();
+    let target = folder.path().join("all.json").display().to_string();
+    let options = ncirrus_tools::ReferenceOptions::default().inline_threshold(0);
+    ncirrus_tools::write_references(std::slice::from_ref(&source), &target, &options, &session).unwrap();
+    let (from, to) = (open(&source, &session).unwrap(), open(&target, &session).unwrap());
+    for variable in to.variables() {
+        let other = from.variable(&variable.path()).unwrap();
+        assert_eq!(values(&variable).unwrap(), values(&other).unwrap(), "{}", variable.path());
+    }
+    assert!(!to.variables().is_empty());
+}
+
+#[test]
 fn a_repository_is_copied_and_not_changed() {
     let Some(root) = corpus("icechunk") else { return };
     let folder = tempfile::tempdir().unwrap();

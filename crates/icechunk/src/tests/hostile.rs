@@ -31,10 +31,13 @@ fn every_prefix_of_a_file_is_refused_or_smaller() {
     }
 }
 
+/// Parses a file.
+type FileParser = fn(&Bytes) -> Result<()>;
+
 #[test]
 fn every_prefix_of_a_compressed_file_is_refused() {
     let Some(objects) = objects("single-v2") else { return };
-    let parse: [(&str, fn(&Bytes) -> Result<()>); 3] = [
+    let parse: [(&str, FileParser); 3] = [
         ("repo/repo", |bytes| RepoInfo::parse(bytes, &Limits::default()).map(|_| ())),
         ("repo/snapshots/", |bytes| Snapshot::parse(bytes, &Limits::default()).map(|_| ())),
         ("repo/manifests/", |bytes| Manifest::parse(bytes, &Limits::default()).map(|_| ())),
