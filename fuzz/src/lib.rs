@@ -82,6 +82,17 @@ pub fn reference_file(data: &[u8]) {
     _ = ncirrus_store::parse_references(data, &limits());
 }
 
+/// Files of Icechunk repositories, with or without compression, as each of the kinds that they may be; the configuration in
+/// FlexBuffers, too.
+pub fn icechunk_file(data: &[u8]) {
+    _ = ncirrus_icechunk::inspect(&bytes::Bytes::copy_from_slice(data), &limits());
+}
+
+/// A file of an Icechunk repository without its compression, so that changes reach what is inside.
+pub fn icechunk_plain(data: &[u8]) -> Option<Vec<u8>> {
+    ncirrus_icechunk::uncompressed(&bytes::Bytes::copy_from_slice(data), &limits())
+}
+
 /// Central directories and entries of zip files.
 pub fn zip_directory(data: &[u8]) {
     let memory = MemoryStore::new("fuzz");

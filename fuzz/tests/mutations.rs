@@ -103,6 +103,22 @@ fn reference_files() {
     mutate(&[text.as_bytes().to_vec()], 6000, ncirrus_fuzz::reference_file);
 }
 
+#[test]
+fn files_of_icechunk_survive() {
+    let Some(corpus) = ncirrus_testkit::corpus::corpus("icechunk") else { return };
+    let repo = corpus.join("http-named/repo");
+    let mut files = vec![repo.join("repo")];
+    for folder in ["snapshots", "manifests"] {
+        files.extend(std::fs::read_dir(repo.join(folder)).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    let samples: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
+    assert!(samples.len() >= 4);
+    mutate(&samples, 6000, ncirrus_fuzz::icechunk_file);
+    let plain: Vec<Vec<u8>> = samples.iter().filter_map(|file| ncirrus_fuzz::icechunk_plain(file)).collect();
+    assert_eq!(plain.len(), samples.len());
+    mutate(&plain, 6000, ncirrus_fuzz::icechunk_file);
+}
+
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, byte| {
         (0..8).fold(

@@ -3,8 +3,8 @@ use crate::commands;
 use crate::message;
 use crate::trace::RequestTrace;
 use clap::Args;
-use ncirrus::store::StoreOptions;
 use ncirrus::store::config::{ConfigKey, ConfigSettings, ProcessEnvironment};
+use ncirrus::store::{ContainerRule, StoreOptions};
 use ncirrus::{Result, Session};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -50,6 +50,12 @@ pub(crate) struct SessionOptions {
     /// hosts that can be looked up on this machine. The key references.hosts of the configuration allows hosts, too.
     #[arg(long, global = true, value_name = "HOST", help_heading = "Session")]
     allow_host: Vec<String>,
+    /// Allow (NAME=allow) or deny a virtual chunk container of an Icechunk repository, or read it at ADDRESS; repeatable.
+    ///
+    /// The prefix of a container can be given instead of its name. Files of this machine are read only if they are
+    /// allowed. Rules can also be listed in virtual.containers of the configuration.
+    #[arg(long = "virtual", value_name = "NAME=ADDRESS|allow|deny", value_parser = ContainerRule::parse, global = true, help_heading = "Session")]
+    containers: Vec<(String, ContainerRule)>,
     /// Do not wait until written data is on stable storage.
     ///
     /// Writing is faster, but a power failure may lose the output.
@@ -121,6 +127,7 @@ impl SessionOptions {
         }
         builder =
             builder.immutable_chunks(self.cache_immutable).allowed_hosts(self.allow_host.iter().cloned());
+        builder = builder.containers(self.containers.iter().cloned());
         if let (Some(folder), true) =
             (index_cache, self.index_cache.is_some() || self.index_cache_size.is_some())
         {

@@ -306,10 +306,11 @@ fn tag(etag: &str, version: Option<&str>) -> Tag {
 }
 
 fn tag_of_meta(meta: &ObjectMeta) -> Tag {
-    match &meta.e_tag {
+    let found = match &meta.e_tag {
         Some(etag) => tag(etag, meta.version.as_deref()),
         None => Tag::new(format!("{}-{}", meta.last_modified, meta.size)),
-    }
+    };
+    found.modified_at(u64::try_from(meta.last_modified.timestamp()).ok())
 }
 
 fn version_of(tag: &Tag) -> UpdateVersion {

@@ -73,6 +73,11 @@ keys! {
     IndexCacheSize, "index_cache.size", Size, ["NCIRRUS_INDEX_CACHE_SIZE"], [], "size limit of that folder";
     PluginPath, "plugin_path", Text, ["HDF5_PLUGIN_PATH"], ["PLUGIN.PATH"], "folders of filter plugins";
     ReferencesHosts, "references.hosts", Text, ["NCIRRUS_REFERENCES_HOSTS"], [], "hosts of private networks that datasets from elsewhere may refer to, separated by commas";
+    IcechunkBranch, "icechunk.branch", Text, ["NCIRRUS_ICECHUNK_BRANCH"], ["ICECHUNK.BRANCH"], "branch of Icechunk repositories whose address names no state";
+    IcechunkTag, "icechunk.tag", Text, ["NCIRRUS_ICECHUNK_TAG"], ["ICECHUNK.TAG"], "tag of such repositories";
+    IcechunkSnapshot, "icechunk.snapshot", Text, ["NCIRRUS_ICECHUNK_SNAPSHOT"], ["ICECHUNK.SNAPSHOT"], "id of the snapshot of such repositories";
+    IcechunkAt, "icechunk.at", Text, ["NCIRRUS_ICECHUNK_AT"], ["ICECHUNK.AT"], "time whose state of such repositories is shown";
+    VirtualContainers, "virtual.containers", Text, ["NCIRRUS_VIRTUAL_CONTAINERS"], ["ICECHUNK.VIRTUAL"], "virtual chunk containers of Icechunk that may be read, as NAME=allow, NAME=deny or NAME=ADDRESS, separated by blanks";
     Consolidated, "consolidated", Flag, ["NCZARR_CONSOLIDATED"], [], "whether new NCZarr and Zarr datasets have consolidated metadata";
     Trace, "trace", Count, ["NCIRRUS_TRACE", "NCTRACING"], [], "how much is logged of requests; 0 is nothing";
     Profile, "profile", Text, ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"], [], "profile in Amazon's configuration files; none for unsigned requests";

@@ -29,7 +29,8 @@ use futures_util::future::BoxFuture;
 use mosaic::MosaicRead;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{
-    Catalog, Driver, Error, Layout, Member, ObjectId, OpenOptions, Result, Source, Tile, VariableRef,
+    Catalog, Driver, Error, Layout, Member, ObjectId, OpenOptions, RepositoryHistory, Result, Source, Tile,
+    VariableRef,
 };
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Region, Selection, Values, VarId};
 use ncirrus_store::{Store, StoreExt, Url};
@@ -145,6 +146,16 @@ impl Dataset {
     /// The session that the dataset was opened with.
     pub fn session(&self) -> &Session {
         &self.inner.session
+    }
+
+    /// The history of the repository that the dataset is a state of; `None` if it is in none.
+    ///
+    /// # Errors
+    /// Errors of fetching it; damage of the history.
+    pub async fn history(&self, changes: bool) -> Result<Option<RepositoryHistory>> {
+        let context = self.context(ReadDepth::default());
+        let catalog = self.plain().catalog();
+        context.drive(|view| catalog.history(view, changes)).await
     }
 
     /// The attributes of groups and variables, one result per node; those that are not cached are read together.

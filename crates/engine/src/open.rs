@@ -55,7 +55,11 @@ pub(crate) async fn probe(
 /// # Errors
 /// `Unsupported` if the library was built without it.
 pub(crate) fn named(hints: &AddressHints, drivers: &[Arc<dyn Driver>]) -> Result<Option<Arc<dyn Driver>>> {
-    let Some(mode) = PROTOCOLS.into_iter().find(|mode| hints.has_mode(mode)) else { return Ok(None) };
+    let Some(mode) = PROTOCOLS.into_iter().find(|mode| hints.has_mode(mode)) else {
+        let repository =
+            |driver: &&Arc<dyn Driver>| driver.name() == REPOSITORY && hints.has_mode(REPOSITORY);
+        return Ok(drivers.iter().find(repository).cloned());
+    };
     let driver = drivers.iter().find(|driver| driver.name() == "dap");
     let absent = || Error::unsupported(format!("the mode {mode}: the library was built without OPeNDAP"));
     driver.cloned().ok_or_else(absent).map(Some)
@@ -76,6 +80,9 @@ pub(crate) async fn by_mode(
 
 /// The modes that name a protocol, the preferred one first: the first bytes at such an address do not show the format.
 pub(crate) const PROTOCOLS: [&str; 2] = ["dap4", "dap2"];
+
+/// The mode that names a repository of Icechunk, and its driver.
+const REPOSITORY: &str = "icechunk";
 
 /// The modes that name a tree of objects. What a web server shows at the address itself, such as a page about the dataset,
 /// is then unrelated to the objects below.

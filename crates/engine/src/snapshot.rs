@@ -72,6 +72,12 @@ impl StoreSnapshot {
         Self { store, state: Mutex::default(), fronts: ObjectFronts::default(), budget, index }
     }
 
+    /// The same state, seen through another store with the same objects. This one is empty afterwards.
+    pub(crate) fn behind(&self, store: Arc<dyn Store>) -> Self {
+        let state = Mutex::new(std::mem::take(&mut *self.lock()));
+        Self { store, state, fronts: ObjectFronts::default(), budget: self.budget, index: self.index.clone() }
+    }
+
     /// The driver that last opened the dataset at `root`, according to the index cache.
     pub(crate) fn driver_of(&self, root: &ObjectId) -> Option<String> {
         let entry = self.recall(root)?;

@@ -149,7 +149,7 @@ impl Session {
         let writing = dataset
             .catalog()
             .writing()
-            .ok_or_else(|| Error::unsupported("the dataset is read-only").at_object(dataset.root()))?;
+            .ok_or_else(|| dataset.catalog().rejection().at_object(dataset.root()))?;
         let model = Arc::new(with_attributes(dataset).await);
         let context = self.context(Arc::clone(dataset.store()));
         let placer = context.drive(|view| writing.update(view, dataset.root(), &model)).await?;

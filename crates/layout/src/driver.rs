@@ -1,5 +1,8 @@
 //! A format, and an open dataset in it.
-use crate::{AddressHints, Aggregation, DatasetView, Error, ObjectId, Source, Step, View, Writing};
+use crate::{
+    AddressHints, Aggregation, DatasetView, Error, ObjectId, OutsideContainer, RepositoryHistory, Source,
+    Step, View, Writing,
+};
 use ncirrus_model::{Attributes, DatasetKind, Model, NodeId, StorageFacts, VarId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -249,4 +252,23 @@ pub trait Catalog: Debug + Send + Sync {
 
     /// The writer for changing this dataset in place; `None` if it can only be read.
     fn writing(&self) -> Option<Arc<dyn Writing>>;
+
+    /// Why it can only be read, if there is no writer.
+    fn rejection(&self) -> Error {
+        Error::unsupported("the dataset is read-only")
+    }
+
+    /// Where its chunks may be outside its own store; empty if all are in it.
+    fn outside(&self) -> &[OutsideContainer] {
+        &[]
+    }
+
+    /// The history of the repository that it is a state of; `None` for all other datasets. With `changes` also what
+    /// each snapshot changed.
+    ///
+    /// # Errors
+    /// A need, or damage of the history.
+    fn history(&self, _: &dyn View, _changes: bool) -> Step<Option<RepositoryHistory>> {
+        Ok(None)
+    }
 }

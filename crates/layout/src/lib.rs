@@ -14,11 +14,13 @@ mod error;
 mod fragment;
 pub mod grid;
 mod hints;
+mod history;
 mod index;
 mod limits;
 mod lock;
 mod memo;
 mod object;
+mod outside;
 mod placer;
 mod query;
 mod request;
@@ -41,12 +43,14 @@ pub use fragment::{
 };
 pub use grid::{CellList, ChunkGrid, EdgeChunks};
 pub use hints::{AddressHints, yes_or_no};
+pub use history::{RefEntry, RepositoryHistory, SnapshotChanges, SnapshotEntry};
 pub use index::{ChunkIndex, ChunkRef, Location};
 pub use limits::Limits;
 pub use lock::LockExt;
 pub use memo::Memo;
 pub use ncirrus_model::{Detail, Found, Member};
 pub use object::{ObjectId, StoreId, Tag};
+pub use outside::{OutsideContainer, OutsideObject};
 pub use placer::{
     Abilities, Encoding, FillStorage, FilledElements, PhaseForm, Placer, PlacerWork, PreparedPlacement,
     PutPhase, StorePut, Writing,

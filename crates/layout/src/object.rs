@@ -20,8 +20,12 @@ pub struct ObjectId {
 }
 
 /// Identifies an object's state (ETag, or time and size): equal tags mean equal bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Tag(Arc<str>);
+#[derive(Debug, Clone)]
+pub struct Tag {
+    text: Arc<str>,
+    /// Seconds since 1970; no part of the identity.
+    modified: Option<u64>,
+}
 
 impl StoreId {
     /// A store of that address.
@@ -55,12 +59,49 @@ impl StoreId {
 impl Tag {
     /// A tag as returned by the store.
     pub fn new(tag: impl Into<Arc<str>>) -> Self {
-        Self(tag.into())
+        Self { text: tag.into(), modified: None }
+    }
+
+    /// The same tag of an object that was modified at that time, in seconds since 1970.
+    #[must_use]
+    pub fn modified_at(self, seconds: impl Into<Option<u64>>) -> Self {
+        Self { modified: seconds.into(), ..self }
     }
 
     /// The tag as text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// When the object was modified last, in seconds since 1970, if the store reports it.
+    pub fn modified(&self) -> Option<u64> {
+        self.modified
+    }
+}
+
+impl PartialEq for Tag {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Tag {}
+
+impl std::hash::Hash for Tag {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl PartialOrd for Tag {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Tag {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.text.cmp(&other.text)
     }
 }
 

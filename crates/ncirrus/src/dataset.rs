@@ -13,7 +13,7 @@ use in_memory::MemoryPlace;
 use joint::JointState;
 use ncirrus_engine::DatasetWriter;
 use ncirrus_layout::LockExt;
-use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
+use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions, RepositoryHistory};
 use ncirrus_model::{AttributeState, DatasetKind, Model, NodeId, StorageFacts, Stored, VarId, ZarrForm};
 use ncirrus_store::{Opened, StagedDataset, Store, Url};
 use std::fmt;
@@ -345,6 +345,18 @@ impl Dataset {
             DatasetState::Writing(open) => {
                 open.writer.base().map(|base| base.catalog().facts()).unwrap_or_default()
             }
+        }
+    }
+
+    /// The history of the Icechunk repository of which the dataset is a snapshot; `None` for all other datasets. With
+    /// `changes` also what each snapshot changed, which takes a request for each.
+    ///
+    /// # Errors
+    /// If the history cannot be fetched, or is damaged.
+    pub fn history(&self, changes: bool) -> Result<Option<RepositoryHistory>> {
+        match &self.0.state {
+            DatasetState::Reading(dataset) => dataset.session().wait(dataset.history(changes)),
+            DatasetState::Writing(_) => Ok(None),
         }
     }
 

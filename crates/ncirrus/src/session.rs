@@ -16,7 +16,7 @@ use ncirrus_codec::{CodecFactory, CodecRegistry};
 use ncirrus_engine::SessionTask;
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Error, Limits, Overlay};
-use ncirrus_store::{Scheme, StoreContext, StoreOptions, Url};
+use ncirrus_store::{ContainerRule, Scheme, StoreContext, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
 use network::SessionNetwork;
 use resources::ResourceChoices;
@@ -247,6 +247,14 @@ impl SessionBuilder {
         self
     }
 
+    /// What is done with virtual chunk containers of Icechunk repositories, by their names or prefixes, after those that
+    /// the configuration lists (`virtual.containers`); the last rule counts.
+    #[must_use]
+    pub fn containers(mut self, rules: impl IntoIterator<Item = (String, ContainerRule)>) -> Self {
+        self.stores.containers.extend(rules);
+        self
+    }
+
     /// Whether a local file is read as it was opened, by the same descriptor, whatever becomes of its name and its content; by default a
     /// file that was changed since is an error.
     #[must_use]
@@ -293,6 +301,7 @@ impl SessionBuilder {
             Arc::new(ClassicDriver),
             Arc::new(Hdf5Driver),
             Arc::new(ZarrDriver),
+            Arc::new(self.configured.icechunk()),
             #[cfg(feature = "http")]
             Arc::new(ncirrus_dap::DapDriver::default()),
         ];

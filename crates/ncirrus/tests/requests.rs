@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod creating;
+mod icechunk;
 
 use crate::far::Far;
 use ncirrus_classic::{ClassicDriver, ClassicWriter, FormatVersion};

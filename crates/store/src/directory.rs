@@ -500,7 +500,20 @@ impl LocalStore for DirectoryStore {
 /// clock (some milliseconds) may have the same, unless this library put them: it sets the time itself.
 pub(crate) fn tag_of(metadata: &Metadata) -> Tag {
     let (seconds, nanoseconds, inode) = platform::stamp(metadata);
-    Tag::new(format!("{seconds:x}.{nanoseconds:x}-{:x}-{inode:x}", metadata.len()))
+    let tag = Tag::new(format!("{seconds:x}.{nanoseconds:x}-{:x}-{inode:x}", metadata.len()));
+    tag.modified_at(u64::try_from(seconds).ok())
+}
+
+/// What other programs (object_store, and so icechunk) take as the ETag of a local file with that tag: inode number, time
+/// in microseconds, and length; `None` if it is not the tag of a file.
+pub(crate) fn etag_of(tag: &Tag) -> Option<String> {
+    tag.modified()?;
+    let mut parts = tag.as_str().split('-');
+    let (time, len, inode) = (parts.next()?, parts.next()?, parts.next()?);
+    let (seconds, nanoseconds) = time.split_once('.')?;
+    let number = |text: &str| u64::from_str_radix(text, 16).ok();
+    let micros = number(seconds)?.checked_mul(1_000_000)?.checked_add(number(nanoseconds)? / 1000)?;
+    Some(format!("{inode}-{micros:x}-{len}"))
 }
 
 /// How often directories are recreated that another program removes.

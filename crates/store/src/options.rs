@@ -29,6 +29,9 @@ pub struct StoreOptions {
     pub rewrite: bool,
     /// Whether remote reference files may name files of this machine, and stores in its memory.
     pub local_references: bool,
+    /// What is done with the virtual chunk containers of repositories, by their names or prefixes; the last one counts. Files
+    /// of this machine are read only if that is allowed here or by `local_references`.
+    pub containers: Vec<(String, ContainerRule)>,
     /// Which hosts may be reached: all, unless a dataset that came over the network names them.
     pub hosts: HostAccess,
     /// Hosts of private networks that such datasets may name, too.
@@ -51,6 +54,40 @@ pub struct StoreOptions {
     pub settings: BTreeMap<String, String>,
 }
 
+/// What is done with a virtual chunk container of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContainerRule {
+    /// It may be read, wherever it is.
+    Allow,
+    /// Nothing of it is read.
+    Deny,
+    /// Its objects are below this address instead.
+    At(String),
+}
+
+impl ContainerRule {
+    /// A rule as users write it: `NAME=allow`, `NAME=deny` or `NAME=ADDRESS`, with the prefix of a container instead of its
+    /// name if that has none.
+    ///
+    /// # Errors
+    /// `Invalid` if it is none of these.
+    pub fn parse(text: &str) -> ncirrus_layout::Result<(String, Self)> {
+        let odd = || {
+            let message = format!("{text:?} is not NAME=allow, NAME=deny or NAME=ADDRESS");
+            ncirrus_layout::Error::invalid(message)
+        };
+        let (name, rule) = text.rsplit_once('=').ok_or_else(odd)?;
+        let rule = match rule.trim() {
+            "allow" => Self::Allow,
+            "deny" => Self::Deny,
+            address if address.contains("://") || address.starts_with('/') => Self::At(address.to_owned()),
+            _ => return Err(odd()),
+        };
+        let name = name.trim();
+        if name.is_empty() { Err(odd()) } else { Ok((name.to_owned(), rule)) }
+    }
+}
+
 /// Only names of the settings: values may be secret.
 impl fmt::Debug for StoreOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,6 +102,7 @@ impl fmt::Debug for StoreOptions {
             .field("exact_paths", &self.exact_paths)
             .field("rewrite", &self.rewrite)
             .field("local_references", &self.local_references)
+            .field("containers", &self.containers)
             .field("hosts", &self.hosts)
             .field("allowed_hosts", &self.allowed_hosts)
             .field("timeout", &self.timeout)
@@ -97,6 +135,7 @@ impl Default for StoreOptions {
             exact_paths: false,
             rewrite: false,
             local_references: false,
+            containers: Vec::new(),
             hosts: HostAccess::default(),
             allowed_hosts: BTreeSet::new(),
             scratch: None,

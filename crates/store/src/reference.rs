@@ -6,6 +6,7 @@ mod template;
 
 use crate::opened::Opened;
 use crate::store::{LocalStore, ReadOnlyStore, Store, StoreFacts};
+use crate::targets::cut_short;
 use crate::{StoreContext, key, want};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -123,8 +124,7 @@ impl ReferenceStore {
     }
 
     fn cut_short(&self, target: u32, size: u64, range: &Range<u64>) -> Error {
-        let (name, len) = (self.targets.name(target), range.end.saturating_sub(range.start));
-        Error::malformed(format!("{name} ends at {size}, before the {len} bytes from {} on", range.start))
+        cut_short(&self.targets.name(target), size, range)
     }
 
     /// Bytes of a referenced object. A missing one is an error, unlike a chunk that was never written.
@@ -134,7 +134,7 @@ impl ReferenceStore {
     }
 }
 
-async fn fetch(store: &dyn Store, object: &ObjectId, want: &Want) -> Result<ObjectBytes> {
+pub(crate) async fn fetch(store: &dyn Store, object: &ObjectId, want: &Want) -> Result<ObjectBytes> {
     let blob = match store.local() {
         Some(local) => local.read(object, want)?,
         None => store.get(object, want).await?,

@@ -20,7 +20,43 @@ pub fn serve(folder: &Path, denied: Option<&'static str>) -> String {
     address
 }
 
+/// As [`serve`], with an ETag that is computed from the bytes of a file, and one time of modification for all.
+pub fn serve_tagged(folder: &Path, etag: fn(&[u8]) -> String, modified: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let folder = folder.to_path_buf();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let folder = folder.clone();
+            std::thread::spawn(move || {
+                answer_each(stream, |path, range| tagged_response(&folder.join(path), range, etag, modified))
+            });
+        }
+    });
+    address
+}
+
+fn tagged_response(file: &Path, range: Option<&str>, etag: fn(&[u8]) -> String, modified: &str) -> Vec<u8> {
+    let plain = response(Some(&file.to_path_buf()), range);
+    let Ok(bytes) = std::fs::read(file) else { return plain };
+    let start = b"\r\nETag: ";
+    let Some(at) = plain.windows(start.len()).position(|window| window == start) else { return plain };
+    let rest = plain.get(at + 2..).unwrap_or_default();
+    let end = rest.iter().position(|byte| *byte == b'\r').map_or(plain.len(), |len| at + 2 + len);
+    let header = format!("\r\nETag: {}\r\nLast-Modified: {modified}", etag(&bytes));
+    [plain.get(..at).unwrap_or_default(), header.as_bytes(), plain.get(end..).unwrap_or_default()].concat()
+}
+
 fn answer(stream: TcpStream, folder: &Path, denied: Option<&str>) -> Option<()> {
+    answer_each(stream, |path, range| {
+        let is_denied = denied.is_some_and(|denied| path.contains(denied));
+        let file = folder.join(path);
+        response((!is_denied).then_some(&file), range)
+    })
+}
+
+/// Answers all requests of a connection.
+fn answer_each(stream: TcpStream, respond: impl Fn(&str, Option<&str>) -> Vec<u8>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut stream = stream;
     loop {
@@ -40,9 +76,7 @@ fn answer(stream: TcpStream, folder: &Path, denied: Option<&str>) -> Option<()> 
             let (name, value) = line.split_once(':')?;
             name.eq_ignore_ascii_case("range").then(|| value.trim().trim_start_matches("bytes=").to_owned())
         });
-        let is_denied = denied.is_some_and(|denied| path.contains(denied));
-        let file = folder.join(path);
-        stream.write_all(&response((!is_denied).then_some(&file), range.as_deref())).ok()?;
+        stream.write_all(&respond(&path, range.as_deref())).ok()?;
     }
 }
 

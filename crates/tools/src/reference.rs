@@ -13,6 +13,7 @@ pub(crate) use cut::gcd;
 use crate::overwrite;
 use draft::ReferenceDraft;
 use json::ReferenceKeys;
+use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, LeftOut, OpenOptions, Result, Session};
 use ncirrus_store::{DatasetShape, OverwritePolicy, PutCondition, Scheme, UploadMode, Url};
 use skeleton::ZarrSkeleton;
@@ -150,7 +151,10 @@ pub fn write_references(
     let open = |url: &String| -> Result<ReferenceInput> {
         let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
         refuse_containers(&dataset)?;
-        Ok(ReferenceInput { dataset, name: names::name(url, target, options.relative)? })
+        // The chunks of a repository are in it whatever the state that the address names.
+        let is_repository = dataset.reader()?.driver().name() == "icechunk";
+        let place = if is_repository { url.split('#').next().unwrap_or(url) } else { url };
+        Ok(ReferenceInput { name: names::name(place, target, options.relative)?, dataset })
     };
     let inputs = sources.iter().map(open).collect::<Result<Vec<_>>>()?;
     let mut draft = ReferenceDraft::draw(&inputs, options, session)?;

@@ -31,6 +31,7 @@ mod aggregations;
 mod cdl_goldens;
 mod copy_plans;
 mod corpus_hdf5;
+mod corpus_icechunk;
 mod corpus_nczarr;
 mod corpus_zarr3;
 mod everything;

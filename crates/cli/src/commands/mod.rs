@@ -14,6 +14,7 @@ pub(crate) mod fragments;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod keys;
+pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod master;
 pub(crate) mod overwrite;

@@ -12,7 +12,7 @@ use ncirrus_layout::{
     Result,
 };
 use ncirrus_model::Model;
-use ncirrus_store::{Opened, Store, Url};
+use ncirrus_store::{Opened, OutsideStore, Store, Url};
 use std::sync::{Arc, Mutex, Weak};
 
 /// Minimum number of metadata bytes that a dataset keeps from which others take values.
@@ -151,6 +151,7 @@ impl Session {
         let tag = tag_of(&root, context.snapshot.tags());
         // Later reads are not nested in the read that opened this dataset.
         let context = DriveContext { read_depth: ReadDepth::default(), ..context };
+        let context = self.reaching_outside(context, catalog.as_ref(), address.as_ref(), &root);
         let under = None;
         let inner = DatasetInner {
             session,
@@ -168,6 +169,26 @@ impl Session {
             absent,
         };
         Ok(Dataset { inner: Arc::new(inner) })
+    }
+
+    /// The same, with a store that also reads the objects of other stores that a dataset refers to.
+    fn reaching_outside(
+        &self,
+        context: DriveContext,
+        catalog: &dyn Catalog,
+        address: Option<&Url>,
+        root: &ObjectId,
+    ) -> DriveContext {
+        let containers = catalog.outside();
+        if containers.is_empty() {
+            return context;
+        }
+        let Some(base) = address.cloned().or_else(|| Url::parse(&root.to_string()).ok()) else {
+            return context;
+        };
+        let inner = Arc::clone(context.snapshot.store());
+        let store = Arc::new(OutsideStore::new(inner, base, containers, &self.shared.stores));
+        DriveContext { snapshot: Arc::new(context.snapshot.behind(store)), ..context }
     }
 
     /// What steps on objects of a store are driven with; nothing of the store is known yet.

@@ -243,7 +243,7 @@ impl WholeObject {
     /// Without a tag the object's state is identified by its size, which is known now.
     fn of_known_size(self) -> Self {
         let tag = self.tag.as_str().replace(&u64::MAX.to_string(), &self.bytes.len().to_string());
-        Self { tag: Tag::new(tag), ..self }
+        Self { tag: Tag::new(tag).modified_at(self.tag.modified()), ..self }
     }
 }
 

@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use ncirrus_layout::{Error, ErrorKind, ObjectBytes, Tag};
 use reqwest::header::{DATE, ETAG, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED};
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// The state that an object must have for bytes of several answers to be joined (RFC 9110, 8.8 and 13.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,10 +188,14 @@ fn other_range() -> RequestFailure {
 
 /// Identifies the state of an object, whether or not the bytes of two answers may be joined.
 pub(super) fn tag_of(headers: &HeaderMap, size: u64) -> Tag {
-    match text(headers, &ETAG) {
+    let modified = text(headers, &LAST_MODIFIED);
+    let time = modified.as_deref().and_then(|time| httpdate::parse_http_date(time).ok());
+    let seconds = time.and_then(|time| Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs()));
+    let tag = match text(headers, &ETAG) {
         Some(etag) => Tag::new(etag),
-        None => Tag::new(format!("{}-{size}", text(headers, &LAST_MODIFIED).unwrap_or_default())),
-    }
+        None => Tag::new(format!("{}-{size}", modified.unwrap_or_default())),
+    };
+    tag.modified_at(seconds)
 }
 
 /// The value of a header; bytes beyond ASCII, which tags may have (RFC 9110, 8.8.3), are Latin-1.

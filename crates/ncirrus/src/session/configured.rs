@@ -4,8 +4,9 @@ use crate::{Error, Result};
 #[cfg(feature = "plugins")]
 use ncirrus_config::ValueOrigin;
 use ncirrus_config::{ConfigKey, ConfigSettings};
+use ncirrus_icechunk::IcechunkDriver;
 use ncirrus_layout::Want;
-use ncirrus_store::{StoreContext, StoreOptions, Url};
+use ncirrus_store::{ContainerRule, StoreContext, StoreOptions, Url};
 use std::sync::Arc;
 
 /// The configuration, or why it could not be read.
@@ -22,6 +23,19 @@ impl SessionConfig {
             Some(error) => Err(error),
             None => Ok(self.settings.unwrap_or_default()),
         }
+    }
+
+    /// The driver of Icechunk, with the state that is shown if an address names none.
+    pub(super) fn icechunk(&self) -> IcechunkDriver {
+        let keys = [
+            ("branch", ConfigKey::IcechunkBranch),
+            ("tag", ConfigKey::IcechunkTag),
+            ("snapshot", ConfigKey::IcechunkSnapshot),
+            ("at", ConfigKey::IcechunkAt),
+        ];
+        let settings = self.settings.as_deref();
+        let value = |(name, key): (&str, ConfigKey)| Some((name.to_owned(), settings?.text(key)?.to_owned()));
+        IcechunkDriver::new(keys.into_iter().filter_map(value))
     }
 }
 
@@ -66,8 +80,9 @@ impl SessionBuilder {
             self = self.index_cache(folder, settings.size(ConfigKey::IndexCacheSize).unwrap_or(1 << 30));
         }
         self = self.with_plugins_of(&settings);
-        configure(&mut self.stores, &settings);
-        self.configured = SessionConfig { settings: Some(Arc::new(settings)), error: None };
+        let error = configure(&mut self.stores, &settings).err();
+        let settings = Some(Arc::new(settings)).filter(|_| error.is_none());
+        self.configured = SessionConfig { settings, error };
         self
     }
 
@@ -88,7 +103,10 @@ impl SessionBuilder {
 }
 
 /// Options for stores, as far as the configuration sets them.
-fn configure(stores: &mut StoreOptions, settings: &ConfigSettings) {
+///
+/// # Errors
+/// `Invalid` for a rule for containers that is not one.
+fn configure(stores: &mut StoreOptions, settings: &ConfigSettings) -> Result<()> {
     if let Some(timeout) = settings.duration(ConfigKey::Timeout) {
         stores.timeout = timeout;
     }
@@ -101,9 +119,14 @@ fn configure(stores: &mut StoreOptions, settings: &ConfigSettings) {
     if let Some(hosts) = settings.text(ConfigKey::ReferencesHosts) {
         stores.allowed_hosts = ncirrus_store::hosts_in(hosts);
     }
+    if let Some(rules) = settings.text(ConfigKey::VirtualContainers) {
+        let rules = rules.split_whitespace().map(ContainerRule::parse).collect::<Result<Vec<_>>>()?;
+        stores.containers.splice(0..0, rules);
+    }
     if let Some(folder) = settings.path(ConfigKey::Scratch) {
         stores.scratch = Some(folder.to_owned());
     }
+    Ok(())
 }
 
 /// The result of one request to an address.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -21,17 +22,22 @@ def open(
     session: Session | None = None,
     storage_options: Mapping[str, Any] | None = None,
     pin: bool = True,
+    branch: str | None = None,
+    tag: str | None = None,
+    snapshot: str | None = None,
+    at: str | datetime.datetime | None = None,
     **options: Any,
 ) -> Dataset:
     """Opens a dataset of any kind, anywhere, for reading (`r`) or for changing it in place (`r+`).
 
-    Values are read when variables are indexed. `options` are `consolidated members prefer_v2 no_repairs name raw
-    substitutions aligned lenient`.
+    Values are read when variables are indexed. `branch`, `tag`, `snapshot` and `at` choose the state of an Icechunk
+    repository. `options` are `consolidated members prefer_v2 no_repairs name raw substitutions aligned lenient`.
     """
     if mode not in ("r", "r+"):
         raise InvalidError(f"mode={mode!r} is neither 'r' nor 'r+'", hint="ncirrus.create() makes new datasets")
     if url is None:
         raise TypeError("an address is text, a path, bytes, a file or a store, not None")
+    url = with_state(url, branch=branch, tag=tag, snapshot=snapshot, at=at)
     address, storage_options = _place(url, storage_options)
     dataset = Dataset(address, mode, options, _session(session, storage_options))
     dataset._pin = pin and dataset._pin
@@ -45,11 +51,16 @@ async def open_async(
     session: Session | None = None,
     storage_options: Mapping[str, Any] | None = None,
     pin: bool = True,
+    branch: str | None = None,
+    tag: str | None = None,
+    snapshot: str | None = None,
+    at: str | datetime.datetime | None = None,
     **options: Any,
 ) -> Dataset:
     """As `open`, for reading, without blocking the event loop. Cancelling the task cancels its requests."""
     if url is None:
         raise TypeError("an address is text, a path, bytes, a file or a store, not None")
+    url = with_state(url, branch=branch, tag=tag, snapshot=snapshot, at=at)
     address, storage_options = _place(url, storage_options)
     dataset = Dataset(address, "r", options, _session(session, storage_options))
     dataset._pin = pin and dataset._pin
@@ -84,6 +95,29 @@ def create(
     dataset = Dataset(address, "w", choices, _session(session, storage_options))
     dataset._opened()
     return dataset
+
+
+def with_state(
+    url: Any,
+    *,
+    branch: str | None = None,
+    tag: str | None = None,
+    snapshot: str | None = None,
+    at: str | datetime.datetime | None = None,
+) -> Any:
+    """The address of a state of an Icechunk repository; a time without an offset is in UTC."""
+    time = at.isoformat() if isinstance(at, datetime.datetime) else at
+    states = {"branch": branch, "tag": tag, "snapshot": snapshot, "at": time}
+    words = [f"{name}={value}" for name, value in states.items() if value is not None]
+    if not words:
+        return url
+    if not isinstance(url, str | os.PathLike):
+        raise TypeError(f"{words[0]} needs an address, not a {type(url).__name__}")
+    address = _address(url)
+    for word in words:
+        if "&" in word or "#" in word:
+            raise InvalidError(f"{word!r} cannot be part of an address")
+    return f"{address}{'&' if '#' in address else '#'}{'&'.join(words)}"
 
 
 def _session(session: Session | None, storage_options: Mapping[str, Any] | None) -> Session:

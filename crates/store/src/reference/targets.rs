@@ -1,25 +1,17 @@
 //! The objects named in a reference file.
-use crate::locate::open_object;
+use crate::StoreContext;
 use crate::opened::Opened;
-use crate::store::{Store, StoreFacts};
+use crate::store::StoreFacts;
+use crate::targets::{ChosenBy, TargetOpener, TargetPlace, local_file};
 use crate::url::{Scheme, Url};
-use crate::{StoreContext, key};
-use ncirrus_layout::LockExt;
-use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, StoreId};
-use std::collections::HashMap;
+use ncirrus_layout::{Error, ObjectId, Result, StoreId};
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
-
-/// A store, and an object or folder in it.
-type TargetPlace = (Arc<dyn Store>, ObjectId);
+use std::sync::OnceLock;
 
 /// The objects named in a reference file; opened on demand, those of one folder by one store.
 pub(super) struct ReferenceTargets {
     list: Vec<ReferenceTarget>,
-    /// The location of the reference file.
-    base: Url,
-    context: StoreContext,
-    folders: Mutex<HashMap<String, TargetPlace>>,
+    opener: TargetOpener,
 }
 
 struct ReferenceTarget {
@@ -31,7 +23,7 @@ struct ReferenceTarget {
 
 impl fmt::Debug for ReferenceTargets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Targets({} objects, named in {})", self.list.len(), self.base)
+        write!(f, "Targets({} objects, named in {})", self.list.len(), self.opener.base)
     }
 }
 
@@ -42,8 +34,7 @@ impl ReferenceTargets {
             object: OnceLock::new(),
             place: OnceLock::new(),
         });
-        let (list, base) = (list.collect(), file.url.clone());
-        Self { list, base, context: context.clone(), folders: Mutex::default() }
+        Self { list: list.collect(), opener: TargetOpener::new(file.url.clone(), context) }
     }
 
     /// The name of an object, for messages, without secrets.
@@ -87,32 +78,12 @@ impl ReferenceTargets {
     fn open(&self, name: &str) -> Result<TargetPlace> {
         let url = self.resolve(name)?;
         // Local files must not be accessible to the authors of remote files.
-        let is_near = |url: &Url| matches!(url.scheme(), Scheme::File | Scheme::Memory);
-        if is_near(&url) && !is_near(&self.base) && !self.context.options.local_references {
-            let message =
-                format!("the reference file points to the local file {name:?}, which is not allowed");
-            return Err(Error::new(ErrorKind::Denied, message));
+        let TargetOpener { base, context, .. } = &self.opener;
+        let is_near = TargetOpener::is_near;
+        if is_near(&url) && !is_near(base) && !context.options.local_references {
+            return Err(local_file("the reference file", name));
         }
-        let sharable = !name.contains(['?', '#']);
-        let (folder, _) = name.rsplit_once('/').unwrap_or(("", name));
-        let file = url.read_key(url.path().rsplit('/').next().unwrap_or_default());
-        let mut folders = self.folders.guard();
-        if let Some((store, root)) = folders.get(folder).filter(|_| sharable) {
-            return Ok((Arc::clone(store), root.child(&file)));
-        }
-        let mut context = self.context.clone();
-        context.options.hosts = context.options.hosts.of_dataset_at(&self.base);
-        let mut opened = open_object(&url, &context)?;
-        if let Some(cache) = &self.context.cache {
-            opened.store = cache.before_many(opened.store);
-        }
-        if let (true, Some(above)) = (sharable, key::parent(opened.root.key())) {
-            let root = ObjectId::new(opened.store.id().clone(), above);
-            if root.child(&file) == opened.root {
-                folders.insert(folder.to_owned(), (Arc::clone(&opened.store), root));
-            }
-        }
-        Ok((opened.store, opened.root))
+        self.opener.open(name, &url, ChosenBy::Dataset, true)
     }
 
     /// The address of a name: relative ones are relative to the reference file.
@@ -121,7 +92,7 @@ impl ReferenceTargets {
         let begins_anew = name.starts_with(['/', '\\']) || name.starts_with("file:");
         let is_drive = cfg!(windows) && std::path::Path::new(name).is_absolute();
         let is_relative = url.scheme() == Scheme::File && !begins_anew && !is_drive;
-        if is_relative { beside(&self.base, name) } else { Ok(url) }
+        if is_relative { beside(&self.opener.base, name) } else { Ok(url) }
     }
 }
 

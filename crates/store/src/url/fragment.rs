@@ -10,11 +10,12 @@ pub struct UrlFragment {
 }
 
 /// Keys without value that are rewritten to mode words (docs/spec/nczarr.md 8.3, 8.7).
-const MACROS: [(&str, &[&str]); 8] = [
+const MACROS: [(&str, &[&str]); 9] = [
     ("zarr", &["nczarr", "zarr"]),
     ("dap2", &["dap2"]),
     ("dap4", &["dap4"]),
     ("bytes", &["bytes"]),
+    ("icechunk", &["icechunk"]),
     ("s3", &["s3", "nczarr"]),
     ("gs3", &["gs3", "nczarr"]),
     ("xarray", &["zarr"]),
@@ -22,7 +23,7 @@ const MACROS: [(&str, &[&str]); 8] = [
 ];
 
 /// Keys that identify the end of a bare path as a fragment.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 15] = [
     "mode",
     "protocol",
     "view",
@@ -34,6 +35,10 @@ const KEYS: [&str; 11] = [
     "show",
     "dialect",
     "json_attributes",
+    "branch",
+    "tag",
+    "snapshot",
+    "at",
 ];
 
 impl UrlFragment {

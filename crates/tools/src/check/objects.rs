@@ -57,7 +57,9 @@ impl StoredObjects {
             zip: None,
             zip_keys: Vec::new(),
         };
-        if dataset.kind().is_zarr() && found.store.facts().lists {
+        // A repository also has the objects of other states.
+        let is_whole = reader.driver().name() != "icechunk";
+        if is_whole && dataset.kind().is_zarr() && found.store.facts().lists {
             found.list(session)?;
         }
         Ok(found)

@@ -4,7 +4,7 @@ use super::pieces::pieces;
 use super::{ReferenceInput, ReferenceOptions};
 use ncirrus::internals::{DatasetInternals, SessionInternals};
 use ncirrus::{Error, Result, Session};
-use ncirrus_layout::{Location, ObjectId, Want, base64};
+use ncirrus_layout::{Location, ObjectId, OutsideObject, Want, base64};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -91,6 +91,9 @@ impl ReferenceKeys {
 impl ReferenceInput {
     /// The name of an object of the dataset.
     fn name_of(&self, object: &ObjectId) -> Result<String> {
+        if let Some(outside) = OutsideObject::of(object) {
+            return Ok(outside.address.to_string());
+        }
         let root = self.dataset.reader()?.root();
         if object == root {
             return Ok(self.name.clone());

@@ -12,6 +12,7 @@ from xarray.backends.common import BackendEntrypoint, datatree_from_dict_with_io
 from xarray.backends.store import StoreBackendEntrypoint
 
 import ncirrus
+from ncirrus.opening import with_state
 from ncirrus.xarray.store import NcirrusStore
 
 # How much `guess_can_open` claims: everything that it reads, only what the engines before it do not claim, or nothing.
@@ -42,7 +43,11 @@ _PLACING = (
     "auto_complex",
     "drop_variables",
 )
-_MODES = ("nczarr", "zarr", "netcdf", "hdf5", "classic", "bytes")
+_MODES = ("nczarr", "zarr", "netcdf", "hdf5", "classic", "bytes", "icechunk")
+# What chooses the state of an Icechunk repository, and the object by which a local one is known.
+_STATES = ("branch", "tag", "snapshot", "at")
+_REPOSITORY = ("repo", os.path.join("refs", "branch.main", "ref.json"))
+_ICECHUNK = b"ICE\xf0\x9f\xa7\x8aCHUNK"
 
 
 def claim(how_much: str) -> None:
@@ -57,8 +62,8 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
     """Opens netCDF-3, netCDF-4, NCZarr, Zarr, reference files and aggregations, wherever they are stored.
 
     In addition to the arguments of all engines, `session` and `storage_options` are those of `ncirrus.open`;
-    `consolidated`, `raw` and `lenient` are its options; `zarr_fill_as_mask` sets whether a fill value of Zarr means
-    missing (by default in Zarr v2).
+    `consolidated`, `raw` and `lenient` are its options; `branch`, `tag`, `snapshot` and `at` choose the state of an
+    Icechunk repository; `zarr_fill_as_mask` sets whether a fill value of Zarr means missing (by default in Zarr v2).
 
     The keywords of the engine `netcdf4` are accepted, too: `auto_complex=False` reads complex numbers as compounds; `format`,
     `clobber`, `diskless`, `persist`, `lock` and `autoclose` have no effect on reading.
@@ -100,6 +105,10 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
         lenient: bool = False,
         zarr_fill_as_mask: bool | None = None,
         auto_complex: bool | None = None,
+        branch: str | None = None,
+        tag: str | None = None,
+        snapshot: str | None = None,
+        at: Any = None,
         mode: str = "r",
         format: str | None = None,
         clobber: bool = True,
@@ -131,6 +140,10 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
         lenient: bool = False,
         zarr_fill_as_mask: bool | None = None,
         auto_complex: bool | None = None,
+        branch: str | None = None,
+        tag: str | None = None,
+        snapshot: str | None = None,
+        at: Any = None,
         mode: str = "r",
         format: str | None = None,
         clobber: bool = True,
@@ -171,6 +184,10 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
         lenient: bool = False,
         zarr_fill_as_mask: bool | None = None,
         auto_complex: bool | None = None,
+        branch: str | None = None,
+        tag: str | None = None,
+        snapshot: str | None = None,
+        at: Any = None,
         mode: str = "r",
         format: str | None = None,
         clobber: bool = True,
@@ -191,7 +208,8 @@ def _opened(arguments: Mapping[str, Any]) -> tuple[NcirrusStore, dict[str, Any]]
         raise ValueError(f"mode={arguments['mode']!r}: datasets are opened for reading; `.ncirrus.to` writes")
     decoding = {name: arguments[name] for name in _DECODING}
     placing = {name: arguments[name] for name in _PLACING}
-    return NcirrusStore.open(arguments["filename_or_obj"], **placing), decoding
+    states = {name: arguments[name] for name in _STATES}
+    return NcirrusStore.open(with_state(arguments["filename_or_obj"], **states), **placing), decoding
 
 
 def _decoded(store: NcirrusStore, decoding: Mapping[str, Any]) -> XarrayDataset:
@@ -206,6 +224,8 @@ def _is_ours(url: str, endings: tuple[str, ...]) -> bool:
     bare, _, fragment = url.partition("#")
     if any(word in fragment.lower() for word in _MODES):
         return True
+    if any(part.split("=")[0] in _STATES for part in fragment.split("&") if "=" in part):
+        return True
     bare = bare.split("?")[0].rstrip("/").lower()
     if bare.endswith(endings):
         return True
@@ -213,13 +233,18 @@ def _is_ours(url: str, endings: tuple[str, ...]) -> bool:
         return False
     path = os.path.expanduser(url.removeprefix("file://"))
     if os.path.isdir(path):
-        return any(os.path.exists(os.path.join(path, marker)) for marker in _MARKERS)
+        return any(os.path.exists(os.path.join(path, marker)) for marker in _MARKERS) or _is_repository(path)
     return ".nc" in endings and _first_bytes(path).startswith(_MAGIC)
 
 
-def _first_bytes(path: str) -> bytes:
+def _is_repository(folder: str) -> bool:
+    repo, main = (os.path.join(folder, name) for name in _REPOSITORY)
+    return os.path.isfile(main) or _first_bytes(repo, len(_ICECHUNK)) == _ICECHUNK
+
+
+def _first_bytes(path: str, count: int = 8) -> bytes:
     try:
         with open(path, "rb") as file:
-            return file.read(8)
+            return file.read(count)
     except OSError:
         return b""

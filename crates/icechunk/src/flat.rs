@@ -1,0 +1,184 @@
+//! Bounded reading of flatbuffers (docs/spec/icechunk.md, "Flatbuffers"): tables, vectors, strings and structs.
+//!
+//! Every position is checked against the buffer before it is read. Nothing is followed recursively and nothing is
+//! copied, so a hostile buffer costs no more than its own bytes.
+use ncirrus_layout::{Error, Result};
+
+/// A table in a buffer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlatTable<'a> {
+    bytes: &'a [u8],
+    /// Where the table begins.
+    at: usize,
+    /// Where the offsets of its fields are.
+    vtable: usize,
+    /// Number of fields that the vtable has.
+    fields: usize,
+}
+
+/// A vector in a buffer whose elements have a fixed size.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlatVector<'a> {
+    bytes: &'a [u8],
+    /// Where the first element is.
+    at: usize,
+    len: usize,
+    /// Bytes of an element.
+    size: usize,
+}
+
+impl<'a> FlatTable<'a> {
+    /// The root of a buffer.
+    ///
+    /// # Errors
+    /// `Malformed` if an offset leads out of the buffer, as for all functions here.
+    pub(crate) fn root(bytes: &'a [u8]) -> Result<Self> {
+        let at = word(bytes, 0)?;
+        Self::at(bytes, at)
+    }
+
+    fn at(bytes: &'a [u8], at: usize) -> Result<Self> {
+        let back = i64::from(i32::from_le_bytes(take(bytes, at)?));
+        let vtable = i64::try_from(at).ok().and_then(|at| usize::try_from(at - back).ok());
+        let vtable = vtable.ok_or_else(|| outside(at))?;
+        let len = usize::from(u16::from_le_bytes(take(bytes, vtable)?));
+        if len < 4 || vtable.checked_add(len).is_none_or(|end| end > bytes.len()) {
+            return Err(outside(vtable));
+        }
+        Ok(Self { bytes, at, vtable, fields: (len - 4) / 2 })
+    }
+
+    /// Where a field is; `None` if the table does not have it.
+    fn field(&self, slot: usize) -> Result<Option<usize>> {
+        if slot >= self.fields {
+            return Ok(None);
+        }
+        let offset = usize::from(u16::from_le_bytes(take(self.bytes, self.vtable + 4 + 2 * slot)?));
+        Ok((offset != 0).then_some(self.at.saturating_add(offset)))
+    }
+
+    fn number<const N: usize>(&self, slot: usize) -> Result<Option<[u8; N]>> {
+        self.field(slot)?.map(|at| take(self.bytes, at)).transpose()
+    }
+
+    /// A number of one byte; 0 if absent.
+    pub(crate) fn u8(&self, slot: usize) -> Result<u8> {
+        Ok(self.number::<1>(slot)?.map_or(0, u8::from_le_bytes))
+    }
+
+    /// A number of four bytes; 0 if absent.
+    pub(crate) fn u32(&self, slot: usize) -> Result<u32> {
+        Ok(self.number(slot)?.map_or(0, u32::from_le_bytes))
+    }
+
+    /// A signed number of four bytes; 0 if absent.
+    pub(crate) fn i32(&self, slot: usize) -> Result<i32> {
+        Ok(self.number(slot)?.map_or(0, i32::from_le_bytes))
+    }
+
+    /// A number of eight bytes; 0 if absent.
+    pub(crate) fn u64(&self, slot: usize) -> Result<u64> {
+        Ok(self.number(slot)?.map_or(0, u64::from_le_bytes))
+    }
+
+    /// The bytes of a struct.
+    pub(crate) fn inline<const N: usize>(&self, slot: usize) -> Result<Option<[u8; N]>> {
+        self.number(slot)
+    }
+
+    /// Where an offset field leads.
+    fn target(&self, slot: usize) -> Result<Option<usize>> {
+        let Some(at) = self.field(slot)? else { return Ok(None) };
+        let target = at.checked_add(word(self.bytes, at)?).filter(|target| *target < self.bytes.len());
+        target.map(Some).ok_or_else(|| outside(at))
+    }
+
+    /// A table.
+    pub(crate) fn table(&self, slot: usize) -> Result<Option<Self>> {
+        self.target(slot)?.map(|at| Self::at(self.bytes, at)).transpose()
+    }
+
+    /// A vector of elements of that many bytes; empty if absent.
+    pub(crate) fn vector(&self, slot: usize, size: usize) -> Result<FlatVector<'a>> {
+        let empty = FlatVector { bytes: self.bytes, at: 0, len: 0, size };
+        Ok(self.present_vector(slot, size)?.unwrap_or(empty))
+    }
+
+    /// As [`vector`](Self::vector); `None` if absent.
+    pub(crate) fn present_vector(&self, slot: usize, size: usize) -> Result<Option<FlatVector<'a>>> {
+        let Some(at) = self.target(slot)? else { return Ok(None) };
+        let len = word(self.bytes, at)?;
+        let end = len.checked_mul(size).and_then(|bytes| bytes.checked_add(at)?.checked_add(4));
+        if end.is_none_or(|end| end > self.bytes.len()) {
+            let message = format!("a list of {len} entries of {size} bytes leads out of the file");
+            return Err(Error::malformed(message).at_offset(at as u64));
+        }
+        Ok(Some(FlatVector { bytes: self.bytes, at: at + 4, len, size }))
+    }
+
+    /// The bytes of a vector of bytes, or of a string; `None` if absent.
+    pub(crate) fn bytes(&self, slot: usize) -> Result<Option<&'a [u8]>> {
+        let Some(vector) = self.present_vector(slot, 1)? else { return Ok(None) };
+        self.bytes.get(vector.at..vector.at + vector.len).map(Some).ok_or_else(|| outside(vector.at))
+    }
+
+    /// A text; `None` if absent.
+    pub(crate) fn text(&self, slot: usize) -> Result<Option<&'a str>> {
+        let Some(bytes) = self.bytes(slot)? else { return Ok(None) };
+        std::str::from_utf8(bytes).map(Some).map_err(|_| {
+            let shown = String::from_utf8_lossy(bytes.get(..60).unwrap_or(bytes)).into_owned();
+            Error::malformed(format!("the text {shown:?} is not UTF-8"))
+        })
+    }
+}
+
+impl<'a> FlatVector<'a> {
+    /// Number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The bytes of an element.
+    pub(crate) fn element<const N: usize>(&self, index: usize) -> Result<[u8; N]> {
+        let place = index.checked_mul(self.size).and_then(|offset| offset.checked_add(self.at));
+        let place = place.filter(|_| index < self.len && N <= self.size);
+        take(self.bytes, place.ok_or_else(|| outside(index))?)
+    }
+
+    /// A table, for a vector of offsets.
+    pub(crate) fn table(&self, index: usize) -> Result<FlatTable<'a>> {
+        let offset = u32::from_le_bytes(self.element(index)?);
+        let from = self.at + index * self.size;
+        let at = usize::try_from(offset).ok().and_then(|offset| from.checked_add(offset));
+        FlatTable::at(self.bytes, at.ok_or_else(|| outside(from))?)
+    }
+
+    /// A text, for a vector of offsets.
+    pub(crate) fn text(&self, index: usize) -> Result<String> {
+        let offset = u32::from_le_bytes(self.element(index)?);
+        let from = self.at + index * self.size;
+        let at = usize::try_from(offset).ok().and_then(|offset| from.checked_add(offset));
+        let at = at.ok_or_else(|| outside(from))?;
+        let end = at.checked_add(4).and_then(|start| start.checked_add(word(self.bytes, at).ok()?));
+        let text = end.and_then(|end| self.bytes.get(at + 4..end)).ok_or_else(|| outside(at))?;
+        Ok(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// All tables, for a vector of offsets.
+    pub(crate) fn tables(self) -> impl Iterator<Item = Result<FlatTable<'a>>> {
+        (0..self.len).map(move |index| self.table(index))
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Result<usize> {
+    usize::try_from(u32::from_le_bytes(take(bytes, at)?)).map_err(|_| outside(at))
+}
+
+fn take<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N]> {
+    let found = at.checked_add(N).and_then(|end| bytes.get(at..end)?.try_into().ok());
+    found.ok_or_else(|| outside(at))
+}
+
+fn outside(at: usize) -> Error {
+    Error::malformed("an offset leads out of the file").at_offset(at as u64)
+}

@@ -1,0 +1,4 @@
+//! Tests of the crate: parts, and whole repositories of the corpus.
+mod corpus;
+mod hostile;
+mod parts;
