@@ -1,10 +1,14 @@
 //! Copies into shards, and appends to them.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
 use crate::support::temp;
 use ncirrus::{
     Atomic, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Result, Selection, Session, Shards,
     Storage, Values,
 };
-use ncirrus_tools::{ChunkRule, CopyOptions, GenerateOptions, ShardRule, copy, generate, info};
+use ncirrus_tools::{
+    AppendOptions, ChunkRule, CopyOptions, GenerateOptions, ShardRule, append, copy, generate, info,
+};
 
 fn session() -> Session {
     Session::builder().threads(2).durable(false).build().unwrap()
@@ -128,4 +132,25 @@ fn cdl_has_shards_both_ways() {
     let made = Dataset::open_with(&path, &OpenOptions::default(), &session).unwrap();
     assert_eq!(shards_of(&made, "/v"), Some(vec![6]));
     assert_eq!(made.variable("/v").unwrap().read::<i32>().unwrap().into_vec(), (0..10).collect::<Vec<i32>>());
+}
+
+#[test]
+fn records_are_appended_to_shards_that_are_not_full() {
+    let (_folder, root) = temp();
+    let path = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    let session = session();
+    source(&path("in.nc"), Kind::Nc4, &session);
+    copied(&path("in.nc"), &path("a.zarr"), Kind::Zarr3, &["time/4,y/,x/"], &session).unwrap();
+    let before = session.statistics();
+    let sources = [path("in.nc"), path("in.nc")];
+    append(&path("a.zarr"), &sources, &AppendOptions::default(), &session).unwrap();
+    let after = session.statistics();
+    // Chunks have one record each: six for every record.
+    assert_eq!(after.chunks_stored - before.chunks_stored, 12 * 6);
+    let made = Dataset::open_with(&path("a.zarr"), &OpenOptions::default(), &session).unwrap();
+    let values = made.variable("/v").unwrap().read::<i32>().unwrap();
+    let expected: Vec<i32> = (0..3).flat_map(|_| 0..480).collect();
+    assert_eq!(values.into_vec(), expected);
+    let shards = std::fs::read_dir(root.join("a.zarr/v/c")).unwrap().count();
+    assert_eq!(shards, 5, "18 records in shards of four");
 }

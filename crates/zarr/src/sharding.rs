@@ -31,7 +31,7 @@ impl ShardingLayout {
         let mut per_shard = Vec::with_capacity(shape.len());
         for (axis, (shard, chunk)) in shape.iter().zip(chunks).enumerate() {
             match shard.checked_div(*chunk) {
-                Some(count) if count > 0 && shard % chunk == 0 => per_shard.push(count),
+                Some(count) if count > 0 && shard.is_multiple_of(*chunk) => per_shard.push(count),
                 _ => {
                     let message = format!(
                         "shard length {shard} of axis {axis} is not a multiple of the chunk length {chunk}"
