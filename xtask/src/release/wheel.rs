@@ -30,7 +30,7 @@ pub(super) const NOTICES: &str = "THIRD-PARTY.md";
 /// The wheel among the artefacts.
 pub(super) fn path() -> Result<PathBuf, String> {
     let folder = folder();
-    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths = entries.flatten().map(|entry| entry.path());
     let found = paths.find(|path| path.extension().is_some_and(|ending| ending == "whl"));
     found.ok_or_else(|| {
