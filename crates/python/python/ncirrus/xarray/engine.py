@@ -62,7 +62,8 @@ class NcirrusBackendEntrypoint(BackendEntrypoint):
     """Opens netCDF-3, netCDF-4, NCZarr, Zarr, reference files and aggregations, wherever they are stored.
 
     In addition to the arguments of all engines, `session` and `storage_options` are those of `ncirrus.open`; `consolidated`, `raw` and
-    `lenient` its options; `branch`, `tag`, `snapshot` and `at` choose the state of an Icechunk repository; `zarr_fill_as_mask` tells whether a fill value of Zarr means missing (by default in Zarr v2).
+    `lenient` its options; `branch`, `tag`, `snapshot` and `at` choose the state of an Icechunk repository; `zarr_fill_as_mask` tells
+    whether a fill value of Zarr means missing (by default in Zarr v2).
 
     The keywords of the engine `netcdf4` are taken as well: `auto_complex=False` reads complex numbers as compounds; `format`,
     `clobber`, `diskless`, `persist`, `lock` and `autoclose` have no effect on reading.
