@@ -93,6 +93,16 @@ pub fn icechunk_plain(data: &[u8]) -> Option<Vec<u8>> {
     ncirrus_icechunk::uncompressed(&bytes::Bytes::copy_from_slice(data), &limits())
 }
 
+/// Files of references in Parquet.
+pub fn reference_records(data: &[u8]) {
+    _ = ncirrus_store::parse_records(data, &limits());
+}
+
+/// Documents of DMR++.
+pub fn dmrpp(data: &[u8]) {
+    _ = ncirrus_dap::Dmrpp::parse(data, &limits());
+}
+
 /// Central directories and entries of zip files.
 pub fn zip_directory(data: &[u8]) {
     let memory = MemoryStore::new("fuzz");

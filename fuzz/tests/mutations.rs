@@ -119,6 +119,26 @@ fn files_of_icechunk_survive() {
     mutate(&plain, 6000, ncirrus_fuzz::icechunk_file);
 }
 
+#[test]
+fn files_of_references_in_parquet() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/store/src/parquet/tests");
+    let names =
+        ["arrow-snappy", "arrow-zstd-v2", "arrow-gzip-plain", "arrow-groups", "fast-zstd", "fast-category"];
+    let files = names.map(|name| std::fs::read(format!("{folder}/{name}.parq")).unwrap());
+    mutate(&files, 6000, ncirrus_fuzz::reference_records);
+}
+
+#[test]
+fn documents_of_dmrpp() {
+    let text = r#"<Dataset name="x" dmrpp:href="x.h5" dmrpp:version="3"><Dimension name="y" size="5"/>
+        <Int32 name="a"><Dim name="/y"/><dmrpp:chunks compressionType="shuffle deflate" deflateLevel="1" fillValue="-7">
+        <dmrpp:chunkDimensionSizes>2</dmrpp:chunkDimensionSizes>
+        <dmrpp:chunk offset="4016" nBytes="22" chunkPositionInArray="[4]"/></dmrpp:chunks></Int32>
+        <Int16 name="b"><Dim size="2"/><dmrpp:compact>AQACAA==</dmrpp:compact></Int16>
+        <String name="c"><Dim size="4"/><dmrpp:vlsa><v>so</v><v c="3">much</v></dmrpp:vlsa></String></Dataset>"#;
+    mutate(&[text.as_bytes().to_vec()], 6000, ncirrus_fuzz::dmrpp);
+}
+
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, byte| {
         (0..8).fold(

@@ -33,6 +33,9 @@ fn hint_for(detail: &Detail) -> Option<&'static str> {
         Detail::NotReplaced => {
             "check that the target is the last argument; --overwrite=any replaces any dataset that is not being read"
         }
+        Detail::JoinedByAggregation => {
+            "`ncirrus aggregate` joins files whose chunks, packing or units differ"
+        }
         Detail::Exists => "choose another target, or pass --overwrite",
         Detail::NoMember(Member::Variable | Member::Group) => {
             "`ncirrus info URL` lists the variables and groups"

@@ -375,6 +375,13 @@ impl StoreAbilities for CloudStore {
         None
     }
 
+    fn within_many<'a>(
+        &'a self,
+        _: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ncirrus_store::ObjectRange>>>>> {
+        None
+    }
+
     fn upload<'a>(
         &'a self,
         object: &'a ObjectId,

@@ -30,6 +30,7 @@ mod cut;
 mod das;
 mod dds;
 mod dmr;
+mod dmrpp;
 mod dods;
 mod driver;
 mod lex;
@@ -55,6 +56,7 @@ pub use constraint::{Dap2Constraint, Dap4Constraint, QUERY_BYTES, QueryEncoding,
 pub use das::{Das, DasAttribute, DasItem};
 pub use dds::{Dds, DdsDimension, DdsKind, DdsType, DdsVariable};
 pub use dmr::{Dmr, DmrAttribute, DmrAxis, DmrDimension, DmrEnumeration, DmrGroup, DmrKind, DmrVariable};
+pub use dmrpp::{Dmrpp, DmrppChunk};
 pub use dods::{DodsAnswer, DodsValues};
 pub use driver::DapDriver;
 pub use name::WireName;

@@ -5,6 +5,7 @@ mod chunk_task;
 mod explain;
 mod gathered;
 mod local;
+mod ranges;
 mod remote;
 mod report;
 mod sequences;
@@ -14,6 +15,7 @@ mod tests;
 pub use report::{AbsentFragment, ReadReport};
 
 pub(crate) use local::{absent_object, let_others_run};
+pub(crate) use ranges::as_ranges;
 pub(crate) use remote::part_of;
 pub(crate) use sequences::{append, mark, runs};
 

@@ -303,6 +303,13 @@ impl ReadOnlyStore for HttpStore {
         None
     }
 
+    fn within_many<'a>(
+        &'a self,
+        _: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ncirrus_store::ObjectRange>>>>> {
+        None
+    }
+
     fn answer<'a>(
         &'a self,
         object: &'a ObjectId,

@@ -14,6 +14,8 @@ pub enum Detail {
     IsSource,
     /// The existing target must not be replaced: it is a source, or of another kind than what is written.
     NotReplaced,
+    /// Files that references cannot join, but an aggregation can.
+    JoinedByAggregation,
     /// No codec or filter of that name is known.
     UnknownCodec(Arc<str>),
     /// The codec of that name is known, but cannot be used in this way.

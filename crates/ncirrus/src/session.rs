@@ -1,5 +1,7 @@
 //! The only owner of threads, caches, budgets and credentials.
 mod configured;
+#[cfg(feature = "http")]
+mod dmrpp;
 mod effective;
 mod network;
 mod resources;
@@ -317,6 +319,8 @@ impl SessionBuilder {
         let mut stores = StoreContext::from(StoreOptions { upload_memory, ..self.stores });
         let network = self.resources.network(self.configured.settings()?);
         network.put_into(&mut stores.schemes);
+        #[cfg(feature = "http")]
+        stores.formats.add(".dmrpp", dmrpp::translate);
         self.resources.put_into(&mut stores)?;
         let windows = (!self.resources.reads_no_more).then(Arc::default);
         let has_no_blocks = self.resources.has_no_blocks;

@@ -134,6 +134,7 @@ fn detail_name(detail: &Detail) -> Option<&'static str> {
         Detail::Exists => "exists",
         Detail::IsSource => "is_source",
         Detail::NotReplaced => "not_replaced",
+        Detail::JoinedByAggregation => "joined_by_aggregation",
         Detail::UnknownCodec(_) => "unknown_codec",
         Detail::UnusableCodec(_) => "unusable_codec",
         Detail::BeyondClassic => "beyond_classic",

@@ -1,5 +1,6 @@
 //! What the stores of a session share.
 use crate::cache::BlockCache;
+use crate::reference::ReferenceFormats;
 use crate::{HandleBudget, MemoryStore, SchemeRegistry, StoreOptions};
 use ncirrus_layout::LockExt;
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub struct StoreContext {
     pub handles: HandleBudget,
     /// Opens addresses that are neither files nor stores in memory.
     pub schemes: SchemeRegistry,
+    /// Documents of other formats that are read as references.
+    pub formats: ReferenceFormats,
 }
 
 impl From<StoreOptions> for StoreContext {

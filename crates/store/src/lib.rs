@@ -25,6 +25,7 @@ mod options;
 mod outside;
 mod overlap;
 mod page;
+mod parquet;
 pub mod path_text;
 mod platform;
 mod reference;
@@ -60,13 +61,17 @@ pub use opened::Opened;
 pub use options::{ContainerRule, Credentials, StoreOptions, UploadMode, ZipLayout};
 pub use outside::OutsideStore;
 pub use overlap::{check_apart, is_same_place};
-pub use reference::{ReferenceStore, parse_references};
+pub use parquet::{ParquetColumn, write_flat_table};
+pub use reference::{
+    Reference, ReferenceFormats, ReferenceStore, ReferenceTranslation, TranslatedReferences, open_references,
+    parse_records, parse_references,
+};
 pub use retry_policy::RetryPolicy;
 pub use schemes::{SchemeRegistry, StoreFactory, StoreOpener};
 pub use scratch_file::ScratchFile;
 pub use store::{
     AnswerPart, AnswerReceiver, BlockingStore, Exclusion, LocalStore, MultipartUpload, ObjectPage,
-    PutCondition, ReadAt, ReadOnlyStore, Store, StoreAbilities, StoreExt, StoreFacts,
+    ObjectRange, PutCondition, ReadAt, ReadOnlyStore, Store, StoreAbilities, StoreExt, StoreFacts,
 };
 pub use upkeep::{StoreUpkeep, UnfinishedUpload};
 pub use url::{

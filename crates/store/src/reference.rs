@@ -1,35 +1,62 @@
-//! Reference files: JSON that maps each key to byte ranges of objects, as kerchunk writes them and fsspec reads them.
-//! Their content is a Zarr dataset whose chunks are in other files.
+//! References: each key of a Zarr dataset is mapped to a byte range of another object, as kerchunk writes them and fsspec
+//! reads them. They are stored as JSON, which is read whole, or as Parquet, which is read as needed.
+mod entries;
+mod formats;
+mod json;
+mod keys;
 mod manifest;
+mod records;
 mod targets;
 mod template;
+mod text;
+
+pub use entries::{Reference, open_references};
+pub use formats::{ReferenceFormats, ReferenceTranslation, TranslatedReferences};
 
 use crate::opened::Opened;
-use crate::store::{LocalStore, ReadOnlyStore, Store, StoreFacts};
+use crate::store::{LocalStore, ObjectRange, ReadOnlyStore, Store, StoreFacts};
 use crate::targets::cut_short;
+use crate::url::Scheme;
 use crate::{StoreContext, key, want};
 use bytes::Bytes;
-use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use futures_util::stream;
+use futures_util::{FutureExt, StreamExt};
 use manifest::{ManifestEntry, ReferenceManifest};
-use ncirrus_layout::{Error, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Error, ErrorKind, Limits, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
+use records::{RecordFiles, RecordPlace};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use targets::ReferenceTargets;
+use text::{ReferenceText, TextCompression};
 
-/// The dataset in a reference file. The file is read once; the objects that it names are opened on demand.
+/// The dataset in references. A JSON file is read once, files of Parquet when one of their references is needed; the
+/// objects that they name are opened on demand.
 #[derive(Debug)]
 pub struct ReferenceStore {
     id: StoreId,
     tag: Tag,
     manifest: ReferenceManifest,
+    /// Where the chunks are if the references are stored in Parquet. The manifest has only the metadata then.
+    records: Option<RecordFiles>,
     targets: ReferenceTargets,
     facts: StoreFacts,
 }
 
 /// Whether a name may be that of a reference file.
 pub(crate) fn is_reference_name(path: &str) -> bool {
-    path.trim_end_matches('/').to_ascii_lowercase().ends_with(".json")
+    ends_with_any(path, &[".json", ".json.gz", ".json.zst", ".json.zstd"])
+}
+
+/// Whether a name is usual for a folder of references in Parquet.
+fn is_folder_name(path: &str) -> bool {
+    ends_with_any(path, &[".parq", ".parquet"])
+}
+
+fn ends_with_any(path: &str, endings: &[&str]) -> bool {
+    let name = path.trim_end_matches('/').to_ascii_lowercase();
+    endings.iter().any(|ending| name.ends_with(ending))
 }
 
 impl ReferenceStore {
@@ -47,20 +74,64 @@ impl ReferenceStore {
             .limits
             .metadata_len(first.size, "reference file")
             .map_err(|error| error.at_object(object))?;
-        let whole = first.bytes.len() as u64 >= first.size;
-        let blob = if whole { first } else { fetch(store, object, &Want::All).await? };
-        if blob.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        if let Some((translate, stem)) = context.formats.find(object.key()) {
+            let limits = &context.options.limits;
+            let is_whole = first.bytes.len() as u64 >= first.size;
+            let document = if is_whole { first } else { fetch(store, object, &Want::All).await? };
+            let translated = translate(&document.bytes, limits);
+            let manifest = translated.and_then(|translated| formats::manifest(translated, stem, limits));
+            let manifest = manifest.map_err(|error| error.at_object(object).by("reference"))?;
+            return Ok(Some(Self::new(file, document.tag, manifest, None, context)));
+        }
+        let compression = TextCompression::of(&first.bytes);
+        let is_plain = compression == TextCompression::None;
+        if is_plain && first.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             return Ok(None);
         }
-        let parsed = ReferenceManifest::parse(&blob.bytes, &context.options.limits);
+        let is_whole = first.bytes.len() as u64 >= first.size;
+        let tag = first.tag.clone();
+        let text = match store.local() {
+            _ if is_whole => ReferenceText::Bytes(first.bytes),
+            Some(local) => ReferenceText::File(local, object),
+            None => ReferenceText::Bytes(fetch(store, object, &Want::All).await?.bytes),
+        };
+        let parsed = ReferenceManifest::parse(&text, compression, &context.options.limits);
         let Some(manifest) = parsed.map_err(|error| error.at_object(object).by("reference"))? else {
             return Ok(None);
         };
-        let id = object.store.at(object.to_string());
-        let targets = ReferenceTargets::new(&manifest.targets, file, context);
-        let nearest = targets.facts().unwrap_or_else(|| store.facts());
+        Ok(Some(Self::new(file, tag, manifest, None, context)))
+    }
+
+    /// Opens a folder of references in Parquet; `None` if it is another kind of folder. Only its metadata are read.
+    ///
+    /// # Errors
+    /// `Malformed` for metadata that are damaged, `Limit`, errors of reading them.
+    pub async fn open_folder(folder: &Opened, context: &StoreContext) -> Result<Option<Self>> {
+        let (store, limits) = (folder.store.as_ref(), &context.options.limits);
+        let document = folder.root.child(records::METADATA);
+        let want = Want::AtMost(limits.metadata_bytes);
+        let found = match store.local() {
+            Some(local) => local.read(&document, &want)?,
+            None => store.get(&document, &want).await?,
+        };
+        let Some(found) = found.filter(|found| records::is_marked(&found.bytes)) else { return Ok(None) };
+        let opened = RecordFiles::open(&found, &folder.store, &folder.root, limits);
+        let opened = opened.map_err(|error| error.at_object(&document).by("reference"))?;
+        Ok(opened.map(|(records, manifest)| Self::new(folder, found.tag, manifest, Some(records), context)))
+    }
+
+    fn new(
+        file: &Opened,
+        tag: Tag,
+        manifest: ReferenceManifest,
+        records: Option<RecordFiles>,
+        context: &StoreContext,
+    ) -> Self {
+        let id = file.root.store.at(file.root.to_string());
+        let targets = ReferenceTargets::new(&manifest.targets, &file.url, context);
+        let nearest = targets.facts().unwrap_or_else(|| file.store.facts());
         let facts = StoreFacts { lists: true, writable: false, ..nearest };
-        Ok(Some(Self { id, tag: blob.tag, manifest, targets, facts }))
+        Self { id, tag, manifest, records, targets, facts }
     }
 
     /// The dataset in it.
@@ -93,14 +164,82 @@ impl ReferenceStore {
     }
 
     async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
-        let Some(entry) = self.manifest.entries.get(key::check(object)?) else { return Ok(None) };
-        let read = match entry {
-            ManifestEntry::Inline(body) => Ok(want::blob(body, want, self.tag.clone())),
+        let key = key::check(object)?;
+        let at_object = |error: Error| error.at_object(object).by("reference");
+        if let Some(entry) = self.manifest.entries.get(key) {
+            return self.entry(entry, &self.tag, want).await.map(Some).map_err(at_object);
+        }
+        let Some(records) = &self.records else { return Ok(None) };
+        let Some(place) = records.place(key).map_err(at_object)? else { return Ok(None) };
+        let Some(part) = records.part(place, &self.targets).await? else { return Ok(None) };
+        match part.entry(place.row).map_err(at_object)? {
+            Some(entry) => self.entry(entry, &part.tag, want).await.map(Some).map_err(at_object),
+            None => Ok(None),
+        }
+    }
+
+    async fn entry(&self, entry: &ManifestEntry, tag: &Tag, want: &Want) -> Result<ObjectBytes> {
+        match entry {
+            ManifestEntry::Inline(body) => Ok(want::blob(body, want, tag.clone())),
             ManifestEntry::Whole(target) => self.target(*target, want).await,
             ManifestEntry::Range { target, offset, len } => self.range(*target, (*offset, *len), want).await,
-            ManifestEntry::Damaged(reason) => Err(Error::malformed(reason.clone())),
+            ManifestEntry::Damaged(reason) => Err(Error::malformed(reason.to_string())),
+        }
+    }
+
+    /// Looks up many objects: each file of records is read once.
+    async fn locate(&self, records: &RecordFiles, objects: &[ObjectId]) -> Result<Vec<Option<ObjectRange>>> {
+        let mut found: Vec<Option<ObjectRange>> =
+            objects.iter().map(|object| self.range_of(object)).collect();
+        let mut parts: HashMap<(&str, u64), Vec<(usize, RecordPlace<'_>)>> = HashMap::new();
+        for (at, object) in objects.iter().enumerate() {
+            // What is wrong with a key, or a file, is reported when the object is read.
+            if let Ok(Some(place)) = records.place(object.key()) {
+                parts.entry((place.array, place.part)).or_default().push((at, place));
+            }
+        }
+        let at_once = self.facts.concurrency.clamp(1, PARTS_AT_ONCE);
+        let lookups: Vec<_> =
+            parts.into_values().map(|wanted| self.locate_in_part(records, wanted)).collect();
+        let mut ranges = stream::iter(lookups).buffer_unordered(at_once);
+        while let Some(ranges) = ranges.next().await {
+            for (at, range) in ranges? {
+                if let Some(slot) = found.get_mut(at) {
+                    *slot = Some(range);
+                }
+            }
+        }
+        drop(ranges);
+        Ok(found)
+    }
+
+    /// Looks up objects whose references are in the same file.
+    async fn locate_in_part(
+        &self,
+        records: &RecordFiles,
+        wanted: Vec<(usize, RecordPlace<'_>)>,
+    ) -> Result<Vec<(usize, ObjectRange)>> {
+        let Some((_, first)) = wanted.first() else { return Ok(Vec::new()) };
+        let Some(part) = records.part(*first, &self.targets).await? else { return Ok(Vec::new()) };
+        let range = |(at, place): (usize, RecordPlace<'_>)| {
+            let entry = part.entry(place.row).ok().flatten()?;
+            Some((at, self.range_of_entry(entry)?))
         };
-        read.map(Some).map_err(|error| error.at_object(object).by("reference"))
+        Ok(wanted.into_iter().filter_map(range).collect())
+    }
+
+    /// Where an object is a range of another, as far as that is known without reading.
+    fn range_of(&self, object: &ObjectId) -> Option<ObjectRange> {
+        self.range_of_entry(self.manifest.entries.get(object.key())?)
+    }
+
+    fn range_of_entry(&self, entry: &ManifestEntry) -> Option<ObjectRange> {
+        match entry {
+            ManifestEntry::Range { target, offset, len } if *len > 0 => {
+                Some((self.targets.object(*target, &self.id)?, *offset..offset.checked_add(*len)?))
+            }
+            _ => None,
+        }
     }
 
     async fn range(&self, target: u32, (offset, len): (u64, u64), want: &Want) -> Result<ObjectBytes> {
@@ -148,7 +287,9 @@ impl ReadOnlyStore for ReferenceStore {
     }
 
     fn facts(&self) -> StoreFacts {
-        self.facts
+        // Which objects are named, and on which store, is known when the first file of records was read.
+        let nearest = self.records.as_ref().and_then(|_| self.targets.facts()).unwrap_or(self.facts);
+        StoreFacts { lists: true, writable: false, ..nearest }
     }
 
     fn local(&self) -> Option<&dyn LocalStore> {
@@ -164,7 +305,7 @@ impl ReadOnlyStore for ReferenceStore {
     }
 
     fn rejection(&self) -> Error {
-        Error::unsupported("writing to data that a reference file points to")
+        Error::unsupported("writing to data that references point to")
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -172,12 +313,14 @@ impl ReadOnlyStore for ReferenceStore {
     }
 
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
-        match self.manifest.entries.get(object.key())? {
-            ManifestEntry::Range { target, offset, len } if *len > 0 => {
-                Some((self.targets.object(*target, &self.id)?, *offset..offset.checked_add(*len)?))
-            }
-            _ => None,
-        }
+        self.range_of(object)
+    }
+
+    fn within_many<'a>(
+        &'a self,
+        objects: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ObjectRange>>>>> {
+        self.records.as_ref().map(|records| self.locate(records, objects).boxed())
     }
 
     fn answer<'a>(
@@ -189,37 +332,55 @@ impl ReadOnlyStore for ReferenceStore {
     }
 }
 
-/// Opens a reference file, if the dataset is one by its name and its content.
+/// Opens references, if the dataset is one by its content. A local folder is looked into; elsewhere that would be a request
+/// more for every dataset, so the name decides what is looked into.
 pub(crate) async fn look_into(opened: Opened, context: &StoreContext) -> Result<Opened> {
-    let is_named = opened.container.is_none()
-        && (is_reference_name(opened.root.key()) || opened.url.fragment().modes().contains("reference"));
-    if !is_named {
+    if opened.container.is_some() {
         return Ok(opened);
     }
-    match ReferenceStore::open(&opened, context).await {
-        Ok(Some(store)) => {
-            let (root, warnings) = (store.root(), store.warnings().to_vec());
-            Ok(Opened { store: Arc::new(store), root, warnings, ..opened })
+    let Some(store) = look_for(&opened, context).await? else { return Ok(opened) };
+    let (root, warnings) = (store.root(), store.warnings().to_vec());
+    Ok(Opened { store: Arc::new(store), root, warnings, ..opened })
+}
+
+/// The references that are there.
+async fn look_for(opened: &Opened, context: &StoreContext) -> Result<Option<ReferenceStore>> {
+    let key = opened.root.key();
+    let is_meant = opened.url.fragment().modes().contains("reference");
+    let is_local_folder =
+        opened.store.local().is_some() && (key.is_empty() || opened.url.scheme() == Scheme::Memory);
+    let is_named = is_reference_name(key) || context.formats.find(key).is_some();
+    if is_named || (is_meant && !is_local_folder) {
+        match ReferenceStore::open(opened, context).await {
+            Ok(Some(store)) => return Ok(Some(store)),
+            // A directory, or nothing: the caller's opening reports it.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Invalid) => {}
+            Err(error) => return Err(error),
+            Ok(None) => {}
         }
-        // A directory, or nothing: the caller's opening reports it.
-        Err(error)
-            if matches!(
-                error.kind(),
-                ncirrus_layout::ErrorKind::NotFound | ncirrus_layout::ErrorKind::Invalid
-            ) =>
-        {
-            Ok(opened)
-        }
-        Ok(None) => Ok(opened),
-        Err(error) => Err(error),
     }
+    if is_local_folder || is_meant || is_folder_name(opened.url.path()) {
+        return ReferenceStore::open_folder(opened, context).await;
+    }
+    Ok(None)
 }
 
 /// For fuzzing: reads a reference file and inspects every entry.
 #[doc(hidden)]
 pub fn parse_references(text: &[u8], limits: &Limits) -> Result<Option<usize>> {
-    Ok(ReferenceManifest::parse(text, limits)?.map(|manifest| manifest.entries.len()))
+    let bytes = ReferenceText::Bytes(Bytes::copy_from_slice(text));
+    let parsed = ReferenceManifest::parse(&bytes, TextCompression::of(text), limits)?;
+    Ok(parsed.map(|manifest| manifest.entries.len()))
 }
+
+/// For fuzzing: reads a file of references in Parquet.
+#[doc(hidden)]
+pub fn parse_records(file: &[u8], limits: &Limits) -> Result<usize> {
+    records::parse(file, limits)
+}
+
+/// Files of references that are read at once.
+const PARTS_AT_ONCE: usize = 16;
 
 /// Number of bytes read first: enough for small files.
 const FIRST: u64 = 1 << 20;

@@ -4,7 +4,7 @@ mod ext;
 mod multipart;
 mod read_only;
 
-pub use abilities::{AnswerPart, AnswerReceiver, StoreAbilities};
+pub use abilities::{AnswerPart, AnswerReceiver, ObjectRange, StoreAbilities};
 pub use ext::{StoreExt, copy_by_hand};
 pub use multipart::MultipartUpload;
 pub use read_only::ReadOnlyStore;

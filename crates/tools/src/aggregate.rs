@@ -22,6 +22,7 @@ mod units;
 mod writer;
 
 pub use each::WorkSteps;
+pub(crate) use each::each;
 pub use existing::master_options;
 pub use list::list;
 pub use master::MasterOptions;

@@ -68,8 +68,9 @@ pub(crate) fn check<'a>(
 /// Whether a dataset was opened through a reference file: zip files look similar otherwise.
 fn is_references(dataset: &Dataset) -> Result<bool> {
     let url = Url::parse(dataset.url())?;
-    let is_json = url.path().trim_end_matches('/').to_ascii_lowercase().ends_with(".json");
-    Ok(is_json && dataset.kind().is_zarr())
+    let path = url.path().trim_end_matches('/').to_ascii_lowercase();
+    let is_json = [".json", ".json.gz", ".json.zst"].iter().any(|ending| path.ends_with(ending));
+    Ok(dataset.kind().is_zarr() && (is_json || crate::reference::has_records(dataset)?))
 }
 
 /// Whether a local file begins as reference files do, whatever its name.

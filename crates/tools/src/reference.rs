@@ -1,27 +1,55 @@
-//! Reference files: JSON that maps chunks of a Zarr dataset to byte ranges of existing files, as kerchunk writes
-//! them. [`write_references`] writes one; it is opened like any dataset.
+//! References: chunks of a Zarr dataset are mapped to byte ranges of existing files, as kerchunk does it, in a JSON file or
+//! a folder of Parquet files. [`write_references`] writes them; they are opened like any dataset.
+mod add;
 mod cut;
 mod draft;
 mod existing;
 mod json;
 mod names;
+mod parquet;
 mod pieces;
 mod skeleton;
 
 pub(crate) use cut::gcd;
 
+use crate::aggregate::each;
 use crate::overwrite;
+use add::ExistingReferences;
 use draft::ReferenceDraft;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use json::ReferenceKeys;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, LeftOut, OpenOptions, Result, Session};
 use ncirrus_store::{DatasetShape, OverwritePolicy, PutCondition, Scheme, UploadMode, Url};
+use parquet::RecordFolder;
 use skeleton::ZarrSkeleton;
+
+/// The forms in which references are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReferenceForm {
+    /// A JSON file.
+    Json,
+    /// A folder of Parquet files.
+    Parquet,
+}
+
+impl ReferenceForm {
+    /// The form that a name says.
+    fn of_name(target: &str) -> Self {
+        let path =
+            target.split(['#', '?']).next().unwrap_or(target).trim_end_matches('/').to_ascii_lowercase();
+        if path.ends_with(".parq") || path.ends_with(".parquet") { Self::Parquet } else { Self::Json }
+    }
+}
 
 /// How references are written.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReferenceOptions {
+    /// The form in which they are stored; `None` if the name of the target decides: Parquet for `.parq` and `.parquet`.
+    pub form: Option<ReferenceForm>,
+    /// Rows of each file with references in Parquet, 10,000 by default.
+    pub record_size: u64,
     /// The dimension along which several files are concatenated.
     pub axis: Option<String>,
     /// Chunks of at most this many bytes are embedded in the file.
@@ -31,6 +59,8 @@ pub struct ReferenceOptions {
     pub inline_values: u64,
     /// Name local files relative to the reference file. Only this library reads them from any working directory.
     pub relative: bool,
+    /// Add the files to the references that exist at the target. The others are not scanned again.
+    pub add: bool,
     /// Replace an existing reference file.
     pub overwrite: bool,
     /// Replace any existing dataset, except those that are referenced.
@@ -40,10 +70,13 @@ pub struct ReferenceOptions {
 impl Default for ReferenceOptions {
     fn default() -> Self {
         Self {
+            form: None,
+            record_size: 10_000,
             axis: None,
             inline_threshold: 500,
             inline_values: 4 << 20,
             relative: false,
+            add: false,
             overwrite: false,
             overwrite_any: false,
         }
@@ -55,6 +88,20 @@ impl ReferenceOptions {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The form in which they are stored.
+    #[must_use]
+    pub fn form(mut self, form: impl Into<Option<ReferenceForm>>) -> Self {
+        self.form = form.into();
+        self
+    }
+
+    /// Rows of each file with references in Parquet.
+    #[must_use]
+    pub fn record_size(mut self, record_size: u64) -> Self {
+        self.record_size = record_size;
+        self
     }
 
     /// The dimension along which several files are concatenated.
@@ -83,6 +130,13 @@ impl ReferenceOptions {
     #[must_use]
     pub fn relative(mut self, relative: bool) -> Self {
         self.relative = relative;
+        self
+    }
+
+    /// Add the files to the references that exist at the target.
+    #[must_use]
+    pub fn add(mut self, add: bool) -> Self {
+        self.add = add;
         self
     }
 
@@ -121,7 +175,7 @@ pub(crate) struct ReferenceInput {
     pub(crate) name: String,
 }
 
-/// Writes a reference file (version 1 of the format) for existing datasets: netCDF-3, HDF5, Zarr. Several are
+/// Writes references (version 1 of the format in JSON, or Parquet) for existing datasets: netCDF-3, HDF5, Zarr. Several are
 /// concatenated along an axis, in the order given; variables without the axis are taken from the first.
 ///
 /// # Errors
@@ -136,6 +190,9 @@ pub fn write_references(
     if sources.is_empty() {
         return Err(Error::invalid("there are no files to refer to"));
     }
+    if options.add && options.axis.is_none() {
+        return Err(Error::invalid("adding files requires the axis along which they are joined"));
+    }
     if sources.len() > 1 && options.axis.is_none() {
         return Err(Error::invalid("several files require an axis along which they are joined"));
     }
@@ -148,6 +205,7 @@ pub fn write_references(
         any,
         session,
     )?;
+    let existing = options.add.then(|| ExistingReferences::read(target, session)).transpose()?;
     let open = |url: &String| -> Result<ReferenceInput> {
         let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
         refuse_containers(&dataset)?;
@@ -156,7 +214,7 @@ pub fn write_references(
         let place = if is_repository { url.split('#').next().unwrap_or(url) } else { url };
         Ok(ReferenceInput { name: names::name(place, target, options.relative)?, dataset })
     };
-    let inputs = sources.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let inputs = each(sources, AT_ONCE, None, |_, url| open(url))?;
     let mut draft = ReferenceDraft::draw(&inputs, options, session)?;
     let skeleton = ZarrSkeleton::build(&mut draft, &inputs, options, session)?;
     let mut references = ReferenceKeys::new(skeleton.keys);
@@ -169,7 +227,20 @@ pub fn write_references(
         inline: references.inline + skeleton.inline,
         left_out: draft.left_out,
     };
-    put(target, references.finish(), options, session)?;
+    let mut form = options.form.unwrap_or_else(|| ReferenceForm::of_name(target));
+    let mut record_size = options.record_size;
+    if let (Some(existing), Some(axis)) = (existing, &options.axis) {
+        form = existing.record_size.map_or(ReferenceForm::Json, |_| ReferenceForm::Parquet);
+        record_size = existing.record_size.unwrap_or(record_size);
+        references = existing.extended(references, axis)?;
+    }
+    match form {
+        ReferenceForm::Json => put(target, references.finish(), options, session)?,
+        ReferenceForm::Parquet => {
+            let folder = RecordFolder::new(references, record_size)?;
+            put_folder(target, folder, options, session)?;
+        }
+    }
     Ok(report)
 }
 
@@ -179,24 +250,65 @@ fn refuse_containers(dataset: &Dataset) -> Result<()> {
     let path = url.path().trim_end_matches('/').to_ascii_lowercase();
     let is_file = url.scheme() == Scheme::File && std::path::Path::new(url.path()).is_file();
     let is_tree = dataset.kind().is_zarr();
-    if is_tree && (is_file || path.ends_with(".zip") || path.ends_with(".json")) {
-        let message = "references into a zip file, or into another reference file";
+    let is_container = [".zip", ".json", ".gz", ".zst", ".parq", ".parquet", ".dmrpp"];
+    let is_container = is_container.iter().any(|ending| path.ends_with(ending));
+    if is_tree && (is_file || is_container || has_records(dataset)?) {
+        let message = "references into a zip file, or into other references";
         return Err(Error::unsupported(message).at_object(dataset.url()));
     }
     Ok(())
+}
+
+/// Whether the chunks of a dataset are in other files, of which its store reads the names as needed: references in Parquet,
+/// whatever their name.
+pub(crate) fn has_records(dataset: &Dataset) -> Result<bool> {
+    let store = dataset.reader()?.store();
+    Ok(store.abilities().is_some_and(|store| store.within_many(&[]).is_some()))
+}
+
+/// Files that are opened and scanned at the same time.
+const AT_ONCE: usize = 16;
+
+/// Writes the objects of a folder to their location; the one that makes them visible is the last.
+fn put_folder(
+    target: &str,
+    folder: RecordFolder,
+    options: &ReferenceOptions,
+    session: &Session,
+) -> Result<()> {
+    session.wait_for_store(target, async {
+        let stores = session.store_context();
+        let staged = ncirrus_store::create(target, DatasetShape::Tree, clobber(options), stores).await?;
+        let mut objects = folder.objects;
+        let last = objects.pop();
+        let put = |(key, body): (String, Vec<u8>)| {
+            let (store, object) = (&staged.store, staged.root.child(&key));
+            async move { store.put(&object, body.into(), PutCondition::None).await.map(|_| ()) }
+        };
+        let at_once = staged.store.facts().concurrency.clamp(1, AT_ONCE);
+        let puts: Vec<_> = objects.into_iter().map(put).collect();
+        stream::iter(puts).buffer_unordered(at_once).try_collect::<()>().await?;
+        if let Some(last) = last {
+            put(last).await?;
+        }
+        staged.commit().await
+    })
+}
+
+fn clobber(options: &ReferenceOptions) -> OverwritePolicy {
+    if options.overwrite || options.overwrite_any || options.add {
+        OverwritePolicy::Replace
+    } else {
+        OverwritePolicy::Never
+    }
 }
 
 /// Writes the file to its location.
 fn put(target: &str, body: Vec<u8>, options: &ReferenceOptions, session: &Session) -> Result<()> {
     let mut stores = session.store_context().clone();
     stores.options.uploads = UploadMode::Scratch;
-    let clobber = if options.overwrite || options.overwrite_any {
-        OverwritePolicy::Replace
-    } else {
-        OverwritePolicy::Never
-    };
     session.wait_for_store(target, async {
-        let staged = ncirrus_store::create(target, DatasetShape::Object, clobber, &stores).await?;
+        let staged = ncirrus_store::create(target, DatasetShape::Object, clobber(options), &stores).await?;
         staged.store.put(&staged.root, body.into(), PutCondition::None).await?;
         staged.commit().await
     })

@@ -25,14 +25,14 @@ const KINDS: [(&str, Kind); 6] = [
     ("zarr3.zarr", Kind::Zarr3),
 ];
 
-fn create(path: &Path, kind: Kind, session: &Session) -> Dataset {
+pub(crate) fn create(path: &Path, kind: Kind, session: &Session) -> Dataset {
     let options = CreateOptions::new().kind(kind).overwrite(true);
     Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap()
 }
 
 /// Records from `start` on: a coordinate, a grid in chunks of one record, text, a scalar, a variable on fixed
 /// dimensions.
-fn fill(path: &Path, kind: Kind, start: i32, records: u64, session: &Session) {
+pub(crate) fn fill(path: &Path, kind: Kind, start: i32, records: u64, session: &Session) {
     let dataset = create(path, kind, session);
     let root = dataset.root();
     root.set_attribute(Attribute::text("title", "references")).unwrap();
@@ -69,7 +69,7 @@ fn fill(path: &Path, kind: Kind, start: i32, records: u64, session: &Session) {
     dataset.close().unwrap();
 }
 
-fn refer(
+pub(crate) fn refer(
     sources: &[&Path],
     target: &Path,
     change: impl FnOnce(&mut ReferenceOptions),
@@ -81,12 +81,12 @@ fn refer(
     write_references(&sources, target.to_str().unwrap(), &options, session)
 }
 
-fn open(path: &Path, session: &Session) -> Dataset {
+pub(crate) fn open(path: &Path, session: &Session) -> Dataset {
     Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), session).unwrap()
 }
 
 /// Checks that all variables of one dataset have the same values in the other.
-fn check_same(one: &Dataset, other: &Dataset) {
+pub(crate) fn check_same(one: &Dataset, other: &Dataset) {
     for name in ["time", "grid", "small", "fixed", "text", "scalar"] {
         let (a, b) = (one.variable(name).unwrap(), other.variable(name).unwrap());
         assert_eq!(values(&a).unwrap(), values(&b).unwrap(), "{name} of {}", other.url());

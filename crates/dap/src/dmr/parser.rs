@@ -98,6 +98,10 @@ impl DmrParser<'_> {
     fn variable(&self, node: &XmlNode, group: &[String]) -> Result<Option<DmrVariable>> {
         let kind = match node.name.as_str() {
             "Map" | "Dim" | "OtherXML" | "Namespace" | "Value" => return Ok(None),
+            // What DMR++ adds to variables.
+            "chunks" | "chunk" | "compact" | "missingdata" | "vlsa" | "specialstructuredata" => {
+                return Ok(None);
+            }
             "Structure" => DmrKind::Structure(self.members(node, group)?),
             "Sequence" => DmrKind::Sequence(self.members(node, group)?),
             "Opaque" => DmrKind::Opaque,

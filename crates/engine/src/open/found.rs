@@ -111,7 +111,9 @@ fn found(kind: Kind, message: impl Into<String>) -> Error {
 /// A format that is known not to be supported, recognized by its first bytes.
 fn other_format(first: &[u8]) -> Option<&'static str> {
     match first {
-        [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file: only JSON reference files are supported"),
+        [b'P', b'A', b'R', b'1', ..] => {
+            Some("a single Parquet file: references in Parquet are a folder with a file .zmetadata")
+        }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             Some("compressed by Zstandard as a whole: decompress it first (zstd -d)")
         }

@@ -1,11 +1,11 @@
 //! The chunks of a selection, a bounded number at a time, with a task for each.
 use super::VariableRead;
 use super::chunk_task::{ChunkSource, ChunkTarget, ChunkTask};
+use super::ranges::as_ranges;
 use crate::bound_source::{IndexedChunks, StorageLayout, StridedRows};
 use crate::scatter::{OutputBuffer, ScatterPiece};
 use ncirrus_layout::grid::row_major;
 use ncirrus_layout::{CellList, ChunkRef, Error, Location, Result};
-use ncirrus_store::StoreExt;
 use std::sync::Arc;
 
 /// Chunks that are held at once.
@@ -89,6 +89,7 @@ impl VariableRead<'_> {
         if located.len() != cells.len() {
             return Err(Error::internal("an index answered for another number of cells"));
         }
+        let located = as_ranges(self.context.snapshot.store().as_ref(), located).await?;
         let work = |(cell, located)| {
             self.of_chunk(chunks, cell, located).map_err(|error: Error| error.at_chunk(cell))
         };
@@ -113,7 +114,7 @@ impl VariableRead<'_> {
         let len = self.context.shared.limits.chunk_len(len, "a chunk")?;
         let chain = chunks.chain(&shape)?;
         let is_plain = chain.is_identity() && elements.stored_len().is_some();
-        let work = match self.within(located.location) {
+        let work = match located.location {
             Location::Bytes(object, range) if is_plain => {
                 let have = range.end.saturating_sub(range.start);
                 ChunkSource::Plain { object, start: range.start, have: Some(have), len }
@@ -122,13 +123,6 @@ impl VariableRead<'_> {
             location => ChunkSource::Encoded { location, mask: located.mask, chain, len, count },
         };
         Ok((work, row_major(&shape, elements.sizes().stored as u64)?))
-    }
-
-    /// Replaces the location of a whole object by one of a range, where possible.
-    fn within(&self, location: Location) -> Location {
-        let Location::Object(object) = &location else { return location };
-        let within = self.context.snapshot.store().within(object);
-        within.map_or(location, |(object, range)| Location::Bytes(object, range))
     }
 }
 

@@ -154,6 +154,14 @@ impl ncirrus_store::StoreAbilities for Far {
         None
     }
 
+    fn within_many<'a>(
+        &'a self,
+        _: &'a [ObjectId],
+    ) -> Option<ncirrus_store::implement::BoxFuture<'a, Result<Vec<Option<ncirrus_store::ObjectRange>>>>>
+    {
+        None
+    }
+
     fn upload<'a>(
         &'a self,
         _: &'a ObjectId,

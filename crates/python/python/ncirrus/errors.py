@@ -165,6 +165,7 @@ _CLASSES: dict[str, type[Error]] = {
 # Hints for specific errors.
 _DETAIL_HINTS = {
     "is_source": "choose a target other than the source",
+    "joined_by_aggregation": "ncirrus.aggregate joins files whose chunks, packing or units differ",
     "not_replaced": 'overwrite="any" replaces any dataset that is not being read',
     "exists": "choose another target, or pass overwrite=True",
     "no_variable": "list(ds) has the names of variables and groups",

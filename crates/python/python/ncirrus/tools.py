@@ -288,6 +288,9 @@ def reference(
     files: Any,
     target: Any,
     *,
+    kind: Literal["json", "parquet"] | None = None,
+    record_size: int | None = None,
+    add: bool = False,
     axis: str | None = None,
     inline_threshold: int | str | None = None,
     inline_values: int | None = None,
@@ -296,8 +299,15 @@ def reference(
     session: Session | None = None,
     storage_options: Options = None,
 ) -> ReferenceReport:
-    """Writes a file of references (kerchunk) to the chunks of datasets; several datasets are joined along an axis."""
+    """Writes references (kerchunk) to the chunks of datasets; several datasets are joined along an axis.
+
+    They are a JSON file or, with `kind="parquet"` and for targets that end in `.parq` or `.parquet`, a folder of Parquet
+    files with `record_size` chunks each. With `add` the files continue the references that exist at the target.
+    """
     options = {
+        "kind": kind,
+        "record_size": record_size,
+        "add": add,
         "axis": axis,
         "inline_threshold": inline_threshold,
         "inline_values": inline_values,

@@ -9,8 +9,8 @@ use ncirrus_tools::aggregate::{
     AggregateOptions, Aggregation, Convention, MasterOptions, Naming, PreparedAggregation, Relocation,
     SplitOptions, list, master_options,
 };
-use ncirrus_tools::{ReferenceOptions, write_references};
-use pyo3::exceptions::PyTypeError;
+use ncirrus_tools::{ReferenceForm, ReferenceOptions, write_references};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
@@ -236,8 +236,15 @@ pub(super) fn reference<'py>(
     let mut options = ReferenceOptions::new()
         .axis(words.take::<String>("axis")?)
         .relative(words.take("relative")?.unwrap_or(false))
+        .add(words.take("add")?.unwrap_or(false))
         .overwrite(replaces)
         .overwrite_any(replaces_any);
+    if let Some(kind) = words.take::<String>("kind")? {
+        options = options.form(reference_form(&kind)?);
+    }
+    if let Some(rows) = words.size("record_size")? {
+        options = options.record_size(rows);
+    }
     if let Some(bytes) = words.size("inline_threshold")? {
         options = options.inline_threshold(bytes);
     }
@@ -256,4 +263,12 @@ pub(super) fn reference<'py>(
         "left_out": left_out(&report.left_out),
     });
     json::to_python(py, &json_of)
+}
+
+fn reference_form(kind: &str) -> PyResult<ReferenceForm> {
+    match kind {
+        "json" => Ok(ReferenceForm::Json),
+        "parquet" => Ok(ReferenceForm::Parquet),
+        other => Err(PyValueError::new_err(format!("kind {other:?}: \"json\" or \"parquet\""))),
+    }
 }

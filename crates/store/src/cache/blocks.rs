@@ -10,7 +10,8 @@ use super::folder::CacheFolder;
 use crate::marker;
 use crate::store::MultipartUpload;
 use crate::store::{
-    AnswerReceiver, LocalStore, ObjectPage, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts,
+    AnswerReceiver, LocalStore, ObjectPage, ObjectRange, PutCondition, Store, StoreAbilities, StoreExt,
+    StoreFacts,
 };
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -307,6 +308,13 @@ impl Store for CachedStore {
 impl StoreAbilities for CachedStore {
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, std::ops::Range<u64>)> {
         self.inner.within(object)
+    }
+
+    fn within_many<'a>(
+        &'a self,
+        objects: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ObjectRange>>>>> {
+        self.inner.abilities()?.within_many(objects)
     }
 
     fn upload<'a>(

@@ -3,7 +3,9 @@
 //! program has taken the location over. A tree that replaces another is written beside it.
 use super::beside::ReplacementTree;
 use super::lease::TreeLease;
-use crate::store::{LocalStore, ObjectPage, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts};
+use crate::store::{
+    LocalStore, ObjectPage, ObjectRange, PutCondition, Store, StoreAbilities, StoreExt, StoreFacts,
+};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt, Shared};
 use ncirrus_layout::{ListEntry, Listing, LockExt, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
@@ -195,6 +197,13 @@ impl Store for ClearingStore {
 impl StoreAbilities for ClearingStore {
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
         self.inner.within(object)
+    }
+
+    fn within_many<'a>(
+        &'a self,
+        objects: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ObjectRange>>>>> {
+        self.inner.abilities()?.within_many(objects)
     }
 
     fn upload<'a>(

@@ -52,7 +52,8 @@ impl<'a> OwnKeys<'a> {
         let (_, name) = parts(key);
         let is_metadata = OF_ARRAYS.contains(&name) || OF_GROUPS.contains(&name);
         // Consoles create folder markers: objects that end in a slash.
-        is_metadata || name.is_empty() || temporary::is_temporary(name) || self.is_chunk(key)
+        let is_records = self.is_consolidated && is_record_file(name);
+        is_metadata || name.is_empty() || temporary::is_temporary(name) || is_records || self.is_chunk(key)
     }
 
     fn is_chunk(&self, key: &str) -> bool {
@@ -81,6 +82,12 @@ fn is_place(name: &str) -> bool {
     name == "c" || (!rest.is_empty() && rest.trim_start_matches('.').split('.').all(is_number))
 }
 
+/// Whether a name is that of a file with references in Parquet (docs/spec/kerchunk-parquet.md).
+fn is_record_file(name: &str) -> bool {
+    let number = name.strip_prefix("refs.").and_then(|rest| rest.strip_suffix(".parq"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// The folder, without a trailing slash, and the name.
 fn parts(key: &str) -> (&str, &str) {
     key.rsplit_once('/').unwrap_or(("", key))
@@ -89,12 +96,22 @@ fn parts(key: &str) -> (&str, &str) {
 /// Whether a key can be one of a Zarr dataset, by its name alone.
 pub(super) fn may_be_own(key: &str) -> bool {
     let (_, name) = parts(key);
-    OF_ARRAYS.contains(&name) || OF_GROUPS.contains(&name) || name.is_empty() || is_place(name)
+    let is_metadata = OF_ARRAYS.contains(&name) || OF_GROUPS.contains(&name);
+    is_metadata || name.is_empty() || is_place(name) || is_record_file(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_with_references_are_own_beside_a_consolidated_document() {
+        let keys = [".zmetadata", "v/refs.0.parq", "g/v/refs.12.parq", "v/refs.x.parq", "refs.txt"];
+        let own = OwnKeys::of(keys.into_iter());
+        assert_eq!(keys.map(|key| own.has(key)), [true, true, true, false, false]);
+        let own = OwnKeys::of([".zgroup", "v/.zarray"].into_iter());
+        assert!(!own.has("v/refs.0.parq"));
+    }
 
     #[test]
     fn metadata_and_chunks_of_arrays_are_the_datasets_own() {

@@ -1,17 +1,19 @@
 //! The contents of a reference file: the bytes of each key (version 0 and version 1 of the format of kerchunk and
 //! fsspec).
+use super::json;
+use super::keys::KeyTable;
 use super::template::{ReferenceTemplate, TemplateScope};
-use crate::tree::KeyTree;
+use super::text::{ReferenceText, TextCompression};
 use crate::{key, marker};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result, base64};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// The contents of a reference file.
 #[derive(Debug, Default)]
 pub(super) struct ReferenceManifest {
-    pub(super) entries: KeyTree<ManifestEntry>,
+    pub(super) entries: KeyTable<ManifestEntry>,
     /// Names of the referenced objects, each once.
     pub(super) targets: Vec<String>,
     pub(super) warnings: Vec<String>,
@@ -26,42 +28,52 @@ pub(super) struct ReferenceManifest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ManifestEntry {
     /// In the file itself.
-    Inline(Bytes),
+    Inline(Box<Bytes>),
     /// A whole object.
     Whole(u32),
     /// A range of an object.
     Range { target: u32, offset: u64, len: u64 },
     /// The entry is damaged: an error when it is read.
-    Damaged(String),
+    Damaged(Box<str>),
 }
 
 impl ReferenceManifest {
-    /// Parses a file; `None` if it is JSON of another kind.
+    /// Parses a file; `None` if it is JSON of another kind. The references are parsed one after the other: memory is
+    /// taken for what is kept of them, not for the text.
     ///
     /// # Errors
     /// `Malformed` for invalid JSON, or an invalid list of references; `Unsupported` for another version, or
-    /// templates that are not supported; `Limit` for too many entries.
-    pub(super) fn parse(text: &[u8], limits: &Limits) -> Result<Option<Self>> {
-        let failed = |error| Error::malformed("the reference file is not JSON").because(error);
-        let Value::Object(all) = serde_json::from_slice(text).map_err(failed)? else { return Ok(None) };
-        let mut manifest = Self { left: limits.metadata_bytes, ..Self::default() };
-        match (all.get("version"), all.get("refs")) {
-            (version, Some(Value::Object(refs))) => {
-                if let Some(version) = version.filter(|version| !matches!(version.as_u64(), Some(0 | 1))) {
-                    return Err(Error::unsupported(format!("reference files of version {version}")));
-                }
-                let scope = TemplateScope::of(all.get("templates"))?;
-                manifest.take_all(refs, &scope, limits)?;
-                for generator in all.get("gen").and_then(Value::as_array).into_iter().flatten() {
-                    manifest.generate(generator, &scope, limits)?;
-                }
-            }
-            _ if has_marker(&all) => manifest.take_all(&all, &TemplateScope::default(), limits)?,
-            _ => return Ok(None),
+    /// templates that are not supported; `Limit` for too many entries or too much text.
+    pub(super) fn parse(
+        text: &ReferenceText<'_>,
+        compression: TextCompression,
+        limits: &Limits,
+    ) -> Result<Option<Self>> {
+        let first = json::parse(text, compression, TemplateScope::default(), limits)?;
+        let Some(document) = first else { return Ok(None) };
+        if !document.has_refs {
+            let flat = document.flat;
+            return Ok(flat.keys_have_marker().then(|| flat.finished()));
         }
-        manifest.known = HashMap::new();
-        manifest.place_scalars();
-        Ok(Some(manifest))
+        if let Some(version) = document.version.filter(|version| !matches!(version.as_u64(), Some(0 | 1))) {
+            return Err(Error::unsupported(format!("reference files of version {version}")));
+        }
+        let scope = TemplateScope::of(document.templates.as_ref())?;
+        let mut manifest = document.refs;
+        // Only now the templates are known, which usually are not used.
+        if !scope.is_empty() && document.has_expressions {
+            let again = json::parse(text, compression, scope.clone(), limits)?;
+            manifest = again.ok_or_else(|| Error::internal("a reference file that changed"))?.refs;
+        }
+        for generator in document.generators.as_ref().and_then(Value::as_array).into_iter().flatten() {
+            manifest.generate(generator, &scope, limits)?;
+        }
+        Ok(Some(manifest.finished()))
+    }
+
+    /// Without entries.
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self { left: limits.metadata_bytes, ..Self::default() }
     }
 
     /// The shallowest prefix that has a marker of a Zarr dataset, else the root.
@@ -69,30 +81,48 @@ impl ReferenceManifest {
         marker::shallowest(self.entries.iter().map(|(key, _)| key)).unwrap_or_default().to_owned()
     }
 
-    fn take_all(&mut self, refs: &Map<String, Value>, scope: &TemplateScope, limits: &Limits) -> Result<()> {
-        limits.count(refs.len() as u64, "a reference file")?;
-        for (key, value) in refs {
-            let entry = self.entry(value, scope).or_else(|error| match error.kind() {
-                ncirrus_layout::ErrorKind::Limit => Err(error),
-                _ => Ok(ManifestEntry::Damaged(error.message().to_owned())),
-            })?;
-            self.insert(key, entry);
-        }
+    /// Whether any key is a marker of a Zarr dataset.
+    fn keys_have_marker(&self) -> bool {
+        let mut names = self.entries.iter().map(|(key, _)| key.rsplit('/').next().unwrap_or_default());
+        names.any(|name| marker::NAMES.contains(&name))
+    }
+
+    /// Ready for use: nothing is put any more.
+    pub(super) fn finished(mut self) -> Self {
+        self.known = HashMap::new();
+        self.entries.sort();
+        self.place_scalars();
+        self.entries.sort();
+        self
+    }
+
+    /// Puts the reference of a key. One that is damaged is an error when it is read.
+    ///
+    /// # Errors
+    /// `Limit`.
+    pub(super) fn take(&mut self, key: &str, value: &Value, scope: &TemplateScope) -> Result<()> {
+        let entry = self.entry(value, scope).or_else(|error| match error.kind() {
+            ncirrus_layout::ErrorKind::Limit => Err(error),
+            _ => Ok(ManifestEntry::Damaged(error.message().into())),
+        })?;
+        self.insert(key, entry);
         Ok(())
     }
 
     /// VirtualiZarr joins the path of a scalar with the coordinates of its chunk, which are empty.
     fn place_scalars(&mut self) {
+        let mut placed = Vec::new();
         for (array, entry) in std::mem::take(&mut self.scalars) {
             let is_v3 = self.entries.get(&format!("{array}/zarr.json")).is_some();
             let chunk = format!("{array}/{}", if is_v3 { "c" } else { "0" });
             if self.entries.get(&chunk).is_none() {
-                self.entries.insert(&chunk, entry);
+                placed.push((chunk, entry));
             }
         }
+        placed.into_iter().for_each(|(chunk, entry)| self.entries.insert(&chunk, entry));
     }
 
-    fn insert(&mut self, key: &str, entry: ManifestEntry) {
+    pub(super) fn insert(&mut self, key: &str, entry: ManifestEntry) {
         if let Some(array) = key.strip_suffix('/').filter(|array| array.split('/').all(key::is_name)) {
             return self.scalars.push((array.to_owned(), entry));
         }
@@ -109,7 +139,7 @@ impl ReferenceManifest {
         };
         match value {
             Value::String(text) => inline(text),
-            Value::Object(_) => Ok(ManifestEntry::Inline(Bytes::from(value.to_string()))),
+            Value::Object(_) => Ok(ManifestEntry::Inline(Box::new(value.to_string().into()))),
             Value::Array(parts) => match parts.as_slice() {
                 [Value::String(name)] => Ok(ManifestEntry::Whole(self.rendered(name, scope)?)),
                 [Value::String(name), offset, len] => {
@@ -120,6 +150,14 @@ impl ReferenceManifest {
             },
             _ => Err(odd()),
         }
+    }
+
+    /// A range of the object of that name.
+    ///
+    /// # Errors
+    /// `Malformed` for a range beyond 2^64, `Limit`.
+    pub(super) fn range_of(&mut self, name: &str, offset: u64, len: u64) -> Result<ManifestEntry> {
+        self.range(name, &TemplateScope::default(), offset, len)
     }
 
     fn range(&mut self, name: &str, scope: &TemplateScope, offset: u64, len: u64) -> Result<ManifestEntry> {
@@ -194,7 +232,7 @@ impl ReferenceManifest {
                 None => ManifestEntry::Whole(self.target(&url)?),
                 Some((offset, len)) => {
                     let (offset, len) = (whole(&offset.render(&scope)?)?, whole(&len.render(&scope)?)?);
-                    self.range(&url, &TemplateScope::default(), offset, len)?
+                    self.range_of(&url, offset, len)?
                 }
             };
             self.insert(&key, entry);
@@ -270,7 +308,7 @@ fn inline(text: &str) -> Result<ManifestEntry> {
         }
         None => Bytes::copy_from_slice(text.as_bytes()),
     };
-    Ok(ManifestEntry::Inline(body))
+    Ok(ManifestEntry::Inline(Box::new(body)))
 }
 
 /// A number, which some programs write as a string.
@@ -290,11 +328,6 @@ fn template_text(value: &Value) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
-}
-
-/// Whether any key is a marker of a Zarr dataset.
-fn has_marker(all: &Map<String, Value>) -> bool {
-    all.keys().any(|key| marker::NAMES.contains(&key.rsplit('/').next().unwrap_or_default()))
 }
 
 /// Maximum number of warnings that are kept.

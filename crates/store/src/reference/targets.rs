@@ -1,21 +1,30 @@
 //! The objects named in a reference file.
 use crate::StoreContext;
-use crate::opened::Opened;
 use crate::store::StoreFacts;
 use crate::targets::{ChosenBy, TargetOpener, TargetPlace, local_file};
 use crate::url::{Scheme, Url};
-use ncirrus_layout::{Error, ObjectId, Result, StoreId};
+use ncirrus_layout::{Error, LockExt, ObjectId, Result, StoreId};
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The objects named in a reference file; opened on demand, those of one folder by one store.
 pub(super) struct ReferenceTargets {
-    list: Vec<ReferenceTarget>,
+    names: Mutex<TargetNames>,
     opener: TargetOpener,
 }
 
+/// The objects by their numbers; their number grows when references are read in parts.
+struct TargetNames {
+    list: Vec<Arc<ReferenceTarget>>,
+    /// Numbers of the names that were added later.
+    known: HashMap<Arc<str>, u32>,
+    /// Remaining budget for bytes of names.
+    left: u64,
+}
+
 struct ReferenceTarget {
-    name: String,
+    name: Arc<str>,
     /// Its name in the store of the reference file.
     object: OnceLock<ObjectId>,
     place: OnceLock<Result<TargetPlace>>,
@@ -23,24 +32,45 @@ struct ReferenceTarget {
 
 impl fmt::Debug for ReferenceTargets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Targets({} objects, named in {})", self.list.len(), self.opener.base)
+        write!(f, "Targets({} objects, named in {})", self.names.guard().list.len(), self.opener.base)
     }
 }
 
 impl ReferenceTargets {
-    pub(super) fn new(names: &[String], file: &Opened, context: &StoreContext) -> Self {
-        let list = names.iter().map(|name| ReferenceTarget {
-            name: name.clone(),
-            object: OnceLock::new(),
-            place: OnceLock::new(),
-        });
-        Self { list: list.collect(), opener: TargetOpener::new(file.url.clone(), context) }
+    pub(super) fn new(names: &[String], base: &Url, context: &StoreContext) -> Self {
+        let list = names.iter().map(|name| Arc::new(ReferenceTarget::new(name.as_str().into()))).collect();
+        let names = TargetNames { list, known: HashMap::new(), left: context.options.limits.metadata_bytes };
+        Self { names: Mutex::new(names), opener: TargetOpener::new(base.clone(), context) }
+    }
+
+    /// The number of the object of that name, which is added if it is new.
+    ///
+    /// # Errors
+    /// `Limit` if the names are too long together.
+    pub(super) fn intern(&self, name: &str) -> Result<u32> {
+        let mut names = self.names.guard();
+        if let Some(known) = names.known.get(name) {
+            return Ok(*known);
+        }
+        let left = names.left.checked_sub(name.len() as u64);
+        names.left = left.ok_or_else(|| Error::limit("the names in references are too long together"))?;
+        let number = u32::try_from(names.list.len());
+        let number = number.map_err(|_| Error::limit("references name more than 2^32 objects"))?;
+        let target = Arc::new(ReferenceTarget::new(name.into()));
+        names.known.insert(Arc::clone(&target.name), number);
+        names.list.push(target);
+        Ok(number)
     }
 
     /// The name of an object, for messages, without secrets.
     pub(super) fn name(&self, target: u32) -> String {
-        let name = self.find(target).map(|target| target.name.as_str()).unwrap_or_default();
-        Url::parse(name).map_or_else(|_| name.to_owned(), |url| url.to_string())
+        let Some(target) = self.find(target) else { return String::new() };
+        Url::parse(&target.name).map_or_else(|_| target.name.to_string(), |url| url.to_string())
+    }
+
+    /// The name of an object as it is written.
+    pub(super) fn written_name(&self, target: u32) -> String {
+        self.find(target).map(|target| target.name.to_string()).unwrap_or_default()
     }
 
     /// The object in the store of the reference file that represents a whole object elsewhere: no key, and as query
@@ -58,8 +88,8 @@ impl ReferenceTargets {
 
     /// The facts about the store of the first object that can be reached.
     pub(super) fn facts(&self) -> Option<StoreFacts> {
-        let first = u32::try_from(self.list.iter().position(|target| !target.name.is_empty())?).ok()?;
-        self.get(first).ok().map(|(store, _)| store.facts())
+        let first = self.names.guard().list.iter().position(|target| !target.name.is_empty())?;
+        self.get(u32::try_from(first).ok()?).ok().map(|(store, _)| store.facts())
     }
 
     /// Where an object is stored.
@@ -71,8 +101,8 @@ impl ReferenceTargets {
         found.place.get_or_init(|| self.open(&found.name)).clone()
     }
 
-    fn find(&self, target: u32) -> Option<&ReferenceTarget> {
-        self.list.get(usize::try_from(target).ok()?)
+    fn find(&self, target: u32) -> Option<Arc<ReferenceTarget>> {
+        self.names.guard().list.get(usize::try_from(target).ok()?).cloned()
     }
 
     fn open(&self, name: &str) -> Result<TargetPlace> {
@@ -96,12 +126,18 @@ impl ReferenceTargets {
     }
 }
 
+impl ReferenceTarget {
+    fn new(name: Arc<str>) -> Self {
+        Self { name, object: OnceLock::new(), place: OnceLock::new() }
+    }
+}
+
 /// The address of a relative name in a file.
 ///
 /// # Errors
 /// `Invalid` when the name leads above the root.
 fn beside(file: &Url, name: &str) -> Result<Url> {
-    let path = file.path();
+    let path = file.path().trim_end_matches('/');
     let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
     let root = if path.starts_with('/') { "/" } else { "" };
     let name = if file.is_http() { name.into() } else { file.written_key(name) };

@@ -15,6 +15,14 @@ fn context(text: &str) -> StoreContext {
     context
 }
 
+fn parse(text: &[u8], limits: &Limits) -> Result<Option<ReferenceManifest>> {
+    ReferenceManifest::parse(
+        &ReferenceText::Bytes(Bytes::copy_from_slice(text)),
+        TextCompression::of(text),
+        limits,
+    )
+}
+
 fn put(store: &MemoryStore, key: &str, body: &[u8]) {
     LocalStore::put(store, &store.root().child(key), body, &PutCondition::None).unwrap();
 }
@@ -136,7 +144,7 @@ fn generators_that_claim_too_much_are_refused_at_once() {
         "gen": [{"key": "{{i}}", "url": format!("{long}{{{{i}}}}"), "dimensions": {"i": {"stop": 10_000_000}}}]
     });
     let limits = Limits { metadata_bytes: 1 << 20, ..Limits::default() };
-    let error = ReferenceManifest::parse(text.to_string().as_bytes(), &limits).unwrap_err();
+    let error = parse(text.to_string().as_bytes(), &limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
 }
 
@@ -200,7 +208,7 @@ fn files_elsewhere_do_not_reach_into_this_machine() {
     for (allowed, expected) in [(false, Some(ErrorKind::Denied)), (true, None)] {
         let mut context = context.clone();
         context.options.local_references = allowed;
-        let targets = ReferenceTargets::new(&names, &far, &context);
+        let targets = ReferenceTargets::new(&names, &far.url, &context);
         for number in 0..3 {
             assert_eq!(targets.get(number).err().map(|error| error.kind()), expected);
         }
@@ -212,7 +220,7 @@ fn every_prefix_of_a_file_is_refused() {
     let text = everything().to_string();
     for len in 0..text.len() {
         let Some(part) = text.as_bytes().get(..len) else { continue };
-        assert!(ReferenceManifest::parse(part, &Limits::default()).is_err(), "{len}");
+        assert!(parse(part, &Limits::default()).is_err(), "{len}");
     }
 }
 
@@ -223,7 +231,7 @@ proptest! {
         let at = at % text.len();
         text.splice(at..=at, std::iter::once(byte).chain(other.bytes()));
         let limits = Limits { count: 10_000, ..Limits::default() };
-        let _ = ReferenceManifest::parse(&text, &limits);
+        let _ = parse(&text, &limits);
     }
 }
 
@@ -236,4 +244,72 @@ fn the_chunk_of_a_scalar_may_have_no_name_of_its_own() {
     assert_eq!(found("s/0").as_deref(), Some(&b"two"[..]));
     assert_eq!(found("t/0").as_deref(), Some(&b"one"[..]));
     assert_eq!(found("g/u/c").as_deref(), Some(&b"three"[..]));
+}
+
+/// The same text compressed.
+fn compressed(text: &[u8]) -> [(&'static str, Vec<u8>); 2] {
+    let mut gzip = Vec::new();
+    let mut encoder = flate2::read::GzEncoder::new(text, flate2::Compression::default());
+    std::io::Read::read_to_end(&mut encoder, &mut gzip).unwrap();
+    let mut zstd = vec![0; zstd_safe::compress_bound(text.len())];
+    let len = zstd_safe::compress(zstd.as_mut_slice(), text, 3).unwrap();
+    zstd.truncate(len);
+    [("a/refs.json.gz", gzip), ("a/refs.json.zst", zstd)]
+}
+
+#[test]
+fn compressed_files_are_read_like_others() {
+    let context = context("{}");
+    let store = context.memory.create("refs");
+    for (name, body) in compressed(everything().to_string().as_bytes()) {
+        put(&store, name, &body);
+        let opened = open(&format!("memory://refs/{name}"), &context).now_or_never().unwrap().unwrap();
+        let found = |key: &str| read(opened.store.as_ref(), &opened.root, key, &Want::All).unwrap();
+        assert_eq!(found("called").as_deref(), Some(&b"bc"[..]), "{name}");
+        assert_eq!(found("g/2.q").as_deref(), Some(&b"45"[..]), "{name}");
+        for len in 0..body.len() {
+            // The first bytes alone do not show that it is compressed.
+            let result = parse(&body[..len], &Limits::default());
+            assert!(result.is_err() || len < 4, "{name} {len}");
+        }
+        let limits = Limits { metadata_bytes: 200, ..Limits::default() };
+        assert_eq!(parse(&body, &limits).unwrap_err().kind(), ErrorKind::Limit, "{name}");
+    }
+}
+
+#[test]
+fn templates_may_come_after_the_references() {
+    let text =
+        r#"{"refs": {".zgroup": "{}", "x": ["{{d}}", 2, 3]}, "templates": {"d": "data.bin"}, "version": 1}"#;
+    let (store, root) = opened(text);
+    assert_eq!(read(store.as_ref(), &root, "x", &Want::All).unwrap().unwrap(), b"234");
+}
+
+#[test]
+fn of_keys_that_occur_twice_the_last_counts() {
+    let (store, root) = opened(r#"{"refs": {".zgroup": "{}", "x": "one", "a": "", "x": "two"}}"#);
+    assert_eq!(read(store.as_ref(), &root, "x", &Want::All).unwrap().unwrap(), b"two");
+}
+
+#[test]
+fn documents_of_other_formats_are_translated() {
+    let mut context = context("{}");
+    context.formats.add(".other", |document, _| {
+        let chunk = |key: &str, href: Option<&str>| (key.to_owned(), href.map(str::to_owned), 1, 2);
+        Ok(TranslatedReferences {
+            objects: vec![(".zgroup".to_owned(), document.to_vec())],
+            chunks: vec![chunk("x", None), chunk("y", Some("../b/other.bin"))],
+            warnings: vec!["z is left out".to_owned()],
+            ..TranslatedReferences::default()
+        })
+    });
+    let store = context.memory.create("refs");
+    put(&store, "a/data.bin.other", b"group");
+    let opened = open("memory://refs/a/data.bin.other", &context).now_or_never().unwrap().unwrap();
+    let found = |key: &str| read(opened.store.as_ref(), &opened.root, key, &Want::All).unwrap().unwrap();
+    assert_eq!(
+        (found(".zgroup"), found("x"), found("y")),
+        (b"group".to_vec(), b"12".to_vec(), b"bc".to_vec())
+    );
+    assert_eq!(opened.warnings, ["z is left out"]);
 }

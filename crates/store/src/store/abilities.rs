@@ -16,6 +16,13 @@ pub trait StoreAbilities: Send + Sync {
     /// together in it are requested together.
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)>;
 
+    /// Several of them at once, for stores that have to read where their objects are; `None` where
+    /// [`within`](Self::within) knows.
+    fn within_many<'a>(
+        &'a self,
+        objects: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ObjectRange>>>>>;
+
     /// As a put, with the bytes of a local file; `None` if the file is read and put whole.
     fn upload<'a>(
         &'a self,
@@ -62,6 +69,9 @@ pub trait StoreAbilities: Send + Sync {
         receiver: &'a mut dyn AnswerReceiver,
     ) -> Option<BoxFuture<'a, Result<bool>>>;
 }
+
+/// An object, and the range of it that another object is.
+pub type ObjectRange = (ObjectId, Range<u64>);
 
 /// Receives an answer while it arrives.
 pub trait AnswerReceiver: Send {

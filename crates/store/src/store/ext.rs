@@ -1,5 +1,5 @@
 //! Operations on any store: by its abilities, else emulated.
-use super::{MultipartUpload, ObjectPage, PutCondition, Store};
+use super::{MultipartUpload, ObjectPage, ObjectRange, PutCondition, Store};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
@@ -17,6 +17,14 @@ pub trait StoreExt: Store {
     /// together in it are requested together.
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
         self.abilities()?.within(object)
+    }
+
+    /// Several of them, in the order of the objects; a store that has to read where its objects are does it once.
+    fn within_many<'a>(&'a self, objects: &'a [ObjectId]) -> BoxFuture<'a, Result<Vec<Option<ObjectRange>>>> {
+        let found = self.abilities().and_then(|store| store.within_many(objects));
+        found.unwrap_or_else(|| {
+            Box::pin(async move { Ok(objects.iter().map(|object| self.within(object)).collect()) })
+        })
     }
 
     /// As [`put`](Store::put), with the bytes of a local file.

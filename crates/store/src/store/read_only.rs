@@ -1,6 +1,7 @@
 //! Stores that are only read.
 use super::{
-    AnswerReceiver, LocalStore, MultipartUpload, ObjectPage, PutCondition, Store, StoreAbilities, StoreFacts,
+    AnswerReceiver, LocalStore, MultipartUpload, ObjectPage, ObjectRange, PutCondition, Store,
+    StoreAbilities, StoreFacts,
 };
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -36,6 +37,12 @@ pub trait ReadOnlyStore: Debug + Send + Sync {
 
     /// As [`StoreAbilities::within`].
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)>;
+
+    /// As [`StoreAbilities::within_many`].
+    fn within_many<'a>(
+        &'a self,
+        objects: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ObjectRange>>>>>;
 
     /// As [`StoreAbilities::answer`].
     fn answer<'a>(
@@ -92,6 +99,13 @@ impl<S: ReadOnlyStore> Store for S {
 impl<S: ReadOnlyStore> StoreAbilities for S {
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
         ReadOnlyStore::within(self, object)
+    }
+
+    fn within_many<'a>(
+        &'a self,
+        objects: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ObjectRange>>>>> {
+        ReadOnlyStore::within_many(self, objects)
     }
 
     fn upload<'a>(

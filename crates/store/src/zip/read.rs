@@ -260,6 +260,13 @@ impl ReadOnlyStore for ZipStore {
         None
     }
 
+    fn within_many<'a>(
+        &'a self,
+        _: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<crate::ObjectRange>>>>> {
+        None
+    }
+
     fn answer<'a>(
         &'a self,
         _: &'a ObjectId,

@@ -9,7 +9,7 @@ pub type WorkSteps<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
 /// Does something for every item, `at_once` of them at the same time, and returns the results in the items' order.
 /// After an error no further work is begun.
-pub(super) fn each<T: Sync, R: Send>(
+pub(crate) fn each<T: Sync, R: Send>(
     items: &[T],
     at_once: usize,
     steps: Option<&WorkSteps<'_>>,

@@ -1,11 +1,12 @@
 //! What is referenced: the variables of one or several files, and how they are concatenated.
 use super::cut::{self, StridedArray};
 use super::existing::existing;
-use super::{ReferenceInput, ReferenceOptions};
+use super::{AT_ONCE, ReferenceInput, ReferenceOptions};
+use crate::aggregate::each;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
-    Attribute, AttributeState, Attributes, Endianness, Error, LeftOut, Model, Result, Session, Storage,
-    TypeRef, Values,
+    Attribute, AttributeState, Attributes, Detail, Endianness, Error, LeftOut, Model, Result, Session,
+    Storage, TypeRef, Values,
 };
 use ncirrus_codec::{DecodedElement, names};
 use ncirrus_engine::StoredChunk;
@@ -73,7 +74,7 @@ impl ReferenceDraft {
         options: &ReferenceOptions,
         session: &Session,
     ) -> Result<Self> {
-        let models = inputs.iter().map(|input| input.dataset.model()).collect::<Result<Vec<_>>>()?;
+        let models = each(inputs, AT_ONCE, None, |_, input| input.dataset.model())?;
         let first = models.first().ok_or_else(|| Error::invalid("there are no files to refer to"))?;
         let left_out = inputs.first().map_or(Ok(Vec::new()), |input| input.dataset.left_out())?;
         let mut draft = Self { model: Model::new(), variables: Vec::new(), left_out };
@@ -250,45 +251,57 @@ impl DraftInProgress<'_> {
 
     /// The variable in all files that have a part of it.
     fn parts(&self, path: &str, of: &Variable, axis: Option<usize>) -> Result<Vec<VariablePart>> {
-        let (mut parts, mut start) = (Vec::<VariablePart>::new(), 0u64);
         let count = if axis.is_some() { self.inputs.len() } else { 1 };
-        for (input, model) in self.models.iter().enumerate().take(count) {
-            let odd = |what: &str| Error::invalid(format!("{path}: {what}")).at_object(self.url(input));
-            let var = model.variable_at(path).ok_or_else(|| odd("no such variable"))?;
-            let variable = model.variable(var).ok_or_else(|| odd("no such variable"))?;
-            let shape = model.shape(var);
-            let first = parts.first().map(|part| part.shape.clone()).unwrap_or_else(|| shape.clone());
-            let others = |shape: &[u64]| -> Vec<u64> {
-                shape.iter().enumerate().filter(|(at, _)| Some(*at) != axis).map(|(_, len)| *len).collect()
-            };
-            if variable.ty != of.ty {
-                return Err(odd("a different type than in the first file"));
-            }
-            if others(&shape) != others(&first) || shape.len() != first.len() {
-                return Err(odd(&format!("shape {shape:?} where the first file has {first:?}")));
-            }
-            // Chunks are not rewritten: whatever says how bytes become values must be alike in all files.
-            for name in ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"] {
-                if !same(attribute(variable, name), attribute(of, name)) {
-                    return Err(odd(&format!("attribute {name} differs from the first file")));
-                }
-            }
-            let file = self.inputs.get(input).ok_or_else(|| Error::internal("no such file"))?;
-            let dataset = &file.dataset;
-            let source = dataset.engine().wait(dataset.reader()?.source(var));
-            let source = source.map_err(|error| error.at_path(path))?;
-            if let Layout::Query { .. } = source.layout {
-                let message = "the values are computed by a server: they have no stored bytes to refer to";
-                return Err(Error::unsupported(message).at_object(self.url(input)).at_path(path));
-            }
-            let chunks = dataset.stored_chunks(var, &Selection::all(&shape))?;
-            let chunks = existing(file, chunks, self.session).map_err(|error| error.at_path(path))?;
-            let along = axis.and_then(|axis| shape.get(axis).copied()).unwrap_or(0);
-            parts.push(VariablePart { input, var, shape, source, chunks, start });
+        let numbers: Vec<usize> = (0..self.models.len()).take(count).collect();
+        let mut parts = each(&numbers, AT_ONCE, None, |_, input| self.part(path, of, axis, *input))?;
+        let mut start = 0u64;
+        for part in &mut parts {
             // Files follow each other along the axis, in the given order.
-            start = start.checked_add(along).ok_or_else(|| odd("too long"))?;
+            part.start = start;
+            let along = axis.and_then(|axis| part.shape.get(axis).copied()).unwrap_or(0);
+            let too_long = || Error::invalid(format!("{path}: too long")).at_object(self.url(part.input));
+            start = start.checked_add(along).ok_or_else(too_long)?;
         }
         Ok(parts)
+    }
+
+    /// The variable in one file.
+    fn part(&self, path: &str, of: &Variable, axis: Option<usize>, input: usize) -> Result<VariablePart> {
+        let odd = |what: &str| Error::invalid(format!("{path}: {what}")).at_object(self.url(input));
+        let absent = || odd("no such variable");
+        let find =
+            |number: usize| self.models.get(number).and_then(|model| Some((model, model.variable_at(path)?)));
+        let (model, var) = find(input).ok_or_else(absent)?;
+        let variable = model.variable(var).ok_or_else(absent)?;
+        let shape = model.shape(var);
+        let first = find(0).map_or_else(|| shape.clone(), |(model, var)| model.shape(var));
+        let others = |shape: &[u64]| -> Vec<u64> {
+            shape.iter().enumerate().filter(|(at, _)| Some(*at) != axis).map(|(_, len)| *len).collect()
+        };
+        if variable.ty != of.ty {
+            return Err(odd("a different type than in the first file"));
+        }
+        if others(&shape) != others(&first) || shape.len() != first.len() {
+            return Err(odd(&format!("shape {shape:?} where the first file has {first:?}")));
+        }
+        // Chunks are not rewritten: whatever says how bytes become values must be alike in all files.
+        for name in ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"] {
+            if !same(attribute(variable, name), attribute(of, name)) {
+                let message = format!("attribute {name} differs from the first file");
+                return Err(odd(&message).with_detail(Detail::JoinedByAggregation));
+            }
+        }
+        let file = self.inputs.get(input).ok_or_else(|| Error::internal("no such file"))?;
+        let dataset = &file.dataset;
+        let source = dataset.engine().wait(dataset.reader()?.source(var));
+        let source = source.map_err(|error| error.at_path(path))?;
+        if let Layout::Query { .. } = source.layout {
+            let message = "the values are computed by a server: they have no stored bytes to refer to";
+            return Err(Error::unsupported(message).at_object(self.url(input)).at_path(path));
+        }
+        let chunks = dataset.stored_chunks(var, &Selection::all(&shape))?;
+        let chunks = existing(file, chunks, self.session).map_err(|error| error.at_path(path))?;
+        Ok(VariablePart { input, var, shape, source, chunks, start: 0 })
     }
 }
 
@@ -332,10 +345,12 @@ fn chunk_of(
     let element = first.source.stored.byte_len().ok_or("its elements do not have a fixed size")?;
     match &first.source.layout {
         Layout::Grid { grid: ChunkGrid::Regular(chunk), edge: EdgeChunks::Full, codecs, .. } => {
+            let (mut odd, mut short) = (Vec::new(), Vec::new());
             for (number, part) in parts.iter().enumerate() {
                 let same = matches!(&part.source.layout, Layout::Grid { grid: ChunkGrid::Regular(other), edge: EdgeChunks::Full, codecs: theirs, .. } if other == chunk && theirs == codecs);
                 if !same {
-                    return Err(format!("{} has different chunks or filters", url(part.input)));
+                    odd.push(url(part.input));
+                    continue;
                 }
                 if part.chunks.iter().any(|chunk| chunk.stored.mask != 0) {
                     return Err(format!("{} has chunks for which filters were skipped", url(part.input)));
@@ -343,10 +358,14 @@ fn chunk_of(
                 let along = axis.and_then(|axis| Some((part.shape.get(axis)?, chunk.get(axis)?)));
                 let ends = along.is_none_or(|(len, chunk)| len.is_multiple_of((*chunk).max(1)));
                 if !ends && number + 1 < parts.len() {
-                    return Err(format!("the last chunk of {} along the axis is not full", url(part.input)));
+                    short.push(url(part.input));
                 }
             }
-            Ok(chunk.clone())
+            match (odd.is_empty(), short.is_empty()) {
+                (false, _) => Err(format!("chunks or filters differ from the first file in {}", named(&odd))),
+                (_, false) => Err(format!("the last chunk along the axis is not full in {}", named(&short))),
+                _ => Ok(chunk.clone()),
+            }
         }
         Layout::Affine { strides, .. } => {
             let is_same = |part: &&VariablePart| !matches!(&part.source.layout, Layout::Affine { .. });
@@ -365,6 +384,18 @@ fn chunk_of(
         _ => Err("its storage has no equivalent in Zarr".to_owned()),
     }
 }
+
+/// Names of files, the first ones if there are many.
+fn named(files: &[String]) -> String {
+    let shown = files.iter().take(SHOWN_FILES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match files.len().checked_sub(SHOWN_FILES) {
+        Some(more @ 1..) => format!("{shown} and {more} more"),
+        _ => shown,
+    }
+}
+
+/// Files that an error names.
+const SHOWN_FILES: usize = 5;
 
 /// The filters in Zarr's form, as numcodecs knows them.
 fn codecs_of(source: &Source) -> std::result::Result<Vec<ncirrus::CodecSpec>, String> {

@@ -1,4 +1,4 @@
-//! The file itself.
+//! The references of all keys, and the JSON file with them.
 use super::draft::JointVariable;
 use super::pieces::pieces;
 use super::{ReferenceInput, ReferenceOptions};
@@ -6,22 +6,67 @@ use ncirrus::internals::{DatasetInternals, SessionInternals};
 use ncirrus::{Error, Result, Session};
 use ncirrus_layout::{Location, ObjectId, OutsideObject, Want, base64};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 /// The contents of a reference file's keys.
 pub(super) struct ReferenceKeys {
-    refs: BTreeMap<String, Value>,
+    refs: BTreeMap<String, StoredReference>,
+    /// Names of objects, each once.
+    names: HashSet<Arc<str>>,
     /// Chunks that are referenced.
     pub(super) referred: u64,
     /// Chunks that are embedded.
     pub(super) inline: u64,
 }
 
+/// Where the bytes of a key are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum StoredReference {
+    /// In the references themselves.
+    Inline(Vec<u8>),
+    /// A whole object, by its name.
+    Whole(Arc<str>),
+    /// A range of an object: name, offset, length.
+    Range(Arc<str>, u64, u64),
+}
+
 impl ReferenceKeys {
     /// References together with embedded objects.
     pub(super) fn new(objects: BTreeMap<String, Vec<u8>>) -> Self {
-        let refs = objects.into_iter().map(|(key, body)| (key, text(&body)));
-        Self { refs: refs.collect(), referred: 0, inline: 0 }
+        let refs = objects.into_iter().map(|(key, body)| (key, StoredReference::Inline(body)));
+        Self { refs: refs.collect(), names: HashSet::new(), referred: 0, inline: 0 }
+    }
+
+    /// The references by key.
+    pub(super) fn into_entries(self) -> impl Iterator<Item = (String, StoredReference)> {
+        self.refs.into_iter()
+    }
+
+    /// The references of chunks, with metadata and their consolidated copy.
+    pub(super) fn of_parts(
+        metadata: BTreeMap<String, Value>,
+        chunks: BTreeMap<String, StoredReference>,
+    ) -> Self {
+        let is_inline = |reference: &&StoredReference| matches!(reference, StoredReference::Inline(_));
+        let inline = chunks.values().filter(is_inline).count() as u64;
+        let referred = chunks.len() as u64 - inline;
+        let mut refs = chunks;
+        let document = |value: &Value| StoredReference::Inline(value.to_string().into_bytes());
+        refs.extend(metadata.iter().map(|(key, value)| (key.clone(), document(value))));
+        let consolidated = serde_json::json!({"metadata": metadata, "zarr_consolidated_format": 1});
+        refs.insert(".zmetadata".to_owned(), document(&consolidated));
+        Self { refs, names: HashSet::new(), referred, inline }
+    }
+
+    /// A name that is kept once.
+    fn shared(&mut self, name: String) -> Arc<str> {
+        if let Some(known) = self.names.get(name.as_str()) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = name.into();
+        self.names.insert(Arc::clone(&name));
+        name
     }
 
     /// Adds the chunks of a variable.
@@ -54,16 +99,17 @@ impl ReferenceKeys {
         place: Location,
         options: &ReferenceOptions,
         session: &Session,
-    ) -> Result<Option<Value>> {
+    ) -> Result<Option<StoredReference>> {
         let (object, range) = match place {
             Location::Absent => return Ok(None),
             Location::Inline(body) => {
                 self.inline += 1;
-                return Ok(Some(text(&body)));
+                return Ok(Some(StoredReference::Inline(body.to_vec())));
             }
             Location::Object(object) => {
                 self.referred += 1;
-                return Ok(Some(Value::from(vec![input.name_of(&object)?])));
+                let name = self.shared(input.name_of(&object)?);
+                return Ok(Some(StoredReference::Whole(name)));
             }
             Location::Bytes(object, range) => (object, range),
         };
@@ -74,17 +120,39 @@ impl ReferenceKeys {
             let found = session.engine().wait(reader.store().get(&object, &want))?;
             let found = found.ok_or_else(|| Error::not_found("no such object").at_object(&object))?;
             self.inline += 1;
-            return Ok(Some(text(&found.bytes)));
+            return Ok(Some(StoredReference::Inline(found.bytes.to_vec())));
         }
         self.referred += 1;
-        let name = input.name_of(&object)?;
-        Ok(Some(Value::from(vec![Value::from(name), Value::from(range.start), Value::from(len)])))
+        let name = self.shared(input.name_of(&object)?);
+        Ok(Some(StoredReference::Range(name, range.start, len)))
     }
 
     /// The bytes of the file.
     pub(super) fn finish(self) -> Vec<u8> {
-        let refs: serde_json::Map<String, Value> = self.refs.into_iter().collect();
-        serde_json::json!({"version": 1, "refs": refs}).to_string().into_bytes()
+        let mut file = br#"{"version":1,"refs":{"#.to_vec();
+        for (number, (key, reference)) in self.refs.iter().enumerate() {
+            if number > 0 {
+                file.push(b',');
+            }
+            file.extend_from_slice(Value::from(key.as_str()).to_string().as_bytes());
+            file.push(b':');
+            file.extend_from_slice(reference.json().to_string().as_bytes());
+        }
+        file.extend_from_slice(b"}}");
+        file
+    }
+}
+
+impl StoredReference {
+    /// As written in JSON.
+    fn json(&self) -> Value {
+        match self {
+            Self::Inline(body) => text(body),
+            Self::Whole(name) => Value::from(vec![name.as_ref()]),
+            Self::Range(name, start, len) => {
+                Value::from(vec![Value::from(name.as_ref()), Value::from(*start), Value::from(*len)])
+            }
+        }
     }
 }
 

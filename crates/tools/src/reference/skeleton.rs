@@ -3,7 +3,7 @@
 use super::draft::{JointVariable, ReferenceDraft};
 use super::{ReferenceInput, ReferenceOptions};
 use ncirrus::internals::{DatasetInternals, SessionInternals};
-use ncirrus::{CodecSpec, Error, LeftOut, Result, Selection, Session};
+use ncirrus::{CodecSpec, Detail, Error, LeftOut, Result, Selection, Session};
 use ncirrus_codec::{ChunkInfo, DecodedElement, names};
 use ncirrus_engine::{Dataset, DatasetWriter};
 use ncirrus_layout::{ChunkGrid, EdgeChunks, Layout, ObjectId, OpenOptions, Source, StoredType, Want};
@@ -129,7 +129,8 @@ fn put_values(
             // A variable of one file can be left out with a note; without that of a joined one, the result would lack
             // records.
             if variable.parts.len() > 1 {
-                return Err(Error::invalid(reason).at_path(&variable.path));
+                let error = Error::invalid(reason).at_path(&variable.path);
+                return Err(error.with_detail(Detail::JoinedByAggregation));
             }
             gone.push(LeftOut { path: variable.path.clone(), reason });
             continue;

@@ -286,6 +286,14 @@ impl ncirrus::store::StoreAbilities for Counting {
         None
     }
 
+    fn within_many<'a>(
+        &'a self,
+        _: &'a [ObjectId],
+    ) -> Option<ncirrus::store::implement::BoxFuture<'a, Result<Vec<Option<ncirrus::store::ObjectRange>>>>>
+    {
+        None
+    }
+
     fn upload<'a>(
         &'a self,
         _: &'a ObjectId,

@@ -3,12 +3,11 @@ use super::VariableCopy;
 use crate::drive::ReadDepth;
 use crate::drive::{DriveContext, fetch_range};
 use crate::merge::{MergedRequest, merge};
-use crate::read::{absent_object, part_of};
+use crate::read::{absent_object, as_ranges, part_of};
 use crate::request_log;
 use crate::resources::{FirstRequest, InFlight, MemoryPermit, WorkerBuffers};
 use crate::write::encoded::EncodedChunk;
 use ncirrus_layout::LockExt;
-use ncirrus_store::StoreExt;
 
 use crate::write::target::WriteTarget;
 use bytes::Bytes;
@@ -81,7 +80,8 @@ impl PassThroughCopy {
     pub(super) async fn locate(&self, copy: &VariableCopy<'_>, cells: &CellList) -> Result<Vec<ChunkRef>> {
         let context = copy.source.context(ReadDepth::default());
         let places = context.drive(|view| self.index.locate(view, cells)).await;
-        places.map_err(|error| copy.located(error))
+        let places = places.map_err(|error| copy.located(error))?;
+        as_ranges(copy.source.store().as_ref(), places).await.map_err(|error| copy.located(error))
     }
 
     /// What happens to a chunk at that location.
@@ -298,21 +298,14 @@ pub(super) fn requests(copy: &VariableCopy<'_>, places: &[&Location]) -> Vec<Mer
         (Some(_), _) => (0, 0),
         (None, facts) => (facts.merge_gap, facts.range_cap),
     };
-    let requested = places.iter().enumerate().filter_map(|(at, place)| request(copy, at, place));
+    let requested = places.iter().enumerate().filter_map(|(at, place)| request(at, place));
     merge(requested.collect(), gap, cap)
 }
 
 /// The request for a location, with its index.
-fn request(
-    copy: &VariableCopy<'_>,
-    at: usize,
-    place: &Location,
-) -> Option<(ObjectId, Option<Range<u64>>, usize)> {
+fn request(at: usize, place: &Location) -> Option<(ObjectId, Option<Range<u64>>, usize)> {
     match place {
-        Location::Object(object) => Some(match copy.source.store().within(object) {
-            Some((object, range)) => (object, Some(range), at),
-            None => (object.clone(), None, at),
-        }),
+        Location::Object(object) => Some((object.clone(), None, at)),
         Location::Bytes(object, range) => Some((object.clone(), Some(range.clone()), at)),
         Location::Inline(_) | Location::Absent => None,
     }

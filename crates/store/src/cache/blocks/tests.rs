@@ -97,6 +97,13 @@ impl StoreAbilities for RemoteTestStore {
         None
     }
 
+    fn within_many<'a>(
+        &'a self,
+        _: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<crate::ObjectRange>>>>> {
+        None
+    }
+
     fn upload<'a>(
         &'a self,
         _: &'a ObjectId,

@@ -187,6 +187,13 @@ impl crate::StoreAbilities for DyingStore {
         None
     }
 
+    fn within_many<'a>(
+        &'a self,
+        _: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<crate::ObjectRange>>>>> {
+        None
+    }
+
     fn upload<'a>(
         &'a self,
         _: &'a ObjectId,
