@@ -1,7 +1,7 @@
 //! The store of a dataset whose chunks may be in objects of other stores: virtual chunks of Icechunk
 //! (docs/spec/icechunk.md, "Virtual chunk containers").
 use crate::reference::fetch;
-use crate::store::{ReadOnlyStore, Store, StoreFacts};
+use crate::store::{ObjectRange, ReadOnlyStore, Store, StoreFacts};
 use crate::targets::{ChosenBy, TargetOpener, TargetPlace, cut_short};
 use crate::url::{Scheme, Url, percent_decoded, percent_encoded};
 use crate::{ContainerRule, LocalStore, StoreContext, StoreExt, directory};
@@ -287,6 +287,13 @@ impl ReadOnlyStore for OutsideStore {
 
     fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
         self.inner.within(object)
+    }
+
+    fn within_many<'a>(
+        &'a self,
+        objects: &'a [ObjectId],
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ObjectRange>>>>> {
+        self.inner.abilities()?.within_many(objects)
     }
 
     fn answer<'a>(

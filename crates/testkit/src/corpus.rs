@@ -29,7 +29,7 @@ fn cases(folder: &str) -> Option<usize> {
 }
 
 /// Folders of the corpus and their numbers of cases, for reporting what is skipped if they are missing.
-const CASES: [(&str, usize); 11] = [
+const CASES: [(&str, usize); 12] = [
     ("hdf5", 239),
     ("hdf5/gen", 139),
     ("hdf5/gennc", 38),
@@ -41,6 +41,7 @@ const CASES: [(&str, usize); 11] = [
     ("dap", 123),
     ("zarr3", 43),
     ("icechunk", 62),
+    ("parquetrefs", 16),
 ];
 
 /// Whether missing corpora and peers are failures.

@@ -32,7 +32,7 @@ use crate::whole::completed;
 use blueprint::CopyBlueprint;
 pub(crate) use blueprint::{CopiedVariable, forget_faults, make_attributes_classic};
 use ncirrus::internals::{DatasetInternals, StringLengths, resolve};
-use ncirrus::{CodecSpec, CreateOptions, Dataset, LeftOut, Result, Session, VariableSelect};
+use ncirrus::{CodecSpec, CreateOptions, Dataset, Error, LeftOut, Result, Session, VariableSelect};
 use ncirrus_engine::{DatasetWriter, SkippedPart};
 use ncirrus_model::{Attribute, Model, NodeId, Storage, VarId};
 use ncirrus_store::check_apart;
@@ -267,7 +267,10 @@ fn copy_values(
     options: &CopyOptions<'_>,
     report: &mut CopyReport,
 ) -> Result<()> {
-    let total = pairs.iter().map(CopiedVariable::element_count).sum();
+    if let Some(pair) = pairs.iter().find(|pair| pair.element_count() == u64::MAX) {
+        return Err(Error::limit("the variable has more than 2^64 elements").at_path(pair.path.as_str()));
+    }
+    let total = pairs.iter().map(CopiedVariable::element_count).fold(0, u64::saturating_add);
     let done = AtomicU64::new(0);
     let skipped = Mutex::new(Vec::new());
     let skip = |part: SkippedPart| damage::note(&mut skipped.guard(), part);
@@ -282,7 +285,7 @@ fn copy_values(
         };
         pair.copy(source, copy, &progress, skip)?;
         report.variables += 1;
-        report.elements += pair.element_count();
+        report.elements = report.elements.saturating_add(pair.element_count());
     }
     report.skipped = skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(())

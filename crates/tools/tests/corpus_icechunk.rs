@@ -254,6 +254,11 @@ fn a_repository_is_copied_and_not_changed() {
             assert_eq!(values(&variable).unwrap(), values(&other).unwrap(), "{}", variable.path());
         }
     }
+    let huge = open(&root.join("damaged/huge-shape-v2/repo").display().to_string(), &session).unwrap();
+    let target = folder.path().join("huge.zarr").display().to_string();
+    let error =
+        ncirrus_tools::copy(&huge, &target, &ncirrus_tools::CopyOptions::default(), &session).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
     let error = Dataset::update_with(&source, &OpenOptions::default(), &session).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("session of the icechunk package"), "{error}");

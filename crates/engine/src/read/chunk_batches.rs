@@ -89,7 +89,7 @@ impl VariableRead<'_> {
         if located.len() != cells.len() {
             return Err(Error::internal("an index answered for another number of cells"));
         }
-        let located = as_ranges(self.context.snapshot.store().as_ref(), located).await?;
+        let located = as_ranges(&self.context, located).await?;
         let work = |(cell, located)| {
             self.of_chunk(chunks, cell, located).map_err(|error: Error| error.at_chunk(cell))
         };

@@ -1,12 +1,15 @@
 //! Chunks that the store has as ranges of other objects.
-use ncirrus_layout::{ChunkRef, Location, Result};
-use ncirrus_store::{Store, StoreExt};
+use crate::drive::DriveContext;
+use ncirrus_layout::{ChunkRef, Location, ObjectId, Result};
+use ncirrus_store::{ObjectRange, Store, StoreExt};
+use std::sync::Arc;
 
 /// Replaces the locations of whole objects by those of ranges, where possible. A local store has no such objects.
 ///
 /// # Errors
 /// Errors of a store that has to read where its objects are.
-pub(crate) async fn as_ranges(store: &dyn Store, mut located: Vec<ChunkRef>) -> Result<Vec<ChunkRef>> {
+pub(crate) async fn as_ranges(context: &DriveContext, mut located: Vec<ChunkRef>) -> Result<Vec<ChunkRef>> {
+    let store = context.snapshot.store();
     if store.local().is_some() {
         return Ok(located);
     }
@@ -17,10 +20,25 @@ pub(crate) async fn as_ranges(store: &dyn Store, mut located: Vec<ChunkRef>) -> 
             places.push(&mut chunk.location);
         }
     }
-    for (place, range) in places.into_iter().zip(store.within_many(&objects).await?) {
+    let ranges = ranges(context, store, objects).await?;
+    for (place, range) in places.into_iter().zip(ranges) {
         if let Some((object, range)) = range {
             *place = Location::Bytes(object, range);
         }
     }
     Ok(located)
+}
+
+async fn ranges(
+    context: &DriveContext,
+    store: &Arc<dyn Store>,
+    objects: Vec<ObjectId>,
+) -> Result<Vec<Option<ObjectRange>>> {
+    let waits = store.abilities().is_some_and(|store| store.within_many(&[]).is_some());
+    if objects.is_empty() || !waits {
+        return Ok(objects.iter().map(|object| store.within(object)).collect());
+    }
+    let store = Arc::clone(store);
+    // It may wait for a network, whose requests need the runtime.
+    context.shared.network.run(async move { store.within_many(&objects).await })?.await
 }

@@ -81,7 +81,7 @@ impl PassThroughCopy {
         let context = copy.source.context(ReadDepth::default());
         let places = context.drive(|view| self.index.locate(view, cells)).await;
         let places = places.map_err(|error| copy.located(error))?;
-        as_ranges(copy.source.store().as_ref(), places).await.map_err(|error| copy.located(error))
+        as_ranges(&context, places).await.map_err(|error| copy.located(error))
     }
 
     /// What happens to a chunk at that location.
