@@ -135,7 +135,7 @@ impl ReferenceOptions {
 
     /// Add the files to the references that exist at the target.
     #[must_use]
-    pub fn add(mut self, add: bool) -> Self {
+    pub fn add_files(mut self, add: bool) -> Self {
         self.add = add;
         self
     }

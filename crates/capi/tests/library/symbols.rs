@@ -30,7 +30,7 @@ fn the_version_script_for_zig_names_what_is_exported() {
             Some(beginning) => name.starts_with(beginning),
             None => name == *pattern,
         };
-        patterns.iter().any(|pattern| matches(pattern))
+        patterns.iter().any(matches)
     };
     let lost: Vec<String> = dynamic_symbols(&library()).into_iter().filter(|name| !is_named(name)).collect();
     assert!(lost.is_empty(), "{lost:?}");

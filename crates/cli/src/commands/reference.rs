@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
             Form::Parquet => ReferenceForm::Parquet,
         }))
         .record_size(args.record_size)
-        .add(args.add)
+        .add_files(args.add)
         .axis(args.axis.clone())
         .inline_threshold(args.inline_threshold)
         .inline_values(args.inline_values)

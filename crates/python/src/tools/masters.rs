@@ -236,7 +236,7 @@ pub(super) fn reference<'py>(
     let mut options = ReferenceOptions::new()
         .axis(words.take::<String>("axis")?)
         .relative(words.take("relative")?.unwrap_or(false))
-        .add(words.take("add")?.unwrap_or(false))
+        .add_files(words.take("add")?.unwrap_or(false))
         .overwrite(replaces)
         .overwrite_any(replaces_any);
     if let Some(kind) = words.take::<String>("kind")? {

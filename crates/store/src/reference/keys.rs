@@ -93,7 +93,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_table_is_a_map(pairs: Vec<("[ab/]{0,4}", u8)>) {
+        fn a_table_is_a_map(pairs in prop::collection::vec(("[ab/]{0,4}", any::<u8>()), 0..20)) {
             let mut table = KeyTable::default();
             let mut map = BTreeMap::new();
             for (key, value) in &pairs {

@@ -100,7 +100,7 @@ impl StoreAbilities for RemoteTestStore {
     fn within_many<'a>(
         &'a self,
         _: &'a [ObjectId],
-    ) -> Option<BoxFuture<'a, Result<Vec<Option<crate::ObjectRange>>>>> {
+    ) -> Option<BoxFuture<'a, Result<Vec<Option<ObjectRange>>>>> {
         None
     }
 
