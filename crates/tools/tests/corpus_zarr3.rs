@@ -218,7 +218,7 @@ fn element(values: &Values, at: usize, ty: &Value, out: &mut Vec<u8>) -> Option<
         }
         (fixed, Values::String(v)) => padded(v.get(at).unwrap_or_default(), fixed, out)?,
         (fixed, Values::Opaque { size, bytes }) => {
-            padded(bytes.get(at * size..(at + 1) * size)?, fixed, out)?
+            padded(bytes.get(at * size..(at + 1) * size)?, fixed, out)?;
         }
         _ => return None,
     }
