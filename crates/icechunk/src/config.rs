@@ -1,38 +1,9 @@
 //! The containers of virtual chunks in the configuration of a repository (docs/spec/icechunk.md, "Virtual chunk
 //! containers").
+use crate::config_value::ConfigValue;
 use crate::{config_yaml, flex};
 use bytes::Bytes;
 use ncirrus_layout::{Limits, OutsideContainer, Result};
-
-/// A value of a configuration.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum ConfigValue {
-    Null,
-    Text(String),
-    Map(Vec<(String, ConfigValue)>),
-    /// A value that nothing here depends on.
-    Other,
-}
-
-impl ConfigValue {
-    fn member(&self, key: &str) -> Option<&Self> {
-        self.entries().iter().find(|(name, _)| name == key).map(|(_, value)| value)
-    }
-
-    fn entries(&self) -> &[(String, Self)] {
-        match self {
-            Self::Map(entries) => entries,
-            _ => &[],
-        }
-    }
-
-    fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-}
 
 /// The containers in a configuration in FlexBuffers, which repositories of spec version 2 have.
 ///

@@ -1,6 +1,6 @@
 //! `config.yaml` of repositories of spec version 1 (docs/spec/icechunk.md, "Layout"): the part of YAML that icechunk
 //! writes. Maps by indentation, plain and quoted scalars, and tags of one word before a map. Other lines are ignored.
-use crate::config::ConfigValue;
+use crate::config_value::ConfigValue;
 use ncirrus_layout::{Error, Result};
 
 /// Maximum nesting of maps.

@@ -9,6 +9,7 @@ mod catalog;
 mod chunk_place;
 mod chunk_refs;
 mod config;
+mod config_value;
 mod config_yaml;
 mod driver;
 mod envelope;

@@ -11,7 +11,8 @@ use ncirrus_zarr::{Dialect, ZarrDriver, ZarrWriter};
 use proptest::prelude::*;
 use std::sync::{Arc, Barrier};
 
-const X: u64 = 10;
+const COLUMNS: usize = 10;
+const X: u64 = COLUMNS as u64;
 /// Chunks and shards of the variable `v(time, x)`.
 const CHUNK: [u64; 2] = [2, 3];
 const SHARD: [u64; 2] = [4, 6];
@@ -95,7 +96,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// The array in memory; elements never written have the fill value.
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Expected {
-    rows: Vec<[i32; X as usize]>,
+    rows: Vec<[i32; COLUMNS]>,
 }
 
 const FILL: i32 = -2_147_483_647;
@@ -104,7 +105,7 @@ impl Expected {
     fn write(&mut self, start: [u64; 2], count: [u64; 2], from: i32) {
         let end = usize::try_from(start[0] + count[0]).unwrap();
         if self.rows.len() < end {
-            self.rows.resize(end, [FILL; X as usize]);
+            self.rows.resize(end, [FILL; COLUMNS]);
         }
         let mut value = from;
         for row in start[0]..start[0] + count[0] {

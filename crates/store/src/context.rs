@@ -1,6 +1,6 @@
 //! What the stores of a session share.
 use crate::cache::BlockCache;
-use crate::reference::ReferenceFormats;
+use crate::reference_formats::ReferenceFormats;
 use crate::{HandleBudget, MemoryStore, SchemeRegistry, StoreOptions};
 use ncirrus_layout::LockExt;
 use std::collections::BTreeMap;

@@ -29,6 +29,7 @@ mod parquet;
 pub mod path_text;
 mod platform;
 mod reference;
+mod reference_formats;
 mod retry_policy;
 mod schemes;
 mod scratch_file;
@@ -62,10 +63,8 @@ pub use options::{ContainerRule, Credentials, StoreOptions, UploadMode, ZipLayou
 pub use outside::OutsideStore;
 pub use overlap::{check_apart, is_same_place};
 pub use parquet::{ParquetColumn, write_flat_table};
-pub use reference::{
-    Reference, ReferenceFormats, ReferenceStore, ReferenceTranslation, TranslatedReferences, open_references,
-    parse_records, parse_references,
-};
+pub use reference::{Reference, ReferenceStore, open_references, parse_records, parse_references};
+pub use reference_formats::{ReferenceFormats, ReferenceTranslation, TranslatedReferences};
 pub use retry_policy::RetryPolicy;
 pub use schemes::{SchemeRegistry, StoreFactory, StoreOpener};
 pub use scratch_file::ScratchFile;

@@ -11,7 +11,6 @@ mod template;
 mod text;
 
 pub use entries::{Reference, open_references};
-pub use formats::{ReferenceFormats, ReferenceTranslation, TranslatedReferences};
 
 use crate::opened::Opened;
 use crate::store::{LocalStore, ObjectRange, ReadOnlyStore, Store, StoreFacts};

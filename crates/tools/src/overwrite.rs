@@ -1,6 +1,7 @@
 //! What may be replaced: never a source, never what is not a dataset, and by a reference file or an aggregation only
 //! one of its kind, unless any dataset is allowed.
 use crate::places::{self, ListOptions};
+use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Session, Variable};
 use ncirrus_layout::{Detail, ErrorKind};
 use ncirrus_store::{Scheme, Url, is_same_place};
@@ -70,7 +71,14 @@ fn is_references(dataset: &Dataset) -> Result<bool> {
     let url = Url::parse(dataset.url())?;
     let path = url.path().trim_end_matches('/').to_ascii_lowercase();
     let is_json = [".json", ".json.gz", ".json.zst"].iter().any(|ending| path.ends_with(ending));
-    Ok(dataset.kind().is_zarr() && (is_json || crate::reference::has_records(dataset)?))
+    Ok(dataset.kind().is_zarr() && (is_json || has_records(dataset)?))
+}
+
+/// Whether the chunks of a dataset are in other files, of which its store reads the names as needed: references in Parquet,
+/// whatever their name.
+pub(crate) fn has_records(dataset: &Dataset) -> Result<bool> {
+    let store = dataset.reader()?.store();
+    Ok(store.abilities().is_some_and(|store| store.within_many(&[]).is_some()))
 }
 
 /// Whether a local file begins as reference files do, whatever its name.

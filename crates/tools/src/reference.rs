@@ -252,18 +252,11 @@ fn refuse_containers(dataset: &Dataset) -> Result<()> {
     let is_tree = dataset.kind().is_zarr();
     let is_container = [".zip", ".json", ".gz", ".zst", ".parq", ".parquet", ".dmrpp"];
     let is_container = is_container.iter().any(|ending| path.ends_with(ending));
-    if is_tree && (is_file || is_container || has_records(dataset)?) {
+    if is_tree && (is_file || is_container || overwrite::has_records(dataset)?) {
         let message = "references into a zip file, or into other references";
         return Err(Error::unsupported(message).at_object(dataset.url()));
     }
     Ok(())
-}
-
-/// Whether the chunks of a dataset are in other files, of which its store reads the names as needed: references in Parquet,
-/// whatever their name.
-pub(crate) fn has_records(dataset: &Dataset) -> Result<bool> {
-    let store = dataset.reader()?.store();
-    Ok(store.abilities().is_some_and(|store| store.within_many(&[]).is_some()))
 }
 
 /// Files that are opened and scanned at the same time.

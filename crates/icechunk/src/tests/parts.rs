@@ -1,5 +1,6 @@
 //! Names, times, addresses, configurations.
-use crate::config::{ConfigValue, containers_in, containers_in_yaml};
+use crate::config::{containers_in, containers_in_yaml};
+use crate::config_value::ConfigValue;
 use crate::config_yaml;
 use crate::id::{NodeName, ObjectName};
 use crate::state::StateChoice;

@@ -23,11 +23,46 @@ pub(super) struct ReferenceDocument {
     pub(super) flat: ReferenceManifest,
 }
 
+impl ReferenceManifest {
+    /// Parses a file; `None` if it is JSON of another kind. The references are parsed one after the other: memory is
+    /// taken for what is kept of them, not for the text.
+    ///
+    /// # Errors
+    /// `Malformed` for invalid JSON, or an invalid list of references; `Unsupported` for another version, or
+    /// templates that are not supported; `Limit` for too many entries or too much text.
+    pub(super) fn parse(
+        text: &ReferenceText<'_>,
+        compression: TextCompression,
+        limits: &Limits,
+    ) -> Result<Option<Self>> {
+        let first = parse(text, compression, TemplateScope::default(), limits)?;
+        let Some(document) = first else { return Ok(None) };
+        if !document.has_refs {
+            let flat = document.flat;
+            return Ok(flat.keys_have_marker().then(|| flat.finished()));
+        }
+        if let Some(version) = document.version.filter(|version| !matches!(version.as_u64(), Some(0 | 1))) {
+            return Err(Error::unsupported(format!("reference files of version {version}")));
+        }
+        let scope = TemplateScope::of(document.templates.as_ref())?;
+        let mut manifest = document.refs;
+        // Only now the templates are known, which usually are not used.
+        if !scope.is_empty() && document.has_expressions {
+            let again = parse(text, compression, scope.clone(), limits)?;
+            manifest = again.ok_or_else(|| Error::internal("a reference file that changed"))?.refs;
+        }
+        for generator in document.generators.as_ref().and_then(Value::as_array).into_iter().flatten() {
+            manifest.generate(generator, &scope, limits)?;
+        }
+        Ok(Some(manifest.finished()))
+    }
+}
+
 /// Parses a document; `None` if it is JSON of another kind.
 ///
 /// # Errors
 /// `Malformed` for invalid JSON; `Limit`; errors of reading it.
-pub(super) fn parse(
+fn parse(
     text: &ReferenceText<'_>,
     compression: TextCompression,
     scope: TemplateScope,

@@ -1,9 +1,8 @@
 //! The contents of a reference file: the bytes of each key (version 0 and version 1 of the format of kerchunk and
 //! fsspec).
-use super::json;
 use super::keys::KeyTable;
 use super::template::{ReferenceTemplate, TemplateScope};
-use super::text::{ReferenceText, TextCompression};
+
 use crate::{key, marker};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result, base64};
@@ -38,39 +37,6 @@ pub(super) enum ManifestEntry {
 }
 
 impl ReferenceManifest {
-    /// Parses a file; `None` if it is JSON of another kind. The references are parsed one after the other: memory is
-    /// taken for what is kept of them, not for the text.
-    ///
-    /// # Errors
-    /// `Malformed` for invalid JSON, or an invalid list of references; `Unsupported` for another version, or
-    /// templates that are not supported; `Limit` for too many entries or too much text.
-    pub(super) fn parse(
-        text: &ReferenceText<'_>,
-        compression: TextCompression,
-        limits: &Limits,
-    ) -> Result<Option<Self>> {
-        let first = json::parse(text, compression, TemplateScope::default(), limits)?;
-        let Some(document) = first else { return Ok(None) };
-        if !document.has_refs {
-            let flat = document.flat;
-            return Ok(flat.keys_have_marker().then(|| flat.finished()));
-        }
-        if let Some(version) = document.version.filter(|version| !matches!(version.as_u64(), Some(0 | 1))) {
-            return Err(Error::unsupported(format!("reference files of version {version}")));
-        }
-        let scope = TemplateScope::of(document.templates.as_ref())?;
-        let mut manifest = document.refs;
-        // Only now the templates are known, which usually are not used.
-        if !scope.is_empty() && document.has_expressions {
-            let again = json::parse(text, compression, scope.clone(), limits)?;
-            manifest = again.ok_or_else(|| Error::internal("a reference file that changed"))?.refs;
-        }
-        for generator in document.generators.as_ref().and_then(Value::as_array).into_iter().flatten() {
-            manifest.generate(generator, &scope, limits)?;
-        }
-        Ok(Some(manifest.finished()))
-    }
-
     /// Without entries.
     pub(super) fn new(limits: &Limits) -> Self {
         Self { left: limits.metadata_bytes, ..Self::default() }
@@ -82,7 +48,7 @@ impl ReferenceManifest {
     }
 
     /// Whether any key is a marker of a Zarr dataset.
-    fn keys_have_marker(&self) -> bool {
+    pub(super) fn keys_have_marker(&self) -> bool {
         let mut names = self.entries.iter().map(|(key, _)| key.rsplit('/').next().unwrap_or_default());
         names.any(|name| marker::NAMES.contains(&name))
     }
@@ -199,7 +165,12 @@ impl ReferenceManifest {
     }
 
     /// Expands a generator.
-    fn generate(&mut self, generator: &Value, scope: &TemplateScope, limits: &Limits) -> Result<()> {
+    pub(super) fn generate(
+        &mut self,
+        generator: &Value,
+        scope: &TemplateScope,
+        limits: &Limits,
+    ) -> Result<()> {
         let part = |name: &str| generator.get(name).and_then(template_text);
         let missing = |name: &str| Error::malformed(format!("a reference generator without {name:?}"));
         let key = ReferenceTemplate::parse(&part("key").ok_or_else(|| missing("key"))?)?;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::StoreExt;
+use crate::TranslatedReferences;
 use crate::store::PutCondition;
 use crate::{MemoryStore, create, open};
 use ncirrus_layout::ErrorKind;
