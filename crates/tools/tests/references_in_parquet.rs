@@ -153,14 +153,6 @@ except ImportError as error:
     sys.exit(0)
 folder, sums = sys.argv[1], json.loads(sys.argv[2])
 fs = fsspec.filesystem("reference", fo=folder, remote_protocol="file", lazy=True, skip_instance_cache=True)
-fs.references.setup()
-plain = fs.references.open_refs
-def without_nan(field, record):
-    # With pandas 3 fsspec 2026.9 gets NaN where it expects None.
-    found = plain(field, record)
-    return found and {name: ([None if item is None or isinstance(item, float) else item for item in column]
-                             if name in ("path", "raw") else column) for name, column in found.items()}
-fs.references.open_refs = without_nan
 metadata, objects = json.load(open(os.path.join(folder, ".zmetadata")))["metadata"], {}
 for key, value in metadata.items():
     objects[key] = json.dumps(value).encode()
