@@ -234,16 +234,15 @@ fn files_are_added_to_references_in_both_forms() {
             };
             refer(&paths, &whole, set, &session).unwrap();
             refer(&paths[..1], &target, set, &session).unwrap();
-            let added = refer(
-                &paths[1..],
-                &target,
-                |options| {
-                    set(options);
-                    (options.add, options.overwrite) = (true, false);
-                },
-                &session,
-            );
-            assert_eq!(added.unwrap().left_out, Vec::new(), "{name}");
+            let add = |options: &mut ncirrus_tools::ReferenceOptions| {
+                set(options);
+                (options.add, options.overwrite) = (true, false);
+            };
+            // The coordinate of netCDF-3 is embedded, and its chunk is longer than its values.
+            for path in &paths[1..] {
+                let added = refer(&[path], &target, add, &session);
+                assert_eq!(added.unwrap().left_out, Vec::new(), "{name}");
+            }
             check_same(&open(&whole, &session), &open(&target, &session));
             assert_eq!(open(&target, &session).variable("grid").unwrap().shape(), [15, 6, 40]);
         }
