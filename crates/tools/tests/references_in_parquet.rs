@@ -245,7 +245,39 @@ fn files_are_added_to_references_in_both_forms() {
             }
             check_same(&open(&whole, &session), &open(&target, &session));
             assert_eq!(open(&target, &session).variable("grid").unwrap().shape(), [15, 6, 40]);
+            if name == "refs.parq" {
+                others_agree(&target, &open(&target, &session));
+            }
         }
+    }
+}
+
+#[test]
+fn files_are_not_added_after_referenced_chunks_that_are_not_full() {
+    let session = session();
+    let (_folder, temp) = temp();
+    let (source, target) = (temp.join("a.nc"), temp.join("refs.parq"));
+    let dataset = create(&source, Kind::Nc4, &session);
+    dataset.root().add_dimension("time", DimensionLen::Fixed(3)).unwrap();
+    let time = dataset.root().add_variable("time", Atomic::Double, &["time"]).unwrap();
+    time.set_storage(Storage::Chunked(vec![2]), Vec::new()).unwrap();
+    time.write(&Selection::slab(&[0], &[3]), &[1.0f64, 2.0, 3.0]).unwrap();
+    dataset.close().unwrap();
+    let refer = |threshold, add| {
+        let set = |options: &mut ncirrus_tools::ReferenceOptions| {
+            (options.axis, options.inline_threshold, options.add) = (Some("time".to_owned()), threshold, add);
+        };
+        refer(&[&source], &target, set, &session)
+    };
+    refer(0, false).unwrap();
+    let error = refer(0, true).unwrap_err();
+    assert!(error.to_string().contains("not full: 3 of chunks of 2"), "{error}");
+    // Embedded chunks are replaced by one.
+    refer(500, false).unwrap();
+    for count in 2..4 {
+        refer(500, true).unwrap();
+        let found = open(&target, &session).variable("time").unwrap().read::<f64>().unwrap();
+        assert_eq!(found, [1.0, 2.0, 3.0].repeat(count));
     }
 }
 
