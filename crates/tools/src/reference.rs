@@ -137,6 +137,7 @@ impl ReferenceOptions {
 
     /// Add the files to the references that exist at the target.
     #[must_use]
+    #[expect(clippy::should_implement_trait, reason = "named as the field that it sets")]
     pub fn add(mut self, add: bool) -> Self {
         self.add = add;
         self

@@ -67,7 +67,7 @@ impl ExistingReferences {
             chunks.insert(format!("{prefix}{}", whole.cell), whole.chunk);
             metadata.insert(format!("{prefix}.zarray"), whole.metadata);
         }
-        Ok(ReferenceKeys::of_parts(metadata, chunks))
+        Ok(ReferenceKeys::of_parts(&metadata, chunks))
     }
 }
 
