@@ -174,6 +174,7 @@ print("equal")
 "#;
 
 /// Compares sums with those that fsspec reads, if the Python of the peers, or that of `NCIRRUS_KERCHUNK_PYTHON`, can.
+#[expect(clippy::print_stderr, reason = "tells why nothing was compared")]
 fn others_agree(refs: &Path, dataset: &Dataset) {
     let named = std::env::var_os("NCIRRUS_KERCHUNK_PYTHON").map(PathBuf::from);
     let Some(python) = named.or_else(peers_python) else { return };
