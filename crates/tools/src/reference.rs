@@ -3,6 +3,7 @@
 mod add;
 mod cut;
 mod draft;
+mod embed;
 mod existing;
 mod json;
 mod names;
@@ -16,6 +17,7 @@ use crate::aggregate::each;
 use crate::overwrite;
 use add::ExistingReferences;
 use draft::ReferenceDraft;
+use embed::ValueSources;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use json::ReferenceKeys;
 use ncirrus::internals::DatasetInternals;
@@ -232,7 +234,8 @@ pub fn write_references(
     if let (Some(existing), Some(axis)) = (existing, &options.axis) {
         form = existing.record_size.map_or(ReferenceForm::Json, |_| ReferenceForm::Parquet);
         record_size = existing.record_size.unwrap_or(record_size);
-        references = existing.extended(references, axis)?;
+        let sources = ValueSources { target, inputs: &inputs, session };
+        references = existing.extended(references, axis, &sources)?;
     }
     match form {
         ReferenceForm::Json => put(target, references.finish(), options, session)?,

@@ -253,6 +253,12 @@ fn column_chunk(footer: &mut ThriftWriter, column: &WrittenColumn<'_>, rows: u64
     if let Some(dictionary) = column.dictionary {
         footer.i64(11, dictionary);
     }
+    if !column.is_optional {
+        // Statistics: no nulls. fastparquet does not look at the schema for that, and would read floats.
+        footer.begin_structure(12);
+        footer.i64(3, 0);
+        footer.end_structure();
+    }
     footer.end_structure();
     footer.end_structure();
 }

@@ -1,4 +1,5 @@
 //! New files at the end of existing references: only the new files are scanned.
+use super::embed::{EmbeddedArray, ValueSources, embedded, is_replaceable};
 use super::json::{ReferenceKeys, StoredReference};
 use ncirrus::{Detail, Error, Result, Session};
 use ncirrus_store::{Reference, open_references};
@@ -34,15 +35,24 @@ impl ExistingReferences {
     /// The references with those of new files, which continue the dimension `axis`.
     ///
     /// # Errors
-    /// `Invalid` naming the variable whose metadata do not fit.
-    pub(super) fn extended(self, added: ReferenceKeys, axis: &str) -> Result<ReferenceKeys> {
+    /// `Invalid` naming the variable whose metadata do not fit; errors of reading values that are embedded.
+    pub(super) fn extended(
+        self,
+        added: ReferenceKeys,
+        axis: &str,
+        sources: &ValueSources<'_>,
+    ) -> Result<ReferenceKeys> {
         let (variables, mut chunks) = split(self.references, |reference| match reference {
             Reference::Inline(body) => StoredReference::Inline(body.to_vec()),
             Reference::Whole(name) => StoredReference::Whole(name.into()),
             Reference::Range(name, offset, len) => StoredReference::Range(name.into(), offset, len),
         })?;
         let (others, new_chunks) = split(added.into_entries().collect(), |reference| reference)?;
-        let joined = joined(&variables, &others, axis)?;
+        let whole = |array: &str, grown: &Value, at: usize| match is_replaceable(&chunks, array) {
+            true => embedded(sources, array, grown, at),
+            false => Ok(None),
+        };
+        let joined = joined(&variables, &others, axis, whole)?;
         for (key, reference) in new_chunks {
             let (array, cell) = key.rsplit_once('/').unwrap_or(("", key.as_str()));
             // Variables without the axis stay as they are.
@@ -51,7 +61,13 @@ impl ExistingReferences {
         }
         let mut metadata = variables;
         metadata.extend(joined.metadata);
-        Ok(ReferenceKeys::of_parts(metadata, chunks))
+        for (array, whole) in joined.embedded {
+            let prefix = format!("{array}/");
+            chunks.retain(|key, _| !key.starts_with(&prefix));
+            chunks.insert(format!("{prefix}{}", whole.cell), whole.chunk);
+            metadata.insert(format!("{prefix}.zarray"), whole.metadata);
+        }
+        Ok(ReferenceKeys::of_parts(&metadata, chunks))
     }
 }
 
@@ -85,6 +101,8 @@ struct JoinedArrays {
     metadata: Documents,
     /// By the path of the array.
     along: BTreeMap<String, GrowingAxis>,
+    /// Those that have one embedded chunk afterwards, by their path.
+    embedded: BTreeMap<String, EmbeddedArray>,
 }
 
 /// The axis along which an array grows, and its number of chunks so far.
@@ -105,8 +123,15 @@ impl GrowingAxis {
     }
 }
 
-fn joined(old: &Documents, new: &Documents, axis: &str) -> Result<JoinedArrays> {
-    let mut joined = JoinedArrays { metadata: Documents::new(), along: BTreeMap::new() };
+/// Joins metadata; `whole` embeds the values of an array whose chunks cannot follow each other, if it can.
+fn joined(
+    old: &Documents,
+    new: &Documents,
+    axis: &str,
+    whole: impl Fn(&str, &Value, usize) -> Result<Option<EmbeddedArray>>,
+) -> Result<JoinedArrays> {
+    let mut joined =
+        JoinedArrays { metadata: Documents::new(), along: BTreeMap::new(), embedded: BTreeMap::new() };
     for (key, metadata) in old.iter().filter(|(key, _)| key.ends_with("/.zarray")) {
         let array = key.trim_end_matches("/.zarray");
         let Some(at) = axis_of(old, array, axis) else { continue };
@@ -119,9 +144,17 @@ fn joined(old: &Documents, new: &Documents, axis: &str) -> Result<JoinedArrays> 
         }
         let key_of_attributes = format!("{array}/.zattrs");
         check_attributes(old.get(&key_of_attributes), new.get(&key_of_attributes)).map_err(&odd)?;
-        let (grown, along) = grown(metadata, other, at).map_err(&odd)?;
-        joined.metadata.insert(key.clone(), grown);
-        joined.along.insert(array.to_owned(), along);
+        let grown = grown(metadata, other, at).map_err(&odd)?;
+        match following(metadata, other, at) {
+            Ok(along) => {
+                joined.metadata.insert(key.clone(), grown);
+                joined.along.insert(array.to_owned(), along);
+            }
+            Err(reason) => {
+                let whole = whole(array, &grown, at)?.ok_or_else(|| odd(reason))?;
+                joined.embedded.insert(array.to_owned(), whole);
+            }
+        }
     }
     let unknown = new.keys().find(|key| {
         let array = key.strip_suffix("/.zarray");
@@ -131,7 +164,7 @@ fn joined(old: &Documents, new: &Documents, axis: &str) -> Result<JoinedArrays> 
         let path = key.trim_end_matches("/.zarray");
         return Err(Error::invalid("the references do not have this variable").at_path(format!("/{path}")));
     }
-    if joined.along.is_empty() {
+    if joined.along.is_empty() && joined.embedded.is_empty() {
         return Err(Error::invalid(format!("no variable of the references has the dimension {axis:?}")));
     }
     Ok(joined)
@@ -156,34 +189,43 @@ fn check_attributes(old: Option<&Value>, new: Option<&Value>) -> std::result::Re
     Ok(())
 }
 
-/// The metadata of an array that is longer along an axis.
-fn grown(old: &Value, new: &Value, axis: usize) -> std::result::Result<(Value, GrowingAxis), String> {
+/// How the chunks of the new files follow the others, or why they cannot.
+fn following(old: &Value, new: &Value, axis: usize) -> std::result::Result<GrowingAxis, String> {
     for name in ["dtype", "chunks", "compressor", "filters", "order", "dimension_separator"] {
         let (old, new) = (old.get(name).unwrap_or(&Value::Null), new.get(name).unwrap_or(&Value::Null));
         if old != new {
             return Err(format!("{name} of the new files is {new}, that of the references {old}"));
         }
     }
-    let lens = |metadata: &Value, name: &str| -> Option<Vec<u64>> {
-        metadata.get(name)?.as_array()?.iter().map(Value::as_u64).collect()
-    };
-    let missing = || "metadata without a valid shape".to_owned();
-    let (shape, added) = (lens(old, "shape").ok_or_else(missing)?, lens(new, "shape").ok_or_else(missing)?);
-    let chunk = lens(old, "chunks").and_then(|chunks| chunks.get(axis).copied()).ok_or_else(missing)?.max(1);
-    let differs = |(at, (one, other)): (usize, (&u64, &u64))| at != axis && one != other;
-    if shape.len() != added.len() || shape.iter().zip(&added).enumerate().any(differs) {
-        return Err(format!("shape {added:?} where the references have {shape:?}"));
-    }
-    let (len, more) = (*shape.get(axis).ok_or_else(missing)?, *added.get(axis).ok_or_else(missing)?);
+    let along = |name: &str| lens(old, name).and_then(|lens| lens.get(axis).copied()).ok_or_else(no_shape);
+    let (len, chunk) = (along("shape")?, along("chunks")?.max(1));
     if !len.is_multiple_of(chunk) {
         return Err(format!(
             "the last chunk of the references along the axis is not full: {len} of chunks of {chunk}"
         ));
     }
-    let mut shape = shape;
-    if let Some(slot) = shape.get_mut(axis) {
-        *slot = len.checked_add(more).ok_or_else(|| "too long".to_owned())?;
+    Ok(GrowingAxis { axis, chunks: len / chunk })
+}
+
+fn lens(metadata: &Value, name: &str) -> Option<Vec<u64>> {
+    metadata.get(name)?.as_array()?.iter().map(Value::as_u64).collect()
+}
+
+fn no_shape() -> String {
+    "metadata without a valid shape".to_owned()
+}
+
+/// The metadata of an array that is longer along an axis.
+fn grown(old: &Value, new: &Value, axis: usize) -> std::result::Result<Value, String> {
+    let (mut shape, added) =
+        (lens(old, "shape").ok_or_else(no_shape)?, lens(new, "shape").ok_or_else(no_shape)?);
+    let differs = |(at, (one, other)): (usize, (&u64, &u64))| at != axis && one != other;
+    if shape.len() != added.len() || shape.iter().zip(&added).enumerate().any(differs) {
+        return Err(format!("shape {added:?} where the references have {shape:?}"));
     }
+    let more = *added.get(axis).ok_or_else(no_shape)?;
+    let slot = shape.get_mut(axis).ok_or_else(no_shape)?;
+    *slot = slot.checked_add(more).ok_or_else(|| "too long".to_owned())?;
     let mut metadata: Map<String, Value> = old.as_object().cloned().unwrap_or_default();
     metadata.insert("shape".to_owned(), json!(shape));
     // A fill value that only one side needs is that of both, as long as the other side has no missing chunks.
@@ -194,5 +236,5 @@ fn grown(old: &Value, new: &Value, axis: usize) -> std::result::Result<(Value, G
         (_, Value::Null) => {}
         (one, other) => return Err(format!("fill value {other} where the references have {one}")),
     }
-    Ok((Value::Object(metadata), GrowingAxis { axis, chunks: len / chunk }))
+    Ok(Value::Object(metadata))
 }

@@ -45,7 +45,7 @@ impl ReferenceKeys {
 
     /// The references of chunks, with metadata and their consolidated copy.
     pub(super) fn of_parts(
-        metadata: BTreeMap<String, Value>,
+        metadata: &BTreeMap<String, Value>,
         chunks: BTreeMap<String, StoredReference>,
     ) -> Self {
         let is_inline = |reference: &&StoredReference| matches!(reference, StoredReference::Inline(_));

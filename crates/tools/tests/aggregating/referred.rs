@@ -38,16 +38,13 @@ fn references_on_servers_are_read_and_copied() {
 }
 
 #[test]
-fn references_in_parquet_and_compressed_ones_are_named() {
+fn files_of_other_formats_and_damaged_references_are_named() {
     let bench = Bench::new();
-    let group = r#"{"metadata": {".zgroup": {"zarr_format": 2}}, "record_size": 1000}"#;
-    std::fs::write(bench.path("refs.parq/.zmetadata"), group).unwrap();
     std::fs::write(bench.path("refs.parquet"), b"PAR1 and more").unwrap();
     std::fs::write(bench.path("refs.json.zst"), [0x28, 0xb5, 0x2f, 0xfd, 4, 0x58]).unwrap();
     std::fs::write(bench.path("refs.json"), [0x28, 0xb5, 0x2f, 0xfd, 4, 0x58]).unwrap();
     std::fs::write(bench.path("a.nc.gz"), [0x1f, 0x8b, 8, 0, 0, 0]).unwrap();
     for (name, reported) in [
-        ("refs.parq", "references in Parquet"),
         ("refs.parquet", "Parquet"),
         ("refs.json.zst", "compressed by Zstandard"),
         ("refs.json", "compressed by Zstandard"),

@@ -152,7 +152,7 @@ fn a_directory_without_any_marker_is_refused() {
     let error = open(&case.path, &session()).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Malformed);
     assert!(
-        error.message().contains("not a dataset of a known format (classic, hdf5, zarr, dap)"),
+        error.message().contains("not a dataset of a known format (classic, hdf5, zarr, icechunk, dap)"),
         "{error}"
     );
     assert!(error.to_string().contains("ref_notzarr"), "{error}");
