@@ -5,12 +5,13 @@ int ncsetloglevel(int level);
 void nclog(int tag, const char *format, ...);
 
 int main(void) {
-    int first = ncsetloglevel(3), second;
+    int first = ncsetloglevel(3), second, third;
     nclog(1, "a");
     nclog(3, "b");
     nclog(4, "too detailed");
     second = ncsetloglevel(0);
     nclog(1, "while it is off");
-    printf("%d %d %d %d\n", first, second, ncsetloglevel(9), ncsetloglevel(2));
+    third = ncsetloglevel(9);
+    printf("%d %d %d %d\n", first, second, third, ncsetloglevel(2));
     return 0;
 }

@@ -53,8 +53,8 @@ impl ReferenceKeys {
         let referred = chunks.len() as u64 - inline;
         let mut refs = chunks;
         let document = |value: &Value| StoredReference::Inline(value.to_string().into_bytes());
-        let consolidated = serde_json::json!({"metadata": &metadata, "zarr_consolidated_format": 1});
-        refs.extend(metadata.into_iter().map(|(key, value)| (key, document(&value))));
+        let consolidated = serde_json::json!({"metadata": metadata, "zarr_consolidated_format": 1});
+        refs.extend(metadata.iter().map(|(key, value)| (key.clone(), document(value))));
         refs.insert(".zmetadata".to_owned(), document(&consolidated));
         Self { refs, names: HashSet::new(), referred, inline }
     }
