@@ -1,4 +1,4 @@
-//! Chunks as locations of bytes: in the repository, in a manifest, or outside (docs/spec/icechunk.md, "native",
+//! Chunks as locations of bytes: in the repository, in a manifest, or outside (docs/spec/icechunk-format.md, "native",
 //! "inline", "virtual").
 use crate::manifest::{ChunkPlace, VirtualPlace};
 use ncirrus_layout::{Error, Location, ObjectId, OutsideContainer, OutsideObject, Result};

@@ -1,4 +1,4 @@
-//! The containers of virtual chunks in the configuration of a repository (docs/spec/icechunk.md, "Virtual chunk
+//! The containers of virtual chunks in the configuration of a repository (docs/spec/icechunk-format.md, "Virtual chunk
 //! containers").
 use crate::config_value::ConfigValue;
 use crate::{config_yaml, flex};

@@ -1,4 +1,4 @@
-//! `config.yaml` of repositories of spec version 1 (docs/spec/icechunk.md, "Layout"): the part of YAML that icechunk
+//! `config.yaml` of repositories of spec version 1 (docs/spec/icechunk-format.md, "Layout"): the part of YAML that icechunk
 //! writes. Maps by indentation, plain and quoted scalars, and tags of one word before a map. Other lines are ignored.
 use crate::config_value::ConfigValue;
 use ncirrus_layout::{Error, Result};

@@ -1,5 +1,5 @@
 //! The frame that all files of a repository have: a header, and a flatbuffer that may be compressed
-//! (docs/spec/icechunk.md, "File header").
+//! (docs/spec/icechunk-format.md, "File header").
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result};
 use zstd_safe::{DCtx, InBuffer, OutBuffer};

@@ -1,4 +1,4 @@
-//! Bounded reading of flatbuffers (docs/spec/icechunk.md, "Flatbuffers"): tables, vectors, strings and structs.
+//! Bounded reading of flatbuffers (docs/spec/icechunk-format.md, "Flatbuffers"): tables, vectors, strings and structs.
 //!
 //! Every position is checked against the buffer before it is read. Nothing is followed recursively and nothing is
 //! copied, so a hostile buffer costs no more than its own bytes.

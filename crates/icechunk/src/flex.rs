@@ -1,4 +1,4 @@
-//! Bounded reading of FlexBuffers (docs/spec/icechunk.md, "repo"): the part that icechunk's configuration uses. Maps,
+//! Bounded reading of FlexBuffers (docs/spec/icechunk-format.md, "repo"): the part that icechunk's configuration uses. Maps,
 //! texts, numbers and truth values; all others are read as [`ConfigValue::Other`].
 use crate::config_value::ConfigValue;
 use ncirrus_layout::{Error, Result};

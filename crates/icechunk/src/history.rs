@@ -157,7 +157,7 @@ fn add_changes(view: &dyn View, root: &ObjectId, history: &mut RepositoryHistory
     Ok(())
 }
 
-/// The numbers of changes in a transaction log (docs/spec/icechunk.md, "Transaction logs").
+/// The numbers of changes in a transaction log (docs/spec/icechunk-format.md, "Transaction logs").
 fn changes_of(bytes: &Bytes, limits: &Limits) -> Result<SnapshotChanges> {
     let file = envelope::open(bytes, FileKind::TransactionLog, limits)?;
     let table = FlatTable::root(&file.body)?;

@@ -1,4 +1,4 @@
-//! Identifiers of the objects of a repository, and their names (docs/spec/icechunk.md, "Layout").
+//! Identifiers of the objects of a repository, and their names (docs/spec/icechunk-format.md, "Layout").
 use std::fmt;
 
 /// The digits of Crockford's base 32.

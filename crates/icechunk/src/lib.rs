@@ -2,7 +2,7 @@
 //!
 //! Pure: all input comes through a view; the engine does the rest. A repository has snapshots, each of which is a
 //! hierarchy of Zarr v3. The documents in it are read by the crate of Zarr: the snapshot is shown to it as a set of
-//! `zarr.json` objects. The specification is docs/spec/icechunk.md.
+//! `zarr.json` objects. The specification is docs/spec/icechunk-format.md.
 #![forbid(unsafe_code)]
 
 mod catalog;

@@ -1,4 +1,4 @@
-//! A manifest: where the chunks of arrays are (docs/spec/icechunk.md, "Manifest"). References stay in the buffer and are
+//! A manifest: where the chunks of arrays are (docs/spec/icechunk-format.md, "Manifest"). References stay in the buffer and are
 //! found by binary search, so that many million of them cost no more than the file.
 use crate::envelope::{self, FileKind};
 use crate::flat::{FlatTable, FlatVector};
@@ -40,7 +40,7 @@ pub(crate) struct VirtualPlace {
     pub(crate) unmodified_since: Option<u64>,
 }
 
-/// Maximum length of an address that was compressed (docs/spec/icechunk.md, "compressed_location").
+/// Maximum length of an address that was compressed (docs/spec/icechunk-format.md, "compressed_location").
 const MAX_LOCATION: usize = 1024;
 
 impl Manifest {

@@ -1,4 +1,4 @@
-//! The object `repo` of spec version 2: branches, tags, snapshots and configuration (docs/spec/icechunk.md, "repo").
+//! The object `repo` of spec version 2: branches, tags, snapshots and configuration (docs/spec/icechunk-format.md, "repo").
 use crate::envelope::{self, FileKind};
 use crate::flat::{FlatTable, FlatVector};
 use crate::id::ObjectName;

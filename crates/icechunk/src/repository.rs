@@ -33,7 +33,7 @@ pub(crate) struct ChosenSnapshot {
 }
 
 /// How certain it is that an object is a repository. Its own objects are looked for only if there is no Zarr
-/// (docs/spec/icechunk.md, "Which version").
+/// (docs/spec/icechunk-format.md, "Which version").
 ///
 /// # Errors
 /// As [`Driver::probe`](ncirrus_layout::Driver::probe).

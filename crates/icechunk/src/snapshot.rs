@@ -1,4 +1,4 @@
-//! A snapshot: all nodes of a hierarchy with their metadata (docs/spec/icechunk.md, "Snapshot").
+//! A snapshot: all nodes of a hierarchy with their metadata (docs/spec/icechunk-format.md, "Snapshot").
 use crate::envelope::{self, FileKind};
 use crate::flat::{FlatTable, FlatVector};
 use crate::id::{NodeName, ObjectName};

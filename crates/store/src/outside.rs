@@ -1,5 +1,5 @@
 //! The store of a dataset whose chunks may be in objects of other stores: virtual chunks of Icechunk
-//! (docs/spec/icechunk.md, "Virtual chunk containers").
+//! (docs/spec/icechunk-format.md, "Virtual chunk containers").
 use crate::reference::fetch;
 use crate::store::{ObjectRange, ReadOnlyStore, Store, StoreFacts};
 use crate::targets::{ChosenBy, TargetOpener, TargetPlace, cut_short};
