@@ -69,11 +69,11 @@ fn other_objects_are_reported_in_few_requests() {
         ("page.zip", ErrorKind::Malformed, "an HTML page, not data", 3 + computed),
         ("noise", ErrorKind::Malformed, unknown, 1),
         ("empty", ErrorKind::Malformed, "an empty object, not a dataset", 1),
-        ("empty.zarr", ErrorKind::Malformed, "an empty object, not a dataset", 6),
+        ("empty.zarr", ErrorKind::Malformed, "an empty object, not a dataset", 8),
         // Folder listings say nothing about the kind of their contents.
-        ("", ErrorKind::Malformed, "an HTML page, not data: \"Index\"", 6 + computed),
-        ("nothing", ErrorKind::NotFound, "no such object", 6 + computed),
-        ("nothing.nc", ErrorKind::NotFound, "no such object", 6 + computed),
+        ("", ErrorKind::Malformed, "an HTML page, not data: \"Index\"", 8 + computed),
+        ("nothing", ErrorKind::NotFound, "no such object", 8 + computed),
+        ("nothing.nc", ErrorKind::NotFound, "no such object", 8 + computed),
     ] {
         let proxy = Proxy::start(&serve(&temp, None), good());
         let url = format!("{}/{name}", proxy.address);
