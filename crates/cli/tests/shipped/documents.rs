@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The file for a name in a command, and how it is made from the example.
-const MADE: [(&str, &str); 31] = [
+const MADE: [(&str, &str); 34] = [
     ("examples/sst.nc", "mkdir -p examples target && cp \"$EXAMPLE\" examples/sst.nc"),
     ("sst.nc", "cp \"$EXAMPLE\" sst.nc"),
     ("maps.nc", "cp \"$EXAMPLE\" maps.nc"),
@@ -36,6 +36,9 @@ const MADE: [(&str, &str); 31] = [
     ("day.nc", "STEPS 4 5 day.nc"),
     ("2020.nc", "STEPS 0 4 2020.nc"),
     ("2021.nc", "STEPS 4 6 2021.nc"),
+    ("20*.nc", "STEPS 0 4 2020.nc; STEPS 4 6 2021.nc"),
+    ("2022.nc", "STEPS 6 9 2022.nc"),
+    ("all.parq", "STEPS 0 4 y0.nc; STEPS 4 6 y1.nc; ncirrus reference --axis time y0.nc y1.nc all.parq"),
     ("all.json", "cp \"$EXAMPLE\" r.nc; ncirrus reference r.nc all.json"),
     ("sst.cdl", "ncirrus dump \"$EXAMPLE\" > sst.cdl"),
     ("a.cdl", "ncirrus dump \"$EXAMPLE\" > a.cdl"),
@@ -227,7 +230,7 @@ fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
         _ if !words[0].ends_with("ncirrus") => None,
         "generate" if !is("--check") => arguments.last().copied(),
         "copy" | "split" => arguments.get(1).copied(),
-        "reference" => arguments.last().copied(),
+        "reference" if !is("--add") => arguments.last().copied(),
         "aggregate" if is("--rebuild") => arguments.get(1).copied(),
         "aggregate" if !is("--add") => arguments.first().copied(),
         _ => None,
