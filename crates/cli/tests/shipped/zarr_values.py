@@ -15,6 +15,13 @@ warnings.simplefilter("ignore")
 def plain(values):
     """Numbers and text as hexadecimal digits, strings as a list."""
     values = numpy.asarray(values)
+    # Types that copies keep, as netCDF shows them.
+    if values.dtype.kind in "mM":
+        values = values.view(values.dtype.str.replace(values.dtype.str[1:], "i8"))
+    if values.dtype == numpy.float16:
+        values = values.astype(numpy.float32)
+    if values.dtype.kind == "S" and values.dtype.itemsize > 1:
+        return [value.decode() for value in values.ravel().tolist()]
     if values.dtype.kind in "biufS":
         return values.astype(values.dtype.newbyteorder("<")).tobytes().hex()
     # A null string is stored as a NUL (docs/formats/zarr-writing.md); as text it is empty.
