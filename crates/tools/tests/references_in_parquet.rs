@@ -9,7 +9,7 @@ use ncirrus::{
     Atomic, Dataset, DimensionLen, ErrorKind, Kind, ObjectId, OpenOptions, Result, Selection, Session,
     Storage, Values,
 };
-use ncirrus_testkit::corpus::{corpus, peers_python};
+use ncirrus_testkit::corpus::{corpus, left_out, peers_python};
 use ncirrus_tools::ReferenceForm;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -174,7 +174,6 @@ print("equal")
 "#;
 
 /// Compares sums with those that fsspec reads, if the Python of the peers, or that of `NCIRRUS_KERCHUNK_PYTHON`, can.
-#[expect(clippy::print_stderr, reason = "tells why nothing was compared")]
 fn others_agree(refs: &Path, dataset: &Dataset) {
     let named = std::env::var_os("NCIRRUS_KERCHUNK_PYTHON").map(PathBuf::from);
     let Some(python) = named.or_else(peers_python) else { return };
@@ -189,7 +188,7 @@ fn others_agree(refs: &Path, dataset: &Dataset) {
     assert!(output.status.success(), "{}: {}", refs.display(), String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8_lossy(&output.stdout);
     if let Some(absent) = said.trim().strip_prefix("lacks ") {
-        eprintln!("fsspec does not read references in Parquet: its Python has no {absent}");
+        left_out(&format!("the Python package {absent}, with which fsspec reads references in Parquet"));
     }
 }
 
