@@ -140,7 +140,7 @@ pub(crate) fn containers(
 /// Which snapshot an address names.
 ///
 /// # Errors
-/// A need; `NotFound` if there is no such branch, tag or snapshot, with the names that there are.
+/// A need; `NotFound`, with the existing names, if the branch, tag or snapshot does not exist.
 pub(crate) fn choose(
     view: &dyn View,
     root: &ObjectId,

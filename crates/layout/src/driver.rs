@@ -253,7 +253,7 @@ pub trait Catalog: Debug + Send + Sync {
     /// The writer for changing this dataset in place; `None` if it can only be read.
     fn writing(&self) -> Option<Arc<dyn Writing>>;
 
-    /// Why it can only be read, if there is no writer.
+    /// Why the dataset can only be read, if it cannot be written.
     fn rejection(&self) -> Error {
         Error::unsupported("the dataset is read-only")
     }

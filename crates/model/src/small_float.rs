@@ -16,7 +16,7 @@ pub struct SmallFloat {
     not_finite: NotFinite,
 }
 
-/// How a format represents what is not finite.
+/// How a format represents infinities and NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NotFinite {
     /// As IEEE 754: the largest exponent.

@@ -35,7 +35,7 @@ def inspected(call: Any) -> list[tuple[str, Any]]:
 
 
 def declared(node: ast.FunctionDef) -> list[tuple[str, Any]]:
-    """The parameters of a stub, and their defaults; `...` stands for one that it does not state."""
+    """The parameters of a stub, and their defaults; `...` marks a default that the stub omits."""
     arguments = [*node.args.posonlyargs, *node.args.args]
     told = [ast.literal_eval(default) for default in node.args.defaults]
     defaults = [inspect.Parameter.empty] * (len(arguments) - len(told)) + told

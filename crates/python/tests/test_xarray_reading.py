@@ -158,7 +158,7 @@ def test_guessing_sends_nothing_and_keeps_to_its_setting(path: Path, tmp_path: P
     (tmp_path / "page").write_text("<html>")
     renamed = tmp_path / "data.bin"
     renamed.write_bytes(path.read_bytes())
-    # No server answers at such an address.
+    # Requests to such an address fail.
     far = ["s3://b/a.nc", "https://h.invalid/a.zarr?x=1", "gs://b/c#mode=nczarr,zarr"]
     new = ["s3://b/a.h5", "s3://b/a.nczarr", str(tmp_path / "tree"), "s3://b/x#mode=zarr"]
     others = ["s3://b/a.csv", str(tmp_path / "page"), str(tmp_path), 3, b"nothing"]

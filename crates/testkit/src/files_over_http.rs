@@ -55,7 +55,7 @@ fn answer(stream: TcpStream, folder: &Path, denied: Option<&str>) -> Option<()> 
     })
 }
 
-/// Answers all requests of a connection.
+/// Responds to all requests of a connection.
 fn answer_each(stream: TcpStream, respond: impl Fn(&str, Option<&str>) -> Vec<u8>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut stream = stream;

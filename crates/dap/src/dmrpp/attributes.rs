@@ -20,7 +20,7 @@ fn put(members: &mut Map<String, Value>, prefix: &str, attributes: &[DmrAttribut
     }
 }
 
-/// One value stands for itself, several are a list.
+/// One value becomes a scalar, several become a list.
 pub(super) fn value(values: &Values) -> Value {
     let mut list = match values {
         Values::Byte(list) => numbers(list),

@@ -121,7 +121,7 @@ impl WriteTarget {
         shape.into_iter().map(to_index).collect()
     }
 
-    /// The shape of a shard of chunks of that shape; `None` if there are no shards.
+    /// The shape of a shard, given that of its chunks; `None` if chunks do not share objects.
     pub(super) fn shard_shape(&self, chunk: &[u64]) -> Option<Vec<u64>> {
         let per_shard = self.sharding.as_ref()?.per_shard();
         Some(chunk.iter().zip(per_shard).map(|(len, count)| len.saturating_mul(*count)).collect())
