@@ -42,6 +42,7 @@ mod url;
 pub mod want;
 #[cfg(feature = "zip")]
 mod zip;
+mod zstd_reader;
 
 #[cfg(test)]
 mod far;

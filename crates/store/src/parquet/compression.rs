@@ -1,7 +1,7 @@
 //! Decompression with a bound on the result. Memory grows with what is decompressed, not with what is declared.
+use crate::zstd_reader::ZstdReader;
 use ncirrus_layout::{Error, Result};
 use std::io::Read;
-use zstd_safe::{DCtx, InBuffer, OutBuffer};
 
 /// The bytes of a page of `len` bytes, compressed by the codec of that number.
 ///
@@ -29,31 +29,12 @@ fn longer(found: usize, len: usize) -> String {
     if found > len { "more".to_owned() } else { found.to_string() }
 }
 
-/// Decompresses zstd; a result that is longer than `max` ends above it.
+/// Decompresses zstd; a result that is longer than `max` ends one byte above it.
 ///
 /// # Errors
 /// `Malformed`.
 fn unzstd(bytes: &[u8], max: usize) -> Result<Vec<u8>> {
-    let mut decoder = DCtx::create();
-    let mut input = InBuffer::around(bytes);
-    let (mut out, mut block) = (Vec::new(), vec![0; DCtx::out_size()]);
-    let mut is_complete = bytes.is_empty();
-    while out.len() <= max {
-        let mut output = OutBuffer::around(block.as_mut_slice());
-        let before = input.pos();
-        let hint = decoder.decompress_stream(&mut output, &mut input).map_err(|code| {
-            damaged("zstd").because(std::io::Error::other(zstd_safe::get_error_name(code)))
-        })?;
-        if before == input.pos() && output.pos() == 0 {
-            break;
-        }
-        is_complete = hint == 0;
-        out.extend_from_slice(output.as_slice());
-    }
-    if out.len() <= max && !is_complete {
-        return Err(damaged("zstd"));
-    }
-    Ok(out)
+    if bytes.is_empty() { Ok(Vec::new()) } else { collect("zstd", ZstdReader::new(bytes), max) }
 }
 
 /// Decompresses gzip with one or more members; a result that is longer than `max` ends one byte above it.
@@ -61,10 +42,13 @@ fn unzstd(bytes: &[u8], max: usize) -> Result<Vec<u8>> {
 /// # Errors
 /// `Malformed`.
 fn gunzip(bytes: &[u8], max: usize) -> Result<Vec<u8>> {
+    collect("gzip", flate2::read::MultiGzDecoder::new(bytes), max)
+}
+
+fn collect(codec: &str, stream: impl Read, max: usize) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     let max = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
-    let stream = flate2::read::MultiGzDecoder::new(bytes);
-    stream.take(max).read_to_end(&mut out).map_err(|error| damaged("gzip").because(error))?;
+    stream.take(max).read_to_end(&mut out).map_err(|error| damaged(codec).because(error))?;
     Ok(out)
 }
 

@@ -1,11 +1,11 @@
 //! The compression methods of zip files besides deflate (APPNOTE 6.3, 4.4.5).
 use super::format::{BZIP2, DEFLATE64, EntryHeader, LZMA, XZ, ZSTD, ZSTD_DRAFT};
+use crate::zstd_reader::ZstdReader;
 use bzip2::bufread::MultiBzDecoder;
 use deflate64::Deflate64Decoder;
 use lzma_rust2::{LzmaReader, XzReader};
 use ncirrus_layout::{Error, Result};
 use std::io::Read;
-use zstd_safe::{DCtx, InBuffer, OutBuffer};
 
 /// Decompresses an entry of `len` bytes; a result that is longer than `len` ends one byte behind it.
 pub(super) fn decompress(header: &EntryHeader, bytes: &[u8], len: usize) -> Result<Vec<u8>> {
@@ -14,7 +14,7 @@ pub(super) fn decompress(header: &EntryHeader, bytes: &[u8], len: usize) -> Resu
         DEFLATE64 => collect(Deflate64Decoder::with_buffer(bytes), len),
         LZMA => collect(lzma(header, bytes)?, len),
         XZ => collect(XzReader::new_mem_limit(bytes, true, DICTIONARY_KIB), len),
-        ZSTD | ZSTD_DRAFT => zstd(bytes, len),
+        ZSTD | ZSTD_DRAFT => collect(ZstdReader::new(bytes), len),
         other => Err(unknown(other)),
     }
 }
@@ -59,29 +59,6 @@ fn lzma<'a>(header: &EntryHeader, bytes: &'a [u8]) -> Result<LzmaReader<&'a [u8]
     let dictionary = u32::from_le_bytes([*d0, *d1, *d2, *d3]);
     LzmaReader::new_with_props(stream, header.size, *properties, dictionary, None)
         .map_err(|error| damaged().because(error))
-}
-
-fn zstd(bytes: &[u8], len: usize) -> Result<Vec<u8>> {
-    let mut decoder = DCtx::create();
-    let mut input = InBuffer::around(bytes);
-    let (mut out, mut block) = (Vec::new(), vec![0; DCtx::out_size()]);
-    let mut is_complete = false;
-    while out.len() <= len {
-        let mut output = OutBuffer::around(block.as_mut_slice());
-        let before = input.pos();
-        let hint = decoder
-            .decompress_stream(&mut output, &mut input)
-            .map_err(|code| damaged().because(std::io::Error::other(zstd_safe::get_error_name(code))))?;
-        if before == input.pos() && output.pos() == 0 {
-            break;
-        }
-        is_complete = hint == 0;
-        let decoded = output.as_slice();
-        out.try_reserve(decoded.len()).map_err(|_| Error::limit("no memory for a zip entry"))?;
-        out.extend_from_slice(decoded);
-    }
-    out.truncate(len.saturating_add(1));
-    if is_complete || out.len() > len { Ok(out) } else { Err(damaged()) }
 }
 
 pub(super) fn damaged() -> Error {
