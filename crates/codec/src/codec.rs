@@ -114,6 +114,20 @@ pub(crate) fn copy_prefix(from: &[u8], to: &mut [u8]) {
     }
 }
 
+/// The number of elements of `size` bytes in decoded bytes.
+///
+/// # Errors
+/// `Malformed` if there is a rest.
+pub(crate) fn element_count(codec: &str, input: &[u8], size: usize) -> Result<usize, CodecError> {
+    match input.len().checked_rem(size) {
+        Some(0) => Ok(input.len() / size),
+        _ => {
+            let reason = format!("{} bytes are not a whole number of elements of {size} bytes", input.len());
+            Err(CodecError::malformed(codec, reason))
+        }
+    }
+}
+
 /// Runs a decoder that needs room for exactly `len` bytes: in `out`, or in a spare buffer if they are slightly more.
 ///
 /// # Errors

@@ -15,7 +15,7 @@
 //! {"name": "packbits", "configuration": {}}
 //! {"name": "packbits", "configuration": {"padding_encoding": "first_byte"}}
 //! ```
-use crate::codec::Codec;
+use crate::codec::{Codec, element_count};
 use crate::number::NumberKind;
 use crate::parameters::CodecParameters;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
@@ -182,12 +182,7 @@ impl Codec for BitPack {
         out: &mut ScratchBuffer,
         _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
-        if !input.len().is_multiple_of(self.size) {
-            let reason =
-                format!("{} bytes are not a whole number of elements of {} bytes", input.len(), self.size);
-            return Err(CodecError::malformed(NAME, reason));
-        }
-        let bits = (input.len() / self.size)
+        let bits = element_count(NAME, input, self.size)?
             .checked_mul(self.count)
             .ok_or_else(|| CodecError::limit(NAME, usize::MAX))?;
         let mut packed = vec![0u8; bits.div_ceil(8)];

@@ -14,7 +14,7 @@
 //! {"name": "cast_value", "configuration": {"data_type": "uint8", "out_of_range": "clamp", "rounding": "towards-zero"}}
 //! {"name": "cast_value", "configuration": {"data_type": "int8", "scalar_map": {"encode": [["NaN", -1]], "decode": [[-1, "NaN"]]}}}
 //! ```
-use crate::codec::Codec;
+use crate::codec::{Codec, element_count};
 use crate::number::{AnyNumber, NumberKind, NumberType};
 use crate::parameters::CodecParameters;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
@@ -305,10 +305,7 @@ impl Codec for CastValue {
         _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         let (from, to) = (self.decoded.size, self.encoded.size);
-        if !input.len().is_multiple_of(from) {
-            let reason = format!("{} bytes are not a whole number of elements of {from} bytes", input.len());
-            return Err(CodecError::malformed(NAME, reason));
-        }
-        self.encode.convert(self.decoded, self.encoded, input, out.prepare(input.len() / from * to))
+        let count = element_count(NAME, input, from)?;
+        self.encode.convert(self.decoded, self.encoded, input, out.prepare(count * to))
     }
 }

@@ -12,7 +12,7 @@
 //! {"name": "numcodecs.delta", "configuration": {"dtype": "<f4"}}
 //! ```
 use crate::CodecError;
-use crate::codec::Codec;
+use crate::codec::{Codec, element_count};
 use crate::number::{AnyNumber, NumberType};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 
@@ -61,11 +61,8 @@ impl Codec for Delta {
         _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         let (from, to) = (self.decoded.size, self.encoded.size);
-        if !input.len().is_multiple_of(from) {
-            let reason = format!("{} bytes are no whole number of elements of {from} bytes", input.len());
-            return Err(CodecError::malformed(NAME, reason));
-        }
-        let out = out.prepare(input.len() / from * to);
+        let count = element_count(NAME, input, from)?;
+        let out = out.prepare(count * to);
         match (self.is_plain(), from) {
             (true, 1) => differ(input, out, u8::from_le_bytes, u8::wrapping_sub, u8::to_le_bytes),
             (true, 2) => differ(input, out, u16::from_le_bytes, u16::wrapping_sub, u16::to_le_bytes),

@@ -16,7 +16,7 @@
 //! {"name": "numcodecs.astype", "configuration": {"encode_dtype": "<i2", "decode_dtype": "<f4"}}
 //! ```
 use crate::CodecError;
-use crate::codec::Codec;
+use crate::codec::{Codec, element_count};
 use crate::number::{NumberKind, NumberType};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
@@ -102,11 +102,8 @@ impl Codec for Elementwise {
         _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         let (from, to) = (self.decoded.size, self.encoded.size);
-        if !input.len().is_multiple_of(from) {
-            let reason = format!("{} bytes are no whole number of elements of {from} bytes", input.len());
-            return Err(CodecError::malformed(self.name(), reason));
-        }
-        let out = out.prepare(input.len() / from * to);
+        let count = element_count(self.name(), input, from)?;
+        let out = out.prepare(count * to);
         for (input, out) in input.chunks(TILE * from).zip(out.chunks_mut(TILE * to)) {
             self.encode_tile(input, out);
         }

@@ -10,6 +10,7 @@
 //! ```json
 //! {"name": "n5_default", "configuration": {"codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes", "configuration": {"endian": "big"}}, {"name": "gzip", "configuration": {"level": 1}}]}}
 //! ```
+use super::transpose::strides;
 use crate::chain::CodecChain;
 use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{CodecScratch, LibraryContexts, ScratchBuffer};
@@ -77,7 +78,7 @@ impl N5Block {
         let mut out = vec![0; len];
         let inside: Vec<usize> =
             block.iter().zip(&self.shape).map(|(block, chunk)| *block.min(chunk)).collect();
-        let (from, to) = (first_fastest(&block), last_fastest(&self.shape));
+        let (from, to) = (first_fastest(&block), strides(&self.shape));
         for_each_index(&inside, |index| {
             let place = |strides: &[usize]| {
                 let element: usize = index.iter().zip(strides).map(|(at, stride)| at * stride).sum();
@@ -129,18 +130,8 @@ fn byte_len(shape: &[usize], size: usize) -> Option<usize> {
 
 /// Steps in elements along each axis, the first one fastest.
 fn first_fastest(shape: &[usize]) -> Vec<usize> {
-    let mut step = 1usize;
-    let next = |len: &usize| {
-        let next = step.saturating_mul(*len);
-        std::mem::replace(&mut step, next)
-    };
-    shape.iter().map(next).collect()
-}
-
-/// Steps in elements along each axis, the last one fastest.
-fn last_fastest(shape: &[usize]) -> Vec<usize> {
     let reversed: Vec<usize> = shape.iter().rev().copied().collect();
-    first_fastest(&reversed).into_iter().rev().collect()
+    strides(&reversed).into_iter().rev().collect()
 }
 
 /// Visits every index of a box, the last axis fastest.
@@ -214,7 +205,7 @@ impl Codec for N5Block {
             block.extend(u32::try_from(*len).map_err(|_| unfit())?.to_be_bytes());
         }
         let mut elements = Vec::with_capacity(want);
-        let from = last_fastest(&self.shape);
+        let from = strides(&self.shape);
         let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
         for_each_index(&reversed, |index| {
             let element: usize = index.iter().rev().zip(&from).map(|(at, stride)| at * stride).sum();

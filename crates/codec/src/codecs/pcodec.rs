@@ -14,7 +14,7 @@
 //! {"name": "numcodecs.pcodec", "configuration": {"level": 4, "delta_spec": "try_consecutive", "delta_encoding_order": 1}}
 //! {"name": "pcodec", "configuration": {}}
 //! ```
-use crate::codec::Codec;
+use crate::codec::{Codec, element_count};
 use crate::number::{NumberKind, NumberType};
 use crate::parameters::CodecParameters;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
@@ -219,10 +219,8 @@ fn compress<T: Number, const N: usize>(
     load: impl Fn([u8; N]) -> T,
     config: &ChunkConfig,
 ) -> Result<Vec<u8>, CodecError> {
-    let (elements, []) = input.as_chunks::<N>() else {
-        let reason = format!("{} bytes are not a whole number of elements of {N} bytes", input.len());
-        return Err(CodecError::malformed(NAME, reason));
-    };
+    element_count(NAME, input, N)?;
+    let (elements, _) = input.as_chunks::<N>();
     let number_of = |bytes: &[u8; N]| {
         let mut bytes = *bytes;
         if number.big_endian {

@@ -11,7 +11,7 @@
 //! {"name": "scale_offset", "configuration": {"offset": 5, "scale": 2}}
 //! {"name": "scale_offset", "configuration": {}}
 //! ```
-use crate::codec::Codec;
+use crate::codec::{Codec, element_count};
 use crate::number::{AnyNumber, NumberType};
 use crate::parameters::CodecParameters;
 use crate::scratch::{LibraryContexts, ScratchBuffer};
@@ -135,10 +135,7 @@ impl Codec for ScaledValues {
         _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
         let size = self.number.size;
-        if !input.len().is_multiple_of(size) {
-            let reason = format!("{} bytes are not a whole number of elements of {size} bytes", input.len());
-            return Err(CodecError::malformed(NAME, reason));
-        }
+        element_count(NAME, input, size)?;
         let out = out.prepare(input.len());
         for (element, out) in input.chunks_exact(size).zip(out.chunks_exact_mut(size)) {
             self.number.store(self.encoded(self.number.load(element))?, out);

@@ -76,7 +76,7 @@ impl Transpose {
 }
 
 /// Strides in elements along each dimension of a chunk that fits in memory.
-fn strides(shape: &[usize]) -> Vec<usize> {
+pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1usize; shape.len()];
     let mut product = 1usize;
     for (stride, &len) in strides.iter_mut().zip(shape).rev() {

@@ -3,7 +3,7 @@
 //!
 //! This is not a codec of any format: the reader of Zarr puts it in front of the others. Its parameter `data_type` is the
 //! name of the type of one number. Stored integers have arbitrary upper bits.
-use crate::codec::Codec;
+use crate::codec::{Codec, element_count};
 use crate::number::{NumberKind, NumberType};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::{ChunkInfo, CodecError, DecodedElement};
@@ -190,12 +190,8 @@ impl Codec for Widen {
             return Ok(());
         }
         let (from, to) = (self.small.wide_len(), self.small.len());
-        let (elements, []) = input.as_chunks::<4>() else {
-            let reason = format!("{} bytes are not a whole number of elements of {from} bytes", input.len());
-            return Err(CodecError::malformed(NAME, reason));
-        };
-        let out = out.prepare(elements.len() * to);
-        for (element, out) in elements.iter().zip(out.chunks_exact_mut(to)) {
+        let out = out.prepare(element_count(NAME, input, from)? * to);
+        for (element, out) in input.as_chunks::<4>().0.iter().zip(out.chunks_exact_mut(to)) {
             self.narrow_float(f32::from_le_bytes(self.ordered(*element)), out)?;
         }
         Ok(())
