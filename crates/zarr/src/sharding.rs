@@ -1,7 +1,7 @@
 //! The bytes of a shard: its chunks, and the index that locates them (Zarr v3, `sharding_indexed` 1.0;
 //! docs/spec/zarr3.md 1).
 use crate::read::array::ShardingLayout;
-use crate::read::shard::crc32c;
+use crate::read::shard::{ABSENT, crc32c};
 use bytes::Bytes;
 use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Result, Sharding};
 use ncirrus_model::Shards;
@@ -11,8 +11,6 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// The index entry of a chunk that was never written: both numbers.
-const ABSENT: u64 = u64::MAX;
 /// Bytes of an index entry.
 const ENTRY: usize = 16;
 /// Bytes of the checksum.
@@ -96,30 +94,10 @@ impl ShardingLayout {
         len.ok_or_else(|| Error::limit("a shard index is too large for this machine"))
     }
 
-    /// The index in an object, without its checksum.
-    fn index_of<'a>(&self, object: &'a [u8]) -> Result<&'a [u8]> {
-        let len = self.index_len()?;
-        let start = if self.index_at_end { object.len().checked_sub(len) } else { Some(0) };
-        let index = start.and_then(|start| object.get(start..start.checked_add(len)?));
-        let index = index.ok_or_else(|| {
-            Error::malformed(format!("the shard has {} bytes, its index alone {len}", object.len()))
-        })?;
-        if !self.has_checksum {
-            return Ok(index);
-        }
-        let (index, sum) = index.split_at(len.saturating_sub(CHECKSUM));
-        if sum != crc32c(index).to_le_bytes() {
-            return Err(Error::malformed("the checksum of the shard index is wrong"));
-        }
-        Ok(index)
-    }
-
-    fn index_number(&self, word: &[u8]) -> u64 {
-        let word = word.try_into().unwrap_or([0; 8]);
-        match self.index_order {
-            ByteOrder::Little => u64::from_le_bytes(word),
-            ByteOrder::Big => u64::from_be_bytes(word),
-        }
+    /// The part of the bytes of a shard that is its index of `len` bytes.
+    pub(crate) fn index_within<'a>(&self, shard: &'a [u8], len: usize) -> Option<&'a [u8]> {
+        let start = if self.index_at_end { shard.len().checked_sub(len)? } else { 0 };
+        shard.get(start..start.checked_add(len)?)
     }
 
     fn push_number(&self, index: &mut Vec<u8>, number: u64) {
@@ -136,12 +114,7 @@ impl Sharding for ShardingLayout {
     }
 
     fn slot(&self, cell: &[u64]) -> usize {
-        let per_shard = |axis: usize| self.per_shard.get(axis).copied().unwrap_or(1).max(1);
-        let slot = self.axes.iter().fold(0u64, |place, &axis| {
-            let at = cell.get(axis).map_or(0, |at| at % per_shard(axis));
-            place.saturating_mul(per_shard(axis)).saturating_add(at)
-        });
-        usize::try_from(slot).unwrap_or(usize::MAX)
+        self.number(cell, &self.shard_of(cell).1).at
     }
 
     fn is_index_first(&self) -> bool {
@@ -149,23 +122,16 @@ impl Sharding for ShardingLayout {
     }
 
     fn ranges(&self, object: &Bytes) -> Result<Vec<Option<Range<usize>>>> {
-        let entry = |entry: &[u8]| {
-            let (offset, len) = entry.split_at(ENTRY / 2);
-            let (offset, len) = (self.index_number(offset), self.index_number(len));
-            if offset == ABSENT && len == ABSENT {
-                return Ok(None);
-            }
-            let start = usize::try_from(offset).ok();
-            let end = offset.checked_add(len).and_then(|end| usize::try_from(end).ok());
-            match start.zip(end).filter(|(_, end)| *end <= object.len()) {
-                Some((start, end)) => Ok(Some(start..end)),
-                None => Err(Error::malformed(format!(
-                    "a chunk at {offset} of {len} bytes in a shard of {}",
-                    object.len()
-                ))),
-            }
+        let len = self.index_len()?;
+        let entries =
+            self.parse(self.index_within(object, len).unwrap_or_default(), object.len() as u64, len as u64)?;
+        // No end is behind that of the object.
+        let place = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let range = |(offset, len): (u64, u64)| {
+            let is_absent = offset == ABSENT && len == ABSENT;
+            (!is_absent).then(|| place(offset)..place(offset.saturating_add(len)))
         };
-        self.index_of(object)?.chunks_exact(ENTRY).map(entry).collect()
+        Ok(entries.into_iter().map(range).collect())
     }
 
     fn assemble(&self, chunks: &[Option<Bytes>]) -> Result<Bytes> {

@@ -16,7 +16,7 @@ mod tests;
 /// The memo key of parsed indexes.
 const PARSED: &str = "zarr shard index";
 /// The index entry of a chunk that was never written.
-const ABSENT: u64 = u64::MAX;
+pub(crate) const ABSENT: u64 = u64::MAX;
 
 /// The memo key of decoded shards.
 const DECODED: &str = "zarr decoded shard";
@@ -33,7 +33,7 @@ pub(super) struct ShardIndex {
 }
 
 /// Offset and length of every chunk of a shard, in stored order.
-type ShardEntries = Vec<(u64, u64)>;
+pub(crate) type ShardEntries = Vec<(u64, u64)>;
 
 /// Where a shard is, at any level.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -55,8 +55,8 @@ struct OpenedShard {
 
 /// The number of a chunk in the index of its shard, at one level, and how many chunks that shard has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ChunkNumber {
-    at: usize,
+pub(crate) struct ChunkNumber {
+    pub(crate) at: usize,
     count: u64,
 }
 
@@ -174,7 +174,7 @@ impl ShardingLayout {
     }
 
     /// The shard of a chunk of this level, and along each axis its first chunk and the number of its chunks.
-    fn shard_of(&self, cell: &[u64]) -> (Vec<u64>, Vec<(u64, u64)>) {
+    pub(crate) fn shard_of(&self, cell: &[u64]) -> (Vec<u64>, Vec<(u64, u64)>) {
         let along = |(axis, at): (usize, &u64)| match self.ends.as_ref().and_then(|ends| ends.get(axis)) {
             Some(ends) => {
                 let shard = ends.partition_point(|end| end <= at);
@@ -191,7 +191,7 @@ impl ShardingLayout {
     }
 
     /// The number of a chunk in the index of its shard: in stored order.
-    fn number(&self, cell: &[u64], box_of: &[(u64, u64)]) -> ChunkNumber {
+    pub(crate) fn number(&self, cell: &[u64], box_of: &[(u64, u64)]) -> ChunkNumber {
         let hidden = |axis: usize| self.per_shard.get(axis).copied().unwrap_or(1).max(1);
         let mut number = 0u64;
         let mut count = 1u64;
@@ -228,13 +228,7 @@ impl ShardingLayout {
             }
             ShardPlace::Memory(bytes) => {
                 let size = bytes.len() as u64;
-                let index = usize::try_from(len).ok().and_then(|len| {
-                    if self.index_at_end {
-                        bytes.get(bytes.len().checked_sub(len)?..)
-                    } else {
-                        bytes.get(..len)
-                    }
-                });
+                let index = usize::try_from(len).ok().and_then(|len| self.index_within(bytes, len));
                 Arc::new(self.parse(index.unwrap_or_default(), size, len)?)
             }
         };
@@ -289,7 +283,7 @@ impl ShardingLayout {
     }
 
     /// Parses an index of `len` bytes of a shard of `size` bytes.
-    fn parse(&self, index: &[u8], size: u64, len: u64) -> Result<ShardEntries> {
+    pub(crate) fn parse(&self, index: &[u8], size: u64, len: u64) -> Result<ShardEntries> {
         if index.len() as u64 != len {
             return Err(too_short(size, len));
         }
