@@ -4,7 +4,7 @@ use crate::places::{self, ListOptions};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Error, OpenOptions, Result, Session, Variable};
 use ncirrus_layout::{Detail, ErrorKind};
-use ncirrus_store::{Scheme, Url, is_same_place};
+use ncirrus_store::{Scheme, StoreExt, Url, is_same_place};
 use std::io::Read;
 use std::path::Path;
 
@@ -77,8 +77,7 @@ fn is_references(dataset: &Dataset) -> Result<bool> {
 /// Whether the chunks of a dataset are in other files, of which its store reads the names as needed: references in Parquet,
 /// whatever their name.
 pub(crate) fn has_records(dataset: &Dataset) -> Result<bool> {
-    let store = dataset.reader()?.store();
-    Ok(store.abilities().is_some_and(|store| store.within_many(&[]).is_some()))
+    Ok(dataset.reader()?.store().reads_where_objects_are())
 }
 
 /// Whether a local file begins as reference files do, whatever its name.

@@ -34,11 +34,10 @@ async fn ranges(
     store: &Arc<dyn Store>,
     objects: Vec<ObjectId>,
 ) -> Result<Vec<Option<ObjectRange>>> {
-    let waits = store.abilities().is_some_and(|store| store.within_many(&[]).is_some());
-    if objects.is_empty() || !waits {
-        return Ok(objects.iter().map(|object| store.within(object)).collect());
+    if objects.is_empty() || !store.reads_where_objects_are() {
+        return store.within_many(&objects).await;
     }
     let store = Arc::clone(store);
-    // It may wait for a network, whose requests need the runtime.
+    // Requests to a network need the runtime.
     context.shared.network.run(async move { store.within_many(&objects).await })?.await
 }

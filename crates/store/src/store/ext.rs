@@ -19,6 +19,11 @@ pub trait StoreExt: Store {
         self.abilities()?.within(object)
     }
 
+    /// Whether [`within_many`](Self::within_many) reads where objects are, so that it needs a network.
+    fn reads_where_objects_are(&self) -> bool {
+        self.abilities().is_some_and(|store| store.within_many(&[]).is_some())
+    }
+
     /// Several of them, in the order of the objects; a store that has to read where its objects are does it once.
     fn within_many<'a>(&'a self, objects: &'a [ObjectId]) -> BoxFuture<'a, Result<Vec<Option<ObjectRange>>>> {
         let found = self.abilities().and_then(|store| store.within_many(objects));
