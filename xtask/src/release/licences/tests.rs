@@ -63,3 +63,10 @@ fn a_crate_without_a_text_needs_one_that_the_project_keeps() {
     assert!(kept("blosc-src").is_ok_and(|text| text.text.contains("Francesc Alted")));
     assert!(kept("no-such-crate").is_err());
 }
+
+#[test]
+fn every_crate_that_ships_has_a_licence_text() {
+    // A new dependency whose package has none is found here, before a release is made.
+    let made = text().unwrap_or_else(|message| format!("failed: {message}"));
+    assert!(made.starts_with("# Software of others"), "{made}");
+}
