@@ -168,12 +168,13 @@ impl<'a> VariableCopy<'a> {
         let mut next = self.read(route, parts.next()).await?;
         while let Some(part) = next.take() {
             let following = if overlaps { parts.next() } else { None };
-            let (read, written) = both::both(self.read(route, following), self.write(part)).await?;
+            let read = following.map(|following| self.read(route, Some(following)));
+            let (read, written) = both::both(read, self.write(part)).await?;
             let written = written?;
             copied.elements += written.elements;
             copied.out_of_range += written.out_of_range;
             progress(written.elements);
-            next = read?;
+            next = read.transpose()?.flatten();
             if !overlaps {
                 next = self.read(route, parts.next()).await?;
             }

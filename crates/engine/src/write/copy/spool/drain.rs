@@ -51,22 +51,20 @@ impl VariableCopy<'_> {
         let count = spool.cells.count();
         let mut windows =
             (0..count.div_ceil(step)).map(|window| window * step..((window + 1) * step).min(count));
-        let read = |numbers: Option<std::ops::Range<u64>>| {
+        let read = |numbers: std::ops::Range<u64>| {
             let buffers = &buffers;
-            async move {
-                let numbers = numbers.map(|numbers| self.read_window(spool, buffers, numbers));
-                numbers.transpose()
-            }
+            async move { self.read_window(spool, buffers, numbers) }
         };
-        let (mut next, mut done) = (read(windows.next()).await?, 0u64);
+        let first = windows.next().map(|numbers| self.read_window(spool, &buffers, numbers));
+        let (mut next, mut done) = (first.transpose()?, 0u64);
         while let Some(window) = next.take() {
             let elements = window.elements;
             let write = self.write_window(spool, &buffers, window);
-            let (read, written) = both::both(read(windows.next()), write).await?;
+            let (read, written) = both::both(windows.next().map(read), write).await?;
             written?;
             progress((done + elements).div_ceil(2) - done.div_ceil(2));
             done += elements;
-            next = read?;
+            next = read.transpose()?;
         }
         Ok(())
     }

@@ -49,12 +49,13 @@ impl VariableCopy<'_> {
             let elements = slab.region.element_count().unwrap_or(0);
             let spill = async { self.spill(spool, &buffers, slab) };
             // The next slab is read while this one is written: at most two slabs are in memory.
-            let (read, spilt) = both::both(self.read_slab(spool, &buffers, places.next()), spill).await?;
+            let read = places.next().map(|place| self.read_slab(spool, &buffers, Some(place)));
+            let (read, spilt) = both::both(read, spill).await?;
             out_of_range += spilt?;
             // Differences of halves, so that rounding does not accumulate: draining reports the other half.
             progress((done + elements) / 2 - done / 2);
             done += elements;
-            next = read?;
+            next = read.transpose()?.flatten();
         }
         Ok(out_of_range)
     }
