@@ -52,11 +52,16 @@ pub(crate) fn make(folder: &str) -> Result<(), Failure> {
     Ok(dataset.close()?)
 }
 
-fn ours(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
+/// A session that finds the server.
+pub(crate) fn session(endpoint: &str) -> Result<Session, Failure> {
     let mut stores = ncirrus::store::StoreOptions::default();
     let settings = [("aws_endpoint", endpoint), ("aws_region", "us-east-1"), ("aws_skip_signature", "true")];
     stores.settings.extend(settings.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let session = || Session::builder().chunk_cache(0).stores(stores.clone()).build();
+    Ok(Session::builder().chunk_cache(0).stores(stores).build()?)
+}
+
+fn ours(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
+    let session = || session(endpoint);
     match case {
         "open" => timed(runs, || {
             let dataset = Dataset::open_with("s3://bench/open.zarr", &OpenOptions::default(), &session()?)?;
@@ -127,7 +132,7 @@ fn fetch(endpoint: &str, chain: &CodecChain, out: &mut [f32]) -> Result<(), Fail
 }
 
 /// The name of a store that does not exist yet.
-fn new(who: &str) -> String {
+pub(crate) fn new(who: &str) -> String {
     static MADE: AtomicUsize = AtomicUsize::new(0);
     format!("{who}-{}-{}.zarr", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(
     }
 }
 
-fn usize_of(value: u64) -> usize {
+pub(crate) fn usize_of(value: u64) -> usize {
     usize::try_from(value).unwrap_or(1)
 }
 
@@ -58,7 +58,7 @@ fn chunk(array: &Path, step: usize) -> PathBuf {
 }
 
 /// Distributes the numbers below `count` to two threads, each with buffers of its own.
-fn on_two_threads(
+pub(crate) fn on_two_threads(
     count: usize,
     work: impl Fn(usize, &mut Buffers) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
@@ -80,10 +80,10 @@ fn on_two_threads(
 }
 
 #[derive(Default)]
-struct Buffers {
-    encoded: Vec<u8>,
-    decoded: Vec<u8>,
-    scratch: CodecScratch,
+pub(crate) struct Buffers {
+    pub(crate) encoded: Vec<u8>,
+    pub(crate) decoded: Vec<u8>,
+    pub(crate) scratch: CodecScratch,
 }
 
 fn read_file(path: &Path, buffer: &mut Vec<u8>) -> Result<(), Failure> {

@@ -11,6 +11,7 @@
 //! of the variable `v`; `ncirrus-bench whole read|fresh PATH RUNS`: all of it, into an array that is there or a new one;
 //! `ncirrus-bench dap WHO CASE SERVER RUNS`: see [`dap`];
 //! `ncirrus-bench members CASE KIND MEMBERS FOLDER COUNT RUNS`: see [`members`];
+//! `ncirrus-bench shards WHO CASE PLACE RUNS`: see [`shards`];
 //! `ncirrus-bench s3 FOLDER MILLISECONDS`: an S3 server that answers with a delay;
 //! `ncirrus-bench serve FOLDER MILLISECONDS`: a file server that answers with a delay.
 #![forbid(unsafe_code)]
@@ -31,6 +32,7 @@ mod limit;
 mod members;
 mod ours;
 mod s3;
+mod shards;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -112,6 +114,13 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     }
     if let ["members", case, kind, of, folder, count, runs] = words[..] {
         return Ok(figures(&members::run([case, kind, of, folder], count.parse()?, runs.parse()?)?));
+    }
+    if let ["shards", "make", folder] = words[..] {
+        shards::make(folder)?;
+        return Ok(String::new());
+    }
+    if let ["shards", who, case, place, runs] = words[..] {
+        return Ok(figures(&shards::run(who, case, place, runs.parse()?)?));
     }
     if let ["element", file, runs] = words[..] {
         return Ok(figures(&hdf5::element(file, runs.parse()?)?));

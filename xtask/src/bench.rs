@@ -1,5 +1,5 @@
 //! ncirrus compared with its peers and with a bare loop, in one run:
-//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|members|memory|netcdf4|python|tools|write|zarr]]]`.
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|members|memory|netcdf4|python|shards|tools|write|zarr]]]`.
 mod aggregate;
 mod capi;
 mod cloud;
@@ -8,6 +8,7 @@ mod hdf5;
 mod hdf5_write;
 mod members;
 mod python;
+mod shards;
 mod tools;
 
 use crate::peers;
@@ -39,6 +40,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let requested = |part| only.is_none_or(|only| only == part);
     if requested("zarr") {
         zarr(&folder, rounds)?;
+    }
+    if requested("zarr") || requested("shards") {
+        shards::run(&folder, rounds)?;
     }
     if requested("aggregate") {
         aggregate::run(&folder, rounds)?;

@@ -1,6 +1,8 @@
 //! Appending, and being killed while at it.
 use crate::support::{open, session, temp};
-use ncirrus::{Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session};
+use ncirrus::{
+    Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Shards, Storage,
+};
 use ncirrus_testkit::law::RandomSource;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,7 +22,12 @@ fn made(path: &Path, kind: Kind, steps: std::ops::Range<u32>, session: &Session)
             let time = model.add_dimension(root, "time", len)?;
             let x = model.add_dimension(root, "x", DimensionLen::Fixed(WIDTH))?;
             model.add_variable(root, "time", Atomic::Int.into(), &[time])?;
-            model.add_variable(root, "v", Atomic::Int.into(), &[time, x])?;
+            let v = model.add_variable(root, "v", Atomic::Int.into(), &[time, x])?;
+            if path.to_string_lossy().contains("shards") {
+                let variable = model.variable_mut(v).unwrap();
+                variable.storage = Storage::Chunked(vec![2, 500]);
+                variable.shards = Some(Shards::new(vec![8, 1000]));
+            }
             Ok(())
         })
         .unwrap();
@@ -68,6 +75,7 @@ fn appends_that_are_killed_and_repeated_end_as_others() {
         ("a.zarr", Kind::NcZarr),
         ("a2.zarr", Kind::Zarr2),
         ("a3.zarr", Kind::Zarr3),
+        ("a-shards.zarr", Kind::Zarr3),
         ("a.zarr.zip", Kind::NcZarr),
     ] {
         let old = made(&folder.join(format!("old-{name}")), kind, 0..10, &session);

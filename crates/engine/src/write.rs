@@ -56,6 +56,7 @@ pub use copy::{
 pub use definitions::element_in;
 pub use draft::Draft;
 pub use encoded::EncodedChunk;
+pub use joint::KeyForm;
 use ncirrus_layout::LockExt;
 pub use variable_encoder::VariableEncoder;
 

@@ -23,6 +23,11 @@ pub trait ChunkIndex: Debug + Send + Sync {
     fn sharding(&self) -> Option<Arc<dyn Sharding>> {
         None
     }
+
+    /// The object of a shard, whose index along each axis is given; `None` if there is no [`sharding`](Self::sharding).
+    fn shard_object(&self, _shard: &[u64]) -> Option<ObjectId> {
+        None
+    }
 }
 
 /// The location of one chunk, and which of the codecs were skipped for it.

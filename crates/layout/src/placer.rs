@@ -131,6 +131,11 @@ pub trait Placer: Debug + Send {
         None
     }
 
+    /// The object of a shard, whose index along each axis is given; none if there is no [`sharding`](Self::sharding).
+    fn shard_object(&self, _var: VarId, _shard: &[u64]) -> Option<ObjectId> {
+        None
+    }
+
     /// Ordered phases that make everything visible; there is a barrier between phases, and the last one decides.
     ///
     /// # Errors

@@ -16,6 +16,18 @@ pub trait Sharding: Debug + Send + Sync {
     /// Whether the index is at the start of the object.
     fn is_index_first(&self) -> bool;
 
+    /// Bytes of the index.
+    ///
+    /// # Errors
+    /// `Limit` if it is too large for this machine.
+    fn index_len(&self) -> Result<u64>;
+
+    /// Where the chunks of a shard are according to its index, by number, even if that is outside of the object.
+    ///
+    /// # Errors
+    /// `Malformed` if the index has another length or its checksum is wrong.
+    fn stated_ranges(&self, index: &[u8]) -> Result<Vec<Option<Range<u64>>>>;
+
     /// Where the chunks of a shard are in the bytes of its object, by number; `None` for those that were never written.
     ///
     /// # Errors

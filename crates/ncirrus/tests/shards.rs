@@ -197,6 +197,41 @@ fn whole_shards_are_put_once_and_nothing_is_read() {
 }
 
 #[test]
+fn the_index_of_a_shard_is_read_once_and_then_only_the_chunks_that_are_needed() {
+    let session = Session::builder().threads(2).durable(false).chunk_cache(0).build().unwrap();
+    let far = Arc::new(Far::new(MemoryStore::new("memory://read")));
+    let at = root(&far.inner);
+    create(&session, far.inner.shared(), at.clone(), 8);
+    let shard = far.inner.root().child("data/v/c/0/0");
+    let shard = ncirrus_store::LocalStore::read(&far.inner, &shard, &Want::All).unwrap().unwrap().bytes;
+    let index = &shard[shard.len() - 68..];
+    let word = |at: usize| u64::from_le_bytes(index[at..at + 8].try_into().unwrap());
+    let range = |slot: usize| word(slot * 16)..word(slot * 16) + word(slot * 16 + 8);
+    let dataset = open(&session, Arc::clone(&far) as Arc<dyn Store>, at);
+    let var = dataset.model().variable_at("v").unwrap();
+    for (start, count, wanted) in [
+        // Two chunks that follow each other: one request after that of the index.
+        ([0, 0], [1, 6], vec![Want::Suffix(68), Want::Range(range(0).start..range(1).end)]),
+        // The index is known.
+        ([2, 0], [1, 1], vec![Want::Range(range(2))]),
+        // Two chunks with another one between them.
+        ([0, 0], [4, 3], vec![Want::Range(range(0)), Want::Range(range(2))]),
+        ([0, 0], [1, 1], vec![Want::Range(range(0))]),
+    ] {
+        let (since, bytes) = (far.requests().len(), far.bytes());
+        let read = session.block_on(dataset.read(var, &Selection::slab(&start, &count))).unwrap();
+        assert_eq!(read.len() as u64, count[0] * count[1]);
+        let requests = requests_of_chunks(&far, since);
+        assert!(requests.iter().all(|(key, _)| key == "data/v/c/0/0"), "{requests:?}");
+        let mut found: Vec<Want> = requests.into_iter().map(|(_, want)| want).collect();
+        found.sort_by_key(|want| if let Want::Range(range) = want { range.start + 1 } else { 0 });
+        assert_eq!(found, wanted, "{start:?} {count:?}");
+        let len = |want: &Want| if let Want::Range(range) = want { range.end - range.start } else { 68 };
+        assert_eq!(far.bytes() - bytes, wanted.iter().map(len).sum::<u64>());
+    }
+}
+
+#[test]
 fn whole_chunks_of_a_stored_shard_cost_one_read_and_one_put_and_no_decoding() {
     let session = session();
     let far = Arc::new(Far::new(MemoryStore::new("memory://parts")));

@@ -150,7 +150,8 @@ class Command:
             line = ["append", "--along", "time", place.url, source]
         else:
             overwrite = ["--overwrite"] if change == "replacement" else []
-            line = ["copy", source, place.url, "--kind", place.kind, *overwrite]
+            kind = ["zarr3", "--shards", "n/20"] if place.is_sharded else [place.kind]
+            line = ["copy", source, place.url, "--kind", *kind, *overwrite]
         return subprocess.Popen(
             [self._program, *line],
             stdout=subprocess.DEVNULL,
@@ -163,7 +164,8 @@ class Command:
 def _raced_in_c(program: str, library: str, ground: Ground, cell: Cell, count: int) -> Tally:
     """Races of the C program `races`, which looks at the datasets itself."""
     tally = Tally()
-    kinds = [kind for kind in KINDS if cell.change != "append" or kind != "zarr2"]
+    # The program defines no shards.
+    kinds = [kind for kind in _MODES if cell.change != "append" or kind != "zarr2"]
     for at, kind in enumerate(kinds):
         rounds = count * (at + 1) // len(kinds) - count * at // len(kinds)
         address = {

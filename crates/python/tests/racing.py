@@ -16,7 +16,8 @@ import numpy as np
 import ncirrus
 
 WRITERS = 4
-KINDS = ["nczarr", "zarr2", "zarr3"]
+# The last one is Zarr v3 with shards, in which several chunks share an object.
+KINDS = ["nczarr", "zarr2", "zarr3", "shards"]
 # Where the datasets are: a directory, a zip file, an object store.
 PLACES = ["directory", "zip", "s3"]
 KEPT, CONFLICT = "kept", "conflict"
@@ -36,7 +37,17 @@ class Place:
         return ncirrus.open(self.url, mode, storage_options=self.options)
 
     def create(self, overwrite: bool = False) -> ncirrus.Dataset:
-        return ncirrus.create(self.url, kind=self.kind, overwrite=overwrite, storage_options=self.options)
+        kind = "zarr3" if self.is_sharded else self.kind
+        return ncirrus.create(self.url, kind=kind, overwrite=overwrite, storage_options=self.options)
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether chunks share objects."""
+        return self.kind == "shards"
+
+    def stored(self, chunks: tuple[int, ...], shards: tuple[int, ...]) -> dict[str, Any]:
+        """How a variable is stored: in chunks, and in shards if there are any."""
+        return {"chunks": chunks, "shards": shards} if self.is_sharded else {"chunks": chunks}
 
 
 def _append(place: Place, number: int) -> None:
@@ -63,13 +74,13 @@ def _region(place: Place, number: int) -> None:
 def _creation(place: Place, number: int) -> None:
     with place.create() as ds:
         ds.create_dimension("n", 20)
-        ds.create_variable("p", "i4", ("n",), chunks=(5,))[...] = number
+        ds.create_variable("p", "i4", ("n",), **place.stored((5,), (20,)))[...] = number
 
 
 def _replacement(place: Place, number: int) -> None:
     with place.create(overwrite=True) as ds:
         ds.create_dimension("n", 20)
-        ds.create_variable("p", "i4", ("n",), chunks=(5,))[...] = number
+        ds.create_variable("p", "i4", ("n",), **place.stored((5,), (20,)))[...] = number
 
 
 def _xarray_region(place: Place, number: int) -> None:
@@ -110,9 +121,9 @@ def made(place: Place) -> Place:
         ds.create_dimension("time", None)
         ds.create_dimension("x", 3)
         ds.create_dimension("n", 20)
-        ds.create_variable("t", "i4", ("time",), chunks=(1,))
-        ds.create_variable("v", "i4", ("time", "x"), chunks=(1, 3))
-        ds.create_variable("p", "i4", ("n",), chunks=(20,))[...] = -1
+        ds.create_variable("t", "i4", ("time",), **place.stored((1,), (4,)))
+        ds.create_variable("v", "i4", ("time", "x"), **place.stored((1, 3), (4, 3)))
+        ds.create_variable("p", "i4", ("n",), **place.stored((5,) if place.is_sharded else (20,), (20,)))[...] = -1
     return place
 
 

@@ -27,10 +27,11 @@ PARTS = [slice(0, 10), slice(10, 20), slice(20, 30), slice(30, 40)]
 
 def made(url: str, kind: str) -> ncirrus.Dataset:
     """A dataset with definitions only."""
-    ds = ncirrus.create(url, kind)
+    shards = {"shards": (10, 16)} if kind == "shards" else {}
+    ds = ncirrus.create(url, "zarr3" if shards else kind)
     ds.create_dimension("t", None if kind != "nc4" else 40)
     ds.create_dimension("x", 30)
-    v = ds.create_variable("v", "i4", ("t", "x"), chunks=CHUNKS, filters="zlib,level=1", fill_value=-1)
+    v = ds.create_variable("v", "i4", ("t", "x"), chunks=CHUNKS, filters="zlib,level=1", fill_value=-1, **shards)
     ds.create_variable("t", "f8", ("t",), chunks=(40,))
     v.grow_to(SHAPE)
     return ds
@@ -68,7 +69,7 @@ def encode_rows(encoder: ncirrus.Encoder, rows: slice) -> list[ncirrus.EncodedCh
     return [encoder.encode(chunk, values[encoder.region(chunk)]) for chunk in encoder.chunks(rows)]
 
 
-@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("tree", [*TREES, "shards"])
 def test_processes_write_what_one_writes(tmp_path: Path, processes: Any, tree: str) -> None:
     url, alone = str(tmp_path / "a.zarr"), str(tmp_path / "alone.zarr")
     with made(url, tree) as ds:
@@ -87,7 +88,15 @@ def test_processes_write_what_one_writes(tmp_path: Path, processes: Any, tree: s
     assert np.array_equal(ncirrus.open(url)["v"][...], numbers(SHAPE))
 
 
-@pytest.mark.parametrize("kind", ["nc4", "zarr3"])
+def test_a_part_of_a_shard_names_the_shape_of_shards(tmp_path: Path) -> None:
+    with made(str(tmp_path / "a.zarr"), "shards") as ds:
+        joined = ncirrus.join(ds.ticket())
+        with pytest.raises(ncirrus.InvalidError, match=r"whole shards of \[10, 16\]"):
+            joined.write("v", slice(0, 5), numbers(SHAPE)[:5])
+        ds.abort()
+
+
+@pytest.mark.parametrize("kind", ["nc4", "zarr3", "shards"])
 def test_chunks_travel_encoded(tmp_path: Path, processes: Any, kind: str) -> None:
     url, alone = str(tmp_path / f"a.{kind}"), str(tmp_path / f"alone.{kind}")
     with made(url, kind) as ds:

@@ -91,6 +91,20 @@ def test_workers_write_trees_as_one_process_does(client: Any, tmp_path: Path, ki
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "alone.zarr"]
 
 
+def test_workers_write_shards_as_one_process_does(client: Any, tmp_path: Path) -> None:
+    encoding = {"v": {"chunks": CHUNKS, "shards": (8, 20), "zlib": True, "complevel": 1}}
+    sample(MANY).ncirrus.to(tmp_path / "a.zarr", kind="zarr3", encoding=encoding)
+    with dask.config.set(scheduler="threads"):
+        sample(MANY).ncirrus.to(tmp_path / "alone.zarr", kind="zarr3", encoding=encoding)
+    assert len(list((tmp_path / "a.zarr/v").rglob("c/*/*"))) == 50
+    assert files(tmp_path / "a.zarr") == files(tmp_path / "alone.zarr")
+    # Blocks that share a shard are refused, or regrouped.
+    with pytest.raises(ValueError, match="share the stored chunk"):
+        sample(MANY, block=4).ncirrus.to(tmp_path / "b.zarr", kind="zarr3", encoding=encoding)
+    sample(MANY, block=4).ncirrus.to(tmp_path / "b.zarr", kind="zarr3", encoding=encoding, align="rechunk")
+    assert files(tmp_path / "b.zarr") == files(tmp_path / "alone.zarr")
+
+
 @pytest.mark.parametrize("name", ["a.nc4", "a.nc", "a.zarr.zip"])
 def test_workers_encode_chunks_of_one_file(client: Any, tmp_path: Path, name: str) -> None:
     kind = {"a.nc4": "nc4", "a.nc": "nc3"}.get(name, "zarr3")

@@ -32,6 +32,36 @@ def test_a_variable_has_shards_that_zarr_reads(tmp_path: Path) -> None:
     assert np.array_equal(array[:], VALUES)
 
 
+def test_the_index_is_at_the_start_on_request(tmp_path: Path) -> None:
+    path = made(tmp_path / "a.zarr", index_first=True)
+    ncirrus.copy(path, tmp_path / "kept.zarr", kind="zarr3")
+    ncirrus.copy(path, tmp_path / "end.zarr", kind="zarr3", index_first=False)
+    for name, place in ("a", "start"), ("kept", "start"), ("end", "end"):
+        array = (tmp_path / f"{name}.zarr/v/zarr.json").read_text()
+        assert f'"index_location":"{place}"' in array.replace(" ", ""), name
+        assert np.array_equal(ncirrus.open(tmp_path / f"{name}.zarr")["v"][:], VALUES)
+
+
+def test_netcdf4_creates_shards(tmp_path: Path) -> None:
+    netCDF4 = pytest.importorskip("ncirrus.netCDF4")
+    with netCDF4.Dataset(str(tmp_path / "a.zarr"), "w", format="ZARR3") as ds:
+        ds.createDimension("y", 9)
+        ds.createDimension("x", 10)
+        ds.createVariable("v", "i4", ("y", "x"), chunksizes=CHUNKS, shards=SHARDS)[:] = VALUES
+        assert ds["v"].chunking() == list(CHUNKS)
+    with ncirrus.open(tmp_path / "a.zarr") as found:
+        assert found["v"].shards == SHARDS and np.array_equal(found["v"][:], VALUES)
+    with netCDF4.Dataset(str(tmp_path / "b.nc"), "w", format="NETCDF3_CLASSIC") as ds:
+        ds.createDimension("x", 10)
+        with pytest.raises(ValueError, match="shards need format='ZARR3'"):
+            ds.createVariable("v", "i4", ("x",), shards=(10,))
+    with netCDF4.Dataset(str(tmp_path / "c.nc"), "w") as ds:
+        ds.createDimension("x", 10)
+        with pytest.raises(RuntimeError, match="shards"):
+            ds.createVariable("v", "i4", ("x",), chunksizes=(5,), shards=(10,))[:] = 1
+            ds.sync()
+
+
 def test_shards_are_changed_and_grow(tmp_path: Path) -> None:
     path = made(tmp_path / "a.zarr")
     with ncirrus.open(path, "r+") as ds:

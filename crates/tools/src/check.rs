@@ -9,6 +9,7 @@ mod fragments;
 mod objects;
 mod options;
 mod report;
+mod shards;
 mod spans;
 mod storage;
 #[cfg(test)]

@@ -65,6 +65,8 @@ pub struct CopyOptions<'a> {
     /// Shards of the copy, in Zarr v3; rules for a variable override the others. Without a rule the shards of a source in
     /// Zarr v3 are kept, as long as they consist of whole chunks.
     pub shards: Vec<ShardRule>,
+    /// Whether the index of each shard is at the start of its object; `None`: as in the source, otherwise at the end.
+    pub index_first: Option<bool>,
     /// Filters of the copy.
     pub filters: Filters,
     /// Filters of single variables; they override `filters`.

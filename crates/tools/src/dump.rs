@@ -170,6 +170,9 @@ pub(crate) fn special_of_variable(
     }
     if let Some(shards) = variable.shards.as_ref().filter(|shards| !shards.shape.is_empty()) {
         special.push(Attribute::atomic("_Shards", chunk_sizes(&shards.shape)));
+        if shards.index_first {
+            special.push(Attribute::text("_ShardIndex", "start"));
+        }
     }
     special.extend(filter_attributes(variable, all_filters, registry));
     if let TypeRef::Atomic(atomic) = variable.ty

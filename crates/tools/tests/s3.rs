@@ -20,3 +20,4 @@ mod parts;
 mod places;
 mod requests;
 pub(crate) mod server;
+mod shards;

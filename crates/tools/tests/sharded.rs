@@ -6,8 +6,9 @@ use ncirrus::{
     Atomic, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Result, Selection, Session, Shards,
     Storage, Values,
 };
+use ncirrus_cdl::PrintOptions;
 use ncirrus_tools::{
-    AppendOptions, ChunkRule, CopyOptions, GenerateOptions, ShardRule, append, copy, generate, info,
+    AppendOptions, ChunkRule, CopyOptions, GenerateOptions, ShardRule, append, copy, dump, generate, info,
 };
 
 fn session() -> Session {
@@ -132,6 +133,50 @@ fn cdl_has_shards_both_ways() {
     let made = Dataset::open_with(&path, &OpenOptions::default(), &session).unwrap();
     assert_eq!(shards_of(&made, "/v"), Some(vec![6]));
     assert_eq!(made.variable("/v").unwrap().read::<i32>().unwrap().into_vec(), (0..10).collect::<Vec<i32>>());
+    for (place, index_first) in [("start", true), ("end", false)] {
+        let path = root.join(format!("{place}.zarr")).to_str().unwrap().to_owned();
+        let text = text.replace("v:_Shards", &format!("v:_ShardIndex = \"{place}\" ; v:_Shards"));
+        generate(&text.as_bytes(), &path, &options, &session).unwrap();
+        let made = Dataset::open_with(&path, &OpenOptions::default(), &session).unwrap();
+        assert_eq!(made.variable("/v").unwrap().shards(), Some(Shards { shape: vec![6], index_first }));
+        let mut dumped = Vec::new();
+        dump(&made, &mut dumped, &PrintOptions::new().special(true)).unwrap();
+        let dumped = String::from_utf8(dumped).unwrap();
+        assert!(dumped.contains("v:_Shards = 6 ;"), "{dumped}");
+        assert_eq!(dumped.contains("v:_ShardIndex = \"start\" ;"), index_first, "{dumped}");
+    }
+    let text = text.replace("v:_Shards", "v:_ShardIndex = \"middle\" ; v:_Shards");
+    let error = generate(&text.as_bytes(), &path, &options.overwrite_any(true), &session).unwrap_err();
+    assert!(error.to_string().contains("start or end"), "{error}");
+}
+
+#[test]
+fn the_place_of_the_index_is_chosen_or_that_of_the_source() {
+    let (_folder, root) = temp();
+    let path = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    let session = session();
+    source(&path("in.nc"), Kind::Nc4, &session);
+    for (from, to, rules, wanted, index_first) in [
+        ("in.nc", "a.zarr", &["time/3,y/"][..], Some(true), true),
+        ("a.zarr", "b.zarr", &[], None, true),
+        ("a.zarr", "c.zarr", &[], Some(false), false),
+        ("a.zarr", "d.zarr", &["time/2,y/"], None, false),
+    ] {
+        let options = CopyOptions::new()
+            .create(CreateOptions::new().kind(Kind::Zarr3))
+            .shards(rules.iter().map(|rule| ShardRule::parse(rule).unwrap()))
+            .index_first(wanted);
+        let source = Dataset::open_with(&path(from), &OpenOptions::default(), &session).unwrap();
+        copy(&source, &path(to), &options, &session).unwrap();
+        let made = Dataset::open_with(&path(to), &OpenOptions::default(), &session).unwrap();
+        assert_eq!(
+            made.variable("/v").unwrap().shards().map(|shards| shards.index_first),
+            Some(index_first),
+            "{to}"
+        );
+        let values = made.variable("/v").unwrap().read::<i32>().unwrap();
+        assert_eq!(values.into_vec(), (0..480).collect::<Vec<i32>>(), "{to}");
+    }
 }
 
 #[test]

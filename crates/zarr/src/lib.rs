@@ -18,4 +18,5 @@ mod write;
 
 pub use dialect::Dialect;
 pub use driver::ZarrDriver;
+pub use sharding::sharding_of;
 pub use write::{FixedString, ZarrWriter};

@@ -7,6 +7,7 @@ use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Result, Sharding};
 use ncirrus_model::Shards;
 use serde_json::{Value, json};
 use std::ops::Range;
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,14 @@ mod tests;
 const ENTRY: usize = 16;
 /// Bytes of the checksum.
 const CHECKSUM: usize = 4;
+
+/// The form of new shards, of an array with these chunks.
+///
+/// # Errors
+/// `Invalid` if a length is 0 or not a multiple of the chunk's; `Limit` if a shard has too many chunks.
+pub fn sharding_of(shards: &Shards, chunks: &[u64]) -> Result<Arc<dyn Sharding>> {
+    Ok(Arc::new(ShardingLayout::new(shards, chunks)?))
+}
 
 impl ShardingLayout {
     /// Shards of that shape on a grid of chunks, in the form that every reader knows: numbers little-endian, with a checksum.
@@ -88,7 +97,7 @@ impl ShardingLayout {
     }
 
     /// Bytes of the index.
-    fn index_len(&self) -> Result<usize> {
+    fn index_size(&self) -> Result<usize> {
         let checksum = if self.has_checksum { CHECKSUM } else { 0 };
         let len = self.slots()?.checked_mul(ENTRY).and_then(|len| len.checked_add(checksum));
         len.ok_or_else(|| Error::limit("a shard index is too large for this machine"))
@@ -121,8 +130,25 @@ impl Sharding for ShardingLayout {
         !self.index_at_end
     }
 
+    fn index_len(&self) -> Result<u64> {
+        Ok(self.index_size()? as u64)
+    }
+
+    fn stated_ranges(&self, index: &[u8]) -> Result<Vec<Option<Range<u64>>>> {
+        let len = self.index_size()?;
+        if index.len() != len {
+            let message = format!("the shard has {} bytes for its index of {len}", index.len());
+            return Err(Error::malformed(message));
+        }
+        let range = |(offset, len): (u64, u64)| {
+            let is_absent = offset == ABSENT && len == ABSENT;
+            (!is_absent).then(|| offset..offset.saturating_add(len))
+        };
+        Ok(self.stated(index)?.into_iter().map(range).collect())
+    }
+
     fn ranges(&self, object: &Bytes) -> Result<Vec<Option<Range<usize>>>> {
-        let len = self.index_len()?;
+        let len = self.index_size()?;
         let entries =
             self.parse(self.index_within(object, len).unwrap_or_default(), object.len() as u64, len as u64)?;
         // No end is behind that of the object.
@@ -139,7 +165,7 @@ impl Sharding for ShardingLayout {
         if chunks.len() > slots {
             return Err(Error::internal(format!("{} chunks for a shard of {slots}", chunks.len())));
         }
-        let index_len = self.index_len()?;
+        let index_len = self.index_size()?;
         let start = if self.index_at_end { 0 } else { index_len };
         let mut end = start as u64;
         let mut index = Vec::with_capacity(index_len);

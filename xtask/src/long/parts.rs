@@ -47,6 +47,11 @@ pub(super) const PARTS: &[Part] = &[
     full("appends", &["unit", "--test", "changes", "nc4_appends::"], &[("NCIRRUS_APPENDS_EVERY", "10")]),
     full("flips", &["unit", "--package", "ncirrus-tools", "check::"], &[("NCIRRUS_CHECK_FLIPS", "2000")]),
     full("kills", &["unit", "--test", "command", "appending::"], &[("NCIRRUS_TEST_KILLS", "500")]),
+    full(
+        "shards",
+        &["unit", "--test", "network", "s3::shards::"],
+        &[("NCIRRUS_SHARD_RACES", "1000"), ("NCIRRUS_SHARD_KILLS", "500")],
+    ),
     full("command", &["unit", "--test", "command"], &[]),
     full("unit", &["unit"], &[("NCIRRUS_ALL_CASES", "1")]),
     full("shipped", &["shipped"], &[("NCIRRUS_ALL_CASES", "1")]),

@@ -11,10 +11,12 @@ use crate::files::file_edit::FileEdit;
 use crate::files::{check_not_global, edit, group_of, session};
 use ncirrus::codec::{ChunkInfo, DecodedElement};
 use ncirrus::convert::Quantize;
-use ncirrus::model::{CodecSpace, Variable};
+use ncirrus::model::{CodecSpace, Stored, Variable, ZarrForm};
 use ncirrus::netcdf::chunks::chosen_chunks;
 use ncirrus::netcdf::filters::{self, BLOSC, DEFLATE, FLETCHER32, FilterRefusal, SHUFFLE, SZIP};
-use ncirrus::{Atomic, Attribute, CodecSpec, Endianness, Json, JsonMap, Storage, TypeRef, VarId};
+use ncirrus::{
+    Atomic, Attribute, CodecSpec, Endianness, Error, Json, JsonMap, Shards, Storage, TypeRef, VarId,
+};
 use std::ffi::c_int;
 use std::ops::RangeInclusive;
 
@@ -88,6 +90,30 @@ pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: c_int, lens: In<usize
             _ => return Err(Code(NC_EINVAL)),
         };
         change(edit, var, |variable| variable.storage = chosen);
+        Ok(())
+    })
+}
+
+/// `nci_def_var_shards`.
+pub(crate) fn shards(ncid: c_int, varid: c_int, lens: In<usize>) -> Outcome<()> {
+    edit(ncid, |edit| {
+        let var = open_for_storage(edit, varid)?;
+        let known = variable(edit, var)?;
+        if lens.is_null() {
+            change(edit, var, |variable| variable.shards = None);
+            return Ok(());
+        }
+        let stored = edit.file.core.format.kind.stored;
+        if !matches!(stored, Stored::Zarr(ZarrForm::Zarr3 | ZarrForm::NcZarr3)) {
+            return Err(Error::unsupported("shards are a feature of Zarr v3").into());
+        }
+        let Storage::Chunked(chunks) = known.storage.clone() else { return Err(Code(NC_EINVAL)) };
+        let shape: Vec<u64> = lens.read(known.rank())?.iter().map(|len| *len as u64).collect();
+        let is_multiple = |(len, chunk): (&u64, &u64)| *len > 0 && len.checked_rem(*chunk) == Some(0);
+        if shape.len() != chunks.len() || !shape.iter().zip(&chunks).all(is_multiple) {
+            return Err(Code(NC_EBADCHUNK));
+        }
+        change(edit, var, |variable| variable.shards = Some(Shards::new(shape)));
         Ok(())
     })
 }

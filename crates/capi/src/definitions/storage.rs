@@ -39,6 +39,19 @@ pub(crate) fn chunking(ncid: c_int, varid: c_int, storage: Out<c_int>, lens: Out
     Ok(())
 }
 
+/// `nci_inq_var_shards`.
+pub(crate) fn shards(ncid: c_int, varid: c_int, sharded: Out<c_int>, lens: Out<usize>) -> Outcome<()> {
+    let at = group_of(ncid)?;
+    let variable = variable(&at, varid)?;
+    let shards = variable.shards.as_ref();
+    sharded.set(c_int::from(shards.is_some()));
+    if let Some(shards) = shards {
+        let shape: Vec<usize> = shards.shape.iter().map(|len| size(*len)).collect::<Outcome<_>>()?;
+        lens.set_all(shape.get(..variable.rank()).unwrap_or(&shape));
+    }
+    Ok(())
+}
+
 /// The filters as HDF5 numbers them, with their parameters.
 fn numbered(variable: &model::Variable) -> Outcome<Vec<(u32, Vec<u32>)>> {
     let byte_len = match variable.ty {

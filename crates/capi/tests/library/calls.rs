@@ -140,6 +140,22 @@ fn filters_are_named_in_the_words_of_zarr() {
 }
 
 #[test]
+fn shards_are_defined_and_inquired() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled_with_own_headers(folder.path(), "shards");
+    let target = format!("file://{}#mode=zarr3,file", folder.path().join("a.zarr").display());
+    let said = printed(Library::Own, folder.path(), &program, &[&target]);
+    let expected = "before: 0 | 0 | 0 0\nodd: -127\nnone: -127\nshards: 0\nafter: 0 | 1 | 4 6\nno variable: -49\n\
+                    taken back: 0\ntaken back: 0 | 0 | 0 0\nlate: -123\nclose: 0\nopened: 0 | 1 | 4 6\nsame: 1\nnull: 0\n";
+    assert_eq!(said, expected);
+    assert_eq!(std::fs::read_dir(folder.path().join("a.zarr/v/c")).unwrap().count(), 2);
+    // Other formats have none.
+    let said = printed(Library::Own, folder.path(), &program, &["a.nc"]);
+    assert!(said.contains("shards: -128\nafter: 0 | 0 | 0 0\n"), "{said}");
+    assert!(said.ends_with("opened: 0 | 0 | 0 0\nsame: 1\nnull: 0\n"), "{said}");
+}
+
+#[test]
 fn what_netcdf_has_no_words_for_is_in_the_own_header() {
     let folder = tempfile::tempdir().unwrap();
     let program = compiled_with_own_headers(folder.path(), "own");

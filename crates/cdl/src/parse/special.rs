@@ -23,6 +23,7 @@ struct StorageChoice {
     storage: Option<Storage>,
     chunks: Option<Vec<u64>>,
     shards: Option<Vec<u64>>,
+    index_first: bool,
     deflate: Option<u32>,
     shuffle: bool,
     fletcher: bool,
@@ -44,7 +45,8 @@ impl SpecialAttributes {
                 (None, Some(storage)) => storage.clone(),
                 (None, None) => Storage::Default,
             };
-            variable.shards = choice.shards.clone().map(Shards::new);
+            let index_first = choice.index_first;
+            variable.shards = choice.shards.clone().map(|shape| Shards { shape, index_first });
             variable.endianness = choice.endianness;
             if choice.no_fill {
                 variable.fill = Fill::None;
@@ -105,6 +107,13 @@ impl Declarations<'_, '_> {
         match special {
             SpecialName::ChunkSizes => choice.chunks = chunks,
             SpecialName::Shards => choice.shards = chunks,
+            SpecialName::ShardIndex => {
+                choice.index_first = match text(at, constants)?.as_str() {
+                    "start" => true,
+                    "end" => false,
+                    other => return Err(illegal(at, "_ShardIndex", other, "start or end")),
+                }
+            }
             SpecialName::Storage => choice.storage = Some(storage(at, constants)?),
             SpecialName::DeflateLevel => {
                 let level = integer(at, constants)?;

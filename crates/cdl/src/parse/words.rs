@@ -105,6 +105,7 @@ pub(crate) enum SpecialName {
     ChunkSizes,
     /// The shape of the objects that chunks share (Zarr v3): ncirrus' own.
     Shards,
+    ShardIndex,
     DeflateLevel,
     Shuffle,
     Fletcher32,
@@ -117,10 +118,11 @@ pub(crate) enum SpecialName {
     Informational,
 }
 
-const SPECIAL: [(&str, SpecialName); 14] = [
+const SPECIAL: [(&str, SpecialName); 15] = [
     ("_Storage", SpecialName::Storage),
     ("_ChunkSizes", SpecialName::ChunkSizes),
     ("_Shards", SpecialName::Shards),
+    ("_ShardIndex", SpecialName::ShardIndex),
     ("_DeflateLevel", SpecialName::DeflateLevel),
     ("_Shuffle", SpecialName::Shuffle),
     ("_Fletcher32", SpecialName::Fletcher32),

@@ -65,6 +65,11 @@ pub(crate) struct Args {
     /// keeps the shards.
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     shards: Vec<String>,
+    /// Where the index of each shard is: start or end.
+    ///
+    /// Without this option it is where it is in the source, and otherwise at the end of the object.
+    #[arg(long, value_enum, value_name = "PLACE", hide_short_help = true)]
+    shard_index: Option<IndexPlace>,
     /// Compress with deflate at level 0 to 9; 0 removes all filters.
     #[arg(short, long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
     deflate: Option<u32>,
@@ -327,6 +332,13 @@ fn print_skipped(part: &SkippedPart) {
     ));
 }
 
+/// Where the index of a shard is in its object.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum IndexPlace {
+    Start,
+    End,
+}
+
 fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
     let create = CreateOptions::new()
         .kind(args.kind.map(Kind::from))
@@ -343,6 +355,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         .create(create)
         .chunks(args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<Vec<_>>>()?)
         .shards(args.shards.iter().map(|rule| ShardRule::parse(rule)).collect::<Result<Vec<_>>>()?)
+        .index_first(args.shard_index.map(|place| matches!(place, IndexPlace::Start)))
         .filters(filters(args)?)
         .filter_rules(args.filter.iter().map(|rule| FilterRule::parse(rule)).collect::<Result<Vec<_>>>()?)
         .drop_filters(args.drop_filters)

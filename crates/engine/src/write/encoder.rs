@@ -224,7 +224,8 @@ impl ChunkEncoder {
                 .ok_or_else(|| target.located(Error::internal("a shard that is not an object"), cell))?;
             self.shared.counters.stored();
             let key = ShardKey { var: target.var, shard: sharding.shard_of(cell) };
-            let place = ShardSlot { key, slot: sharding.slot(cell), object };
+            let per_shard = sharding.slot_count();
+            let place = ShardSlot { key, slot: sharding.slot(cell), per_shard, object };
             return Ok(PlacedChunk::InShard(place, body));
         }
         if self.output.local().is_some() {

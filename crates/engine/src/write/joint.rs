@@ -1,39 +1,55 @@
 //! Chunks that other processes put into the dataset that is being written (`docs/design/013-joint-writing.md`).
 use super::DatasetWriter;
-use ncirrus_layout::{CellList, Error, PlacerWork, Result};
-use ncirrus_model::VarId;
+use super::target::WriteTarget;
+use ncirrus_layout::{CellList, Error, PlacerWork, Result, Sharding};
+use ncirrus_model::{Shards, VarId};
 
 /// The first of the numbers that stand for coordinates while the form of a key is found out: no separator and no name looks
 /// like it.
 const FIRST: u64 = 9_100_000_000_000_000_001;
 
+/// How the objects of a variable are called, and what each contains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyForm {
+    /// A key relative to the dataset, in which `{0}`, `{1}`, ... stand for the coordinates of the chunk or shard.
+    pub form: String,
+    /// The shards, if the chunks share objects.
+    pub shards: Option<Shards>,
+}
+
 impl DatasetWriter {
-    /// How keys of a variable's chunks are made, relative to the dataset: `{0}`, `{1}`, ... stand for the coordinates.
+    /// How keys of a variable's chunks are made, or of the shards that contain them.
     ///
     /// # Errors
-    /// `Unsupported` for formats whose chunks are not objects of their own.
-    pub async fn key_form(&self, var: VarId) -> Result<String> {
+    /// `Unsupported` for formats whose chunks are not in objects that several processes could put.
+    pub async fn key_form(&self, var: VarId) -> Result<KeyForm> {
         let target = self.target_of(var).await?;
-        let rank = target.encoding.grid.rank();
+        let grid = &target.encoding.grid;
         let lacks = || {
-            let message = match &target.sharding {
-                Some(_) => "chunks of shards are put by the process that writes the dataset",
-                None => "chunks of this format are not objects that several processes could put",
-            };
+            let message = "chunks of this format are not objects that several processes could put";
             Error::unsupported(message).at_path(target.path.clone())
         };
-        let cell: Vec<u64> = (FIRST..).take(rank).collect();
-        let object = self.placer.guard().object_of(var, &cell).ok_or_else(lacks)?;
+        let cell: Vec<u64> = (FIRST..).take(grid.rank()).collect();
+        let object = match &target.sharding {
+            Some(_) => self.placer.guard().shard_object(var, &cell),
+            None => self.placer.guard().object_of(var, &cell),
+        };
+        let object = object.ok_or_else(lacks)?;
+        let shards = target.sharding.as_ref().and_then(|sharding| {
+            let shape = target.shard_shape(&grid.cell_shape(&vec![0; grid.rank()])?)?;
+            Some(Shards { shape, index_first: sharding.is_index_first() })
+        });
         let root = self.conflicts.root();
         let key = object.key().strip_prefix(root.key()).unwrap_or(object.key()).trim_start_matches('/');
         let mut form = key.to_owned();
         for (axis, number) in cell.iter().enumerate() {
             form = form.replace(&number.to_string(), &format!("{{{axis}}}"));
         }
-        Ok(form)
+        Ok(KeyForm { form, shards })
     }
 
-    /// Takes over chunks of a new dataset that others have put under their keys.
+    /// Takes over chunks of a new dataset that others have put under their keys. Of a variable with shards, `cells` are
+    /// those of shards that were written whole.
     ///
     /// # Errors
     /// `Invalid` naming a chunk that is none of the variable; `Unsupported` for formats whose chunks are not objects of
@@ -43,13 +59,13 @@ impl DatasetWriter {
         self.check_usable()?;
         self.define(&commit).await?;
         let (target, model) = self.target(var)?;
-        if target.sharding.is_some() {
-            let message = "chunks of shards are put by the process that writes the dataset";
-            return Err(Error::unsupported(message).at_path(target.path.clone()));
-        }
         let array = model.shape(var);
+        let cells = match &target.sharding {
+            Some(sharding) => cells_of(&target, sharding.as_ref(), &array, cells)?,
+            None => cells.to_vec(),
+        };
         let mut list = CellList::new(target.encoding.grid.rank());
-        for cell in cells {
+        for cell in &cells {
             if cell.len() != list.rank() || target.encoding.grid.clipped_region(cell, &array).is_none() {
                 return Err(target.located(Error::invalid("there is no such chunk"), cell));
             }
@@ -58,7 +74,7 @@ impl DatasetWriter {
         let work = [PlacerWork { var, cells: list }];
         let prepared = self.placer.drive(|view, placer| placer.prepare(view, &work)).await?;
         self.definitions().mark_written(var);
-        for cell in cells {
+        for cell in &cells {
             let placed = self.placer.guard().place_whole(&prepared, var, cell, 0);
             let object = placed.map_err(|error| target.located(error, cell))?;
             let lacks = || Error::unsupported("chunks of this format are not objects of their own");
@@ -66,4 +82,23 @@ impl DatasetWriter {
         }
         Ok(())
     }
+}
+
+/// The chunks of these shards that are inside of the array.
+fn cells_of(
+    target: &WriteTarget,
+    sharding: &dyn Sharding,
+    array: &[u64],
+    shards: &[Vec<u64>],
+) -> Result<Vec<Vec<u64>>> {
+    let mut cells = Vec::new();
+    for shard in shards {
+        let before = cells.len();
+        let inside = |cell: &Vec<u64>| target.encoding.grid.clipped_region(cell, array).is_some();
+        cells.extend(sharding.cells_of(shard).filter(inside));
+        if cells.len() == before {
+            return Err(target.located(Error::invalid("there is no such shard"), shard));
+        }
+    }
+    Ok(cells)
 }

@@ -1,7 +1,8 @@
 //! Chunks that share objects (`docs/design/026-shards.md`): encoded chunks wait for the others of their shard, and a shard is
 //! put as a whole.
 //!
-//! - A shard all of whose chunks were written is put once, without a look at what is stored.
+//! - A shard all of whose chunks were written is put once, without a look at what is stored: in a local store by the thread
+//!   that encoded the last of them, while others encode the next ones.
 //! - Otherwise the stored shard is read, its other chunks are taken over as they are encoded, and the new shard replaces the
 //!   state that was read.
 //! - Each shard has a *turn*, which is held while its object is read or replaced. Its holder waits for requests only, never
@@ -36,6 +37,8 @@ pub(super) struct ShardSlot {
     pub(super) key: ShardKey,
     /// The number of the chunk in it.
     pub(super) slot: usize,
+    /// How many chunks the shard has.
+    pub(super) per_shard: u64,
     /// The object of the shard.
     pub(super) object: ObjectId,
 }
@@ -115,9 +118,15 @@ pub(super) struct ShardTurn {
 }
 
 impl ShardStage {
-    /// Adds an encoded chunk, which the caller has locked.
-    pub(super) fn add(&self, place: ShardSlot, cell: Vec<u64>, body: Bytes, origin: Option<StoredChunk>) {
-        let ShardSlot { key, slot, object } = place;
+    /// Adds an encoded chunk, which the caller has locked; returns how many chunks of its shard wait then.
+    pub(super) fn add(
+        &self,
+        place: ShardSlot,
+        cell: Vec<u64>,
+        body: Bytes,
+        origin: Option<StoredChunk>,
+    ) -> usize {
+        let ShardSlot { key, slot, object, .. } = place;
         let mut guard = self.state.guard();
         let state = &mut *guard;
         let shard = state.shards.entry(key.clone()).or_insert_with(StagedShard::default);
@@ -131,8 +140,10 @@ impl ShardStage {
             None => origin,
         };
         shard.waiting.insert(slot, ShardPart { cell, body, origin });
+        let waiting = shard.waiting.len();
         state.held = state.held.saturating_add(len).saturating_sub(before.map_or(0, |part| part.body.len()));
         state.shards.to_back(&key);
+        waiting
     }
 
     /// The bytes of a chunk that waits or is being put.
@@ -149,6 +160,13 @@ impl ShardStage {
         );
         let guard = Some(turn.lock_owned().await);
         ShardTurn { stage: Arc::clone(self), key: key.clone(), guard }
+    }
+
+    /// The turn of a shard, if no other task has it.
+    fn try_turn(self: &Arc<Self>, key: &ShardKey) -> Option<ShardTurn> {
+        let turn = Arc::clone(&self.state.guard().shards.get(key)?.turn);
+        let guard = Some(turn.try_lock_owned().ok()?);
+        Some(ShardTurn { stage: Arc::clone(self), key: key.clone(), guard })
     }
 
     /// Shards with chunks that wait, and how many, least recently changed first.
@@ -206,6 +224,14 @@ impl ShardStage {
 impl ShardTurn {
     fn with<T>(&self, then: impl FnOnce(&mut StagedShard) -> T) -> Option<T> {
         self.stage.state().shards.get_mut(&self.key).map(then)
+    }
+
+    /// Whether that many chunks wait, and none of them was completed from a stored one.
+    fn is_complete(&self, count: u64) -> bool {
+        let is_complete = |shard: &mut StagedShard| {
+            shard.waiting.len() as u64 == count && shard.waiting.values().all(|part| part.origin.is_none())
+        };
+        self.with(is_complete).unwrap_or(false)
     }
 
     /// Begins to put the chunks that wait: the object of the shard, and the chunks by number.

@@ -144,9 +144,16 @@ impl<'a> PutQueue<'a> {
         let placed = match placed {
             // It waits for the others of its shard, where readers find it.
             PlacedChunk::InShard(place, body) => {
-                let origin = held.slot.origin.take();
-                self.writer.shards.add(place, held.key.cell.clone(), body.into_bytes(), origin);
-                return Ok(());
+                let (origin, key, per_shard) = (held.slot.origin.take(), place.key.clone(), place.per_shard);
+                let waiting = self.writer.shards.add(place, held.key.cell.clone(), body.into_bytes(), origin);
+                drop(held);
+                let is_complete = waiting as u64 == per_shard && self.policy == PutPolicy::AtOnce;
+                return match self.writer.output.local().filter(|_| is_complete) {
+                    Some(local) => {
+                        self.writer.uploads.keep_failure(self.writer.put_complete_shard(local, &key))
+                    }
+                    None => Ok(()),
+                };
             }
             placed => placed,
         };

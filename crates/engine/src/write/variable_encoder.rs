@@ -116,6 +116,12 @@ impl VariableEncoder {
         &self.shape
     }
 
+    /// The shape of a chunk, not clipped; `None` if there is no chunk.
+    pub fn chunk_shape(&self) -> Option<Vec<u64>> {
+        let grid = &self.target.encoding.grid;
+        grid.cell_shape(&vec![0; grid.rank()])
+    }
+
     /// The elements of a chunk in the array: its first element and its shape, clipped at the array's end.
     ///
     /// # Errors

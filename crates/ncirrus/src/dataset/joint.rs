@@ -1,5 +1,6 @@
 //! Writing one dataset by several processes (`docs/design/013-joint-writing.md`).
 mod handed;
+mod joined;
 mod text;
 mod writer;
 
@@ -8,7 +9,8 @@ pub use writer::JointWriter;
 use super::Dataset;
 use crate::{Error, Result, Variable};
 use futures_util::future::try_join_all;
-use ncirrus_engine::{EncodedChunk, VariableEncoder};
+use joined::JoinedVariable;
+use ncirrus_engine::EncodedChunk;
 use ncirrus_layout::{ErrorKind, LockExt};
 use ncirrus_model::{Region, VarId};
 use ncirrus_store::{JoinedPlace, JointPlace, JointStaging, Scheme, Url};
@@ -131,7 +133,8 @@ impl Dataset {
             match form.and_then(|form| Ok((form, variable.encoder()?))) {
                 Ok((form, encoder)) => variables.push(TicketVariable {
                     path: variable.path(),
-                    form,
+                    form: form.form,
+                    shards: form.shards,
                     encoder: encoder.to_text()?,
                     old: base.as_ref().map(|base| base.shape(variable.id())),
                 }),
@@ -196,13 +199,13 @@ impl Dataset {
                 let variable = variable.ok_or_else(|| {
                     self.joint_error("a receipt names a variable that is none").at_path(&path)
                 })?;
-                let encoder = Variable::encoder_from_text(&variable.encoder, &self.0.session)?;
+                let variable = JoinedVariable::new(variable.clone(), &self.0.session)?;
                 let all = chunks.entry(path).or_default();
                 for cell in cells {
-                    variable.check_new(&encoder.region(&cell)?, &cell)?;
+                    variable.check_new(&cell)?;
                     if !all.insert(cell.clone()) {
                         let error = self.joint_error("two receipts name the chunk");
-                        return Err(error.at_path(&variable.path).at_chunk(&cell));
+                        return Err(error.at_path(&variable.reported.path).at_chunk(&cell));
                     }
                 }
             }
@@ -218,10 +221,10 @@ impl Dataset {
     ) -> Result<()> {
         let paths: Vec<String> = complete.iter().map(|var| self.path_of(*var)).collect();
         for variable in ticket.variables.iter().filter(|variable| paths.contains(&variable.path)) {
-            let encoder = Variable::encoder_from_text(&variable.encoder, &self.0.session)?;
             let received = chunks.get(&variable.path);
-            for cell in encoder.whole_chunks(&Region::all(encoder.shape()))? {
-                let is_old = variable.check_new(&encoder.region(&cell)?, &cell).is_err();
+            let joined = JoinedVariable::new(variable.clone(), &self.0.session)?;
+            for cell in joined.whole_units(&Region::all(joined.encoder.shape()))? {
+                let is_old = joined.check_new(&cell).is_err();
                 if !is_old && !received.is_some_and(|received| received.contains(&cell)) {
                     let message = "no receipt names the chunk: one is missing";
                     let error = Error::new(ErrorKind::Missing, message).at_object(&self.0.url);
@@ -261,13 +264,17 @@ impl Dataset {
     ) -> Result<()> {
         let (mut window, mut bytes) = (Vec::new(), 0);
         let cells: Vec<&Vec<u64>> = cells.iter().collect();
-        for some in cells.chunks(AT_ONCE) {
+        let joined = JoinedVariable::new(ticket.variable(&variable.path())?.clone(), &self.0.session)?;
+        // The chunks of a shard are passed on together, so that it is put once.
+        let at_once = if joined.shard_shape().is_some() { 1 } else { AT_ONCE };
+        for some in cells.chunks(at_once) {
             let gets = some.iter().map(|cell| async {
                 let body = place.get(&ticket.key(&variable.path(), cell)?).await;
-                let body = body.map_err(|error| error.at_path(variable.path()).at_chunk(cell))?;
-                Ok(EncodedChunk { cell: (*cell).clone(), body, mask: 0 })
+                let chunks = body.and_then(|body| joined.chunks(cell, &body));
+                chunks.map_err(|error| error.at_path(variable.path()).at_chunk(cell))
             });
-            let chunks: Vec<EncodedChunk> = self.wait_joint(try_join_all(gets))?;
+            let chunks: Vec<EncodedChunk> =
+                self.wait_joint(try_join_all(gets))?.into_iter().flatten().collect();
             bytes += chunks.iter().map(|chunk| chunk.body.len()).sum::<usize>();
             window.extend(chunks);
             if bytes >= WINDOW_BYTES || window.len() >= WINDOW {
@@ -289,33 +296,16 @@ fn address(url: &Url) -> Result<String> {
     Ok(Url::of_path(&path.to_string_lossy()).to_string())
 }
 
-impl TicketVariable {
-    /// Checks that a chunk holds nothing that is there already.
-    fn check_new(&self, region: &Region, cell: &[u64]) -> Result<()> {
-        let Some(old) = &self.old else { return Ok(()) };
-        if region.intersect(&Region::all(old)).is_none() && !old.is_empty() {
-            Ok(())
-        } else {
-            let message = "the chunk holds data that are there already: it is written by whoever finishes";
-            Err(Error::invalid(message).at_path(&self.path).at_chunk(cell))
-        }
-    }
-}
-
 impl Ticket {
-    /// The key of a chunk.
-    fn key(&self, path: &str, cell: &[u64]) -> Result<String> {
+    fn variable(&self, path: &str) -> Result<&TicketVariable> {
         let variable = self.variables.iter().find(|variable| variable.path == path);
-        let variable =
-            variable.ok_or_else(|| Error::internal("a variable that is not in the ticket").at_path(path))?;
-        Ok(variable.key(cell))
+        variable.ok_or_else(|| Error::internal("a variable that is not in the ticket").at_path(path))
     }
-}
 
-/// The encoder of a variable of a ticket, and what else is known of it.
-struct JoinedVariable {
-    reported: TicketVariable,
-    encoder: VariableEncoder,
+    /// The key of a chunk or shard.
+    fn key(&self, path: &str, cell: &[u64]) -> Result<String> {
+        Ok(self.variable(path)?.key(cell))
+    }
 }
 
 #[cfg(test)]

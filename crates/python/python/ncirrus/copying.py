@@ -23,6 +23,7 @@ def copy(
     overwrite: Overwrite = ...,
     chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = ...,
     shards: Mapping[str, Any] | Sequence[str] | Literal["auto", False] | None = ...,
+    index_first: bool | None = ...,
     filters: Any = ...,
     filter_rules: Sequence[str] = ...,
     drop_filters: bool = ...,
@@ -51,6 +52,7 @@ def copy(
     overwrite: Overwrite = ...,
     chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = ...,
     shards: Mapping[str, Any] | Sequence[str] | Literal["auto", False] | None = ...,
+    index_first: bool | None = ...,
     filters: Any = ...,
     filter_rules: Sequence[str] = ...,
     drop_filters: bool = ...,
@@ -78,6 +80,7 @@ def copy(
     overwrite: Overwrite = False,
     chunks: Mapping[str, Any] | Sequence[str] | Literal[False] | None = None,
     shards: Mapping[str, Any] | Sequence[str] | Literal["auto", False] | None = None,
+    index_first: bool | None = None,
     filters: Any = None,
     filter_rules: Sequence[str] = (),
     drop_filters: bool = False,
@@ -100,7 +103,8 @@ def copy(
     """Copies a dataset to any writable kind and place. The copy appears complete or not at all.
 
     `chunks` are lengths by dimension (`None`: the whole of it) and shapes by variable; `shards`, of a copy in Zarr v3, are given
-    in the same way, are about 256 MiB large (`"auto"`), or none (`False`). `filters` are those of all variables
+    in the same way, are about 256 MiB large (`"auto"`), or none (`False`). `index_first` says
+    whether their indexes are at the start (`None`: as in the source, otherwise at the end). `filters` are those of all variables
     (an empty list: none). `create` are further options of `ncirrus.create`.
     """
     options = {
@@ -108,6 +112,7 @@ def copy(
         "overwrite": overwrite,
         "chunks": chunk_rules(chunks),
         "shards": shard_rules(shards),
+        "index_first": index_first,
         "filters": filters_of(filters),
         "filter_rules": list(filter_rules),
         "drop_filters": drop_filters,

@@ -208,6 +208,7 @@ class Group(Mapping[str, "Variable | Group"]):
         *,
         chunks: Sequence[int] | Literal[False] | None = None,
         shards: Sequence[int] | Literal["auto"] | None = None,
+        index_first: bool = False,
         filters: Any = None,
         fill_value: Any = ...,
         endian: Literal["native", "little", "big"] | None = None,
@@ -217,7 +218,8 @@ class Group(Mapping[str, "Variable | Group"]):
         """Adds a variable with dimensions of this group and the groups above it.
 
         `chunks=False` stores it contiguously. `shards` is the shape of the objects that contain several chunks each (Zarr v3):
-        multiples of the chunk's lengths; `"auto"` makes them about 256 MiB. `fill_value=False` leaves elements undefined that are not written.
+        multiples of the chunk's lengths; `"auto"` makes them about 256 MiB. With `index_first` the index of each is at its start,
+        otherwise at its end. `fill_value=False` leaves elements undefined that are not written.
         """
         native = self._changed()
         names = [dims] if isinstance(dims, str) else list(dims)
@@ -225,6 +227,7 @@ class Group(Mapping[str, "Variable | Group"]):
         how: dict[str, Any] = {"chunks": _chunks(chunks), "filters": filters_of(filters), "endian": endian}
         if shards is not None:
             how["shards"] = [] if shards == "auto" else list(_chunks(shards))
+            how["index_first"] = bool(index_first)
         given = dict(attrs or {})
         if fill_value is ... and "_FillValue" in given:
             fill_value = given.pop("_FillValue")

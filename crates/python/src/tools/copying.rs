@@ -60,6 +60,7 @@ fn copy_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<CopyOptions<'a>> {
         .create(create.overwrite(replaces))
         .chunks(parsed(given, &words, "chunks", ChunkRule::parse)?)
         .shards(parsed(given, &words, "shards", ShardRule::parse)?)
+        .index_first(words.take("index_first")?)
         .filters(filters(&words)?)
         .filter_rules(parsed(given, &words, "filter_rules", FilterRule::parse)?)
         .drop_filters(words.take("drop_filters")?.unwrap_or(false))

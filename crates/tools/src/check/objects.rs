@@ -4,7 +4,7 @@ use super::report::{CheckFinding, FindingCode, Findings, Severity, code_of};
 use crate::places::{KeysOptions, keys};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{Dataset, Model, ObjectId, Result, Session};
-use ncirrus_layout::Want;
+use ncirrus_layout::{ObjectBytes, Want};
 use ncirrus_store::{Opened, Store};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -122,6 +122,20 @@ impl StoredObjects {
         };
         self.sizes.insert(object.clone(), size);
         Ok(size)
+    }
+
+    /// The first or last `len` bytes of an object, and its size; `None` if there is no such object.
+    pub(super) fn end_of(
+        &mut self,
+        dataset: &Dataset,
+        object: &ObjectId,
+        len: u64,
+        is_first: bool,
+    ) -> Result<Option<ObjectBytes>> {
+        let want = if is_first { Want::Range(0..len) } else { Want::Suffix(len) };
+        let found = dataset.session().wait_for_store(&self.url, self.store.get(object, &want))?;
+        self.sizes.insert(object.clone(), found.as_ref().map(|found| found.size));
+        Ok(found)
     }
 
     /// Reports objects that belong to no member.

@@ -149,6 +149,8 @@ codes! {
     FragmentFaulty = "fragment-faulty", "restore the fragment, or change its location with `ncirrus relocate`";
     /// An object in the dataset that belongs to none of its members.
     ObjectUnnamed = "object-unnamed", "remove it if no other program needs it; `ncirrus clean` removes remains of interrupted writers";
+    /// Bytes of a shard that belong to none of its chunks.
+    BytesUnused = "bytes-unused", "no action is needed: a program that replaced chunks left their old bytes; `ncirrus copy` writes shards without them";
     /// Chunks that were never written.
     ChunksAbsent = "chunks-absent", "no action is needed if these parts were never written: their elements are fill values";
     /// Units that are not known.

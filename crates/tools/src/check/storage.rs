@@ -13,7 +13,7 @@ const WINDOW: u64 = 1 << 15;
 /// Chunks of a variable that are located.
 pub(super) const MAX_CHUNKS: u64 = 1 << 24;
 /// Absent chunks whose coordinates are kept.
-const LISTED: usize = 1 << 16;
+pub(super) const LISTED: usize = 1 << 16;
 /// Records of which each is checked for overlaps; of more, the first and the last.
 const RECORDS: u64 = 4096;
 
@@ -61,7 +61,7 @@ impl StorageCheck<'_> {
     }
 
     fn check_chunks(&mut self, variable: &Variable, source: &Source, path: &str, owner: usize) -> Result<()> {
-        let Layout::Grid { grid, .. } = &source.layout else { return Ok(()) };
+        let Layout::Grid { grid, index, .. } = &source.layout else { return Ok(()) };
         let shape = variable.shape();
         if shape.contains(&0) {
             return Ok(());
@@ -79,6 +79,9 @@ impl StorageCheck<'_> {
         }
         let elements = grain.iter().fold(1u64, |product, len| product.saturating_mul(*len));
         let mut absent = AbsentChunks { path: path.to_owned(), count: 0, starts: Vec::new() };
+        if let Some(sharding) = index.sharding() {
+            return self.check_shards(variable, grid, index.as_ref(), sharding.as_ref());
+        }
         for region in ChunkBoxes::new(&shape, grain.clone(), elements.saturating_mul(WINDOW)) {
             let chunks = variable.chunks(&selection_of(&region))?;
             let mut there: BTreeSet<&[u64]> = BTreeSet::new();
@@ -100,15 +103,20 @@ impl StorageCheck<'_> {
             }
             self.note_absent(&region_starts(&region, &grain), &there, &mut absent);
         }
+        self.report_absent(absent);
+        Ok(())
+    }
+
+    /// Reports the chunks that were never written.
+    pub(super) fn report_absent(&mut self, absent: AbsentChunks) {
         if absent.count > 0 {
             let message = match absent.count {
                 1 => "1 chunk was never written".to_owned(),
                 count => format!("{count} chunks were never written"),
             };
-            self.findings.note(FindingCode::ChunksAbsent, Severity::Note, path, message);
+            self.findings.note(FindingCode::ChunksAbsent, Severity::Note, absent.path.as_str(), message);
             self.report.absent.push(absent);
         }
-        Ok(())
     }
 
     fn note_absent(&self, starts: &ChunkStarts, there: &BTreeSet<&[u64]>, absent: &mut AbsentChunks) {

@@ -6,6 +6,7 @@ use ncirrus::{
 use std::path::{Path, PathBuf};
 
 mod corpora;
+mod shards;
 
 fn session() -> Session {
     Session::new().unwrap()

@@ -155,6 +155,10 @@ impl CopyBlueprint {
         {
             copy.shards = shards;
         }
+        let shards = self.model.variable_mut(var).and_then(|copy| copy.shards.as_mut());
+        if let (Some(shards), Some(index_first)) = (shards, options.index_first) {
+            shards.index_first = index_first;
+        }
         if !choice.with_data.contains(&var) {
             return Ok(());
         }

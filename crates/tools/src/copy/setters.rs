@@ -32,6 +32,13 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
+    /// Whether the index of each shard is at the start of its object; `None`: as in the source, otherwise at the end.
+    #[must_use]
+    pub fn index_first(mut self, index_first: Option<bool>) -> Self {
+        self.index_first = index_first;
+        self
+    }
+
     /// Filters of the copy.
     #[must_use]
     pub fn filters(mut self, filters: Filters) -> Self {

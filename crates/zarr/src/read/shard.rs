@@ -65,6 +65,10 @@ impl ChunkIndex for ShardIndex {
         self.form.is_writable().then(|| Arc::new(self.form.clone()) as Arc<dyn Sharding>)
     }
 
+    fn shard_object(&self, shard: &[u64]) -> Option<ObjectId> {
+        self.form.is_writable().then(|| self.shards.object(shard))
+    }
+
     fn locate(&self, view: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let levels = self.levels(cells.rank());
         let paths: Vec<(Vec<u64>, Vec<ChunkNumber>)> =
@@ -287,6 +291,21 @@ impl ShardingLayout {
         if index.len() as u64 != len {
             return Err(too_short(size, len));
         }
+        let entry = |(offset, len): (u64, u64)| {
+            let is_absent = offset == ABSENT && len == ABSENT;
+            match offset.checked_add(len) {
+                _ if is_absent => Ok((offset, len)),
+                Some(end) if end <= size => Ok((offset, len)),
+                _ => {
+                    Err(Error::malformed(format!("a chunk at {offset} of {len} bytes in a shard of {size}")))
+                }
+            }
+        };
+        self.stated(index)?.into_iter().map(entry).collect()
+    }
+
+    /// Offsets and lengths as an index states them.
+    pub(crate) fn stated(&self, index: &[u8]) -> Result<ShardEntries> {
         let mut bytes = index;
         if self.has_checksum {
             let (index, sum) = bytes.split_at(bytes.len().saturating_sub(4));
@@ -304,17 +323,9 @@ impl ShardingLayout {
         };
         let entry = |pair: &[u8]| {
             let (offset, len) = pair.split_at(8);
-            let (offset, len) = (number(offset), number(len));
-            let is_absent = offset == ABSENT && len == ABSENT;
-            match offset.checked_add(len) {
-                _ if is_absent => Ok((offset, len)),
-                Some(end) if end <= size => Ok((offset, len)),
-                _ => {
-                    Err(Error::malformed(format!("a chunk at {offset} of {len} bytes in a shard of {size}")))
-                }
-            }
+            (number(offset), number(len))
         };
-        bytes.chunks_exact(16).map(entry).collect()
+        Ok(bytes.chunks_exact(16).map(entry).collect())
     }
 }
 

@@ -472,6 +472,11 @@ impl Placer for ZarrPlacer {
         plan.shards.is_none().then(|| self.chunk(plan, cell))
     }
 
+    fn shard_object(&self, var: VarId, shard: &[u64]) -> Option<ObjectId> {
+        let plan = self.plan(var).ok().filter(|plan| plan.encoding.grid.rank() == shard.len())?;
+        plan.shards.as_ref().map(|_| self.root.child(&plan.key).child(&plan.keys.key(shard)))
+    }
+
     fn prepare(&self, _view: &dyn View, _work: &[PlacerWork]) -> Step<PreparedPlacement> {
         Ok(PreparedPlacement::nothing())
     }

@@ -2,9 +2,10 @@
 use crate::abi::table::c_functions;
 use crate::c_types::codes::Outcome;
 use crate::c_types::memory::{
-    AddressesIn, CText, ConstText, In, KeptPointer, LastErrorText, NoAnswer, OwnedText, StartsIn, TextOut,
+    AddressesIn, CText, ConstText, In, KeptPointer, LastErrorText, NoAnswer, Out, OwnedText, StartsIn,
+    TextOut,
 };
-use crate::definitions::define_storage;
+use crate::definitions::{define_storage, storage};
 use crate::process::configure;
 use crate::support::own_interface;
 use std::ffi::c_int;
@@ -26,6 +27,11 @@ c_functions! {
     fn nci_explain(ncid: c_int, varid: c_int, startp: In<usize>, countp: In<usize>, jsonp: TextOut) -> Outcome<()> = own_interface::explain;
     /// Adds a filter in Zarr's JSON notation (`{"id": "zstd", "level": 5}`), or a list of filters, to a new variable.
     fn nc_def_var_filter_json(ncid: c_int, varid: c_int, json: CText) -> Outcome<()> = define_storage::filter_json;
+    /// Sets the shape of the shards of a new variable of Zarr v3: objects that contain several chunks each. Each length is a
+    /// multiple of the chunk's. A null pointer means that the variable has no shards.
+    fn nci_def_var_shards(ncid: c_int, varid: c_int, shardsizesp: In<usize>) -> Outcome<()> = define_storage::shards;
+    /// Returns whether a variable has shards, and their shape.
+    fn nci_inq_var_shards(ncid: c_int, varid: c_int, shardedp: Out<c_int>, shardsizesp: Out<usize>) -> Outcome<()> = storage::shards;
     /// Returns, as JSON, how much was fetched and decoded so far.
     fn nci_statistics(jsonp: TextOut) -> Outcome<()> = own_interface::statistics;
     /// Frees memory that these functions returned.

@@ -1,5 +1,6 @@
 //! Putting shards.
 use super::{ShardKey, ShardPart, ShardTurn, StoredShard};
+use crate::request_log;
 use crate::write::DatasetWriter;
 use crate::write::conflicts::{is_conflict, overtaken};
 use crate::write::contents::StoredChunk;
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use ncirrus_layout::{CellList, Error, Location, ObjectId, Result, Sharding, StorePut};
 use ncirrus_model::Model;
-use ncirrus_store::PutCondition;
+use ncirrus_store::{LocalStore, PutCondition};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,6 +75,29 @@ impl DatasetWriter {
             }
         }
         Ok(ready)
+    }
+
+    /// Puts a shard all of whose chunks wait, in a local store that no other program writes. If another task has its turn,
+    /// it is put later.
+    pub(in crate::write) fn put_complete_shard(&self, local: &dyn LocalStore, key: &ShardKey) -> Result<()> {
+        let (target, _) = self.target(key.var)?;
+        let Some(sharding) = &target.sharding else { return Ok(()) };
+        let Some(turn) = self.shards.try_turn(key) else { return Ok(()) };
+        if !turn.is_complete(sharding.slot_count()) {
+            return Ok(());
+        }
+        let Some((object, parts)) = turn.begin() else { return Ok(()) };
+        self.conflicts.check_key(&object, object.key().len())?;
+        self.placer.forget_object(&object);
+        let chunks: Vec<Option<Bytes>> = parts.into_values().map(|part| Some(part.body)).collect();
+        let body = sharding.assemble(&chunks).map_err(|error| error.at_path(target.path.clone()))?;
+        request_log::put_locally("write", &object, None, body.len());
+        let put =
+            local.put_bytes(&object, body, &PutCondition::None).map_err(|error| error.at_object(&object));
+        // What was known of the stored shard is not so any more.
+        turn.keep(None, self.known_budget());
+        turn.stored();
+        put.map(|_| ())
     }
 
     /// Puts all shards with chunks that wait. Those of variables that were removed stay.

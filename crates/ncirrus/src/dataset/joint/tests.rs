@@ -7,6 +7,8 @@ use crate::{
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+mod shards;
+
 const ROWS: u64 = 9;
 const COLUMNS: u64 = 10;
 

@@ -1,5 +1,6 @@
 //! Tickets and receipts as text.
 use crate::{Error, Result};
+use ncirrus_model::Shards;
 use ncirrus_store::JointPlace;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -19,12 +20,14 @@ pub(super) struct Ticket {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TicketVariable {
     pub(super) path: String,
-    /// The key of a chunk, with `{0}`, `{1}` for its coordinates.
+    /// The key of a chunk or shard, with `{0}`, `{1}` for its coordinates.
     pub(super) form: String,
     /// The text of its encoder.
     pub(super) encoder: String,
     /// The shape of what exists already, in an append; none for a variable that is new in it.
     pub(super) old: Option<Vec<u64>>,
+    /// The shards, if its chunks share objects: then whole shards are written, and the key is that of a shard.
+    pub(super) shards: Option<Shards>,
 }
 
 /// What a process has written.
@@ -78,6 +81,9 @@ impl Ticket {
                 "form": variable.form,
                 "encoder": variable.encoder,
                 "old": variable.old,
+                "shards": variable.shards.as_ref().map(|shards| {
+                    json!({ "shape": shards.shape, "index_first": shards.index_first })
+                }),
             })
         };
         let place = &self.place;
@@ -109,6 +115,13 @@ impl Ticket {
                 old: match value.get("old")? {
                     Value::Null => None,
                     old => Some(numbers(old)?),
+                },
+                shards: match value.get("shards")? {
+                    Value::Null => None,
+                    shards => Some(Shards {
+                        shape: numbers(shards.get("shape")?)?,
+                        index_first: shards.get("index_first")?.as_bool()?,
+                    }),
                 },
             })
         };

@@ -1,7 +1,7 @@
 //! One of several processes that write a dataset.
-use super::JoinedVariable;
+use super::joined::JoinedVariable;
 use super::text::{Receipt, Ticket};
-use crate::{Error, Member, Result, Session, Variable};
+use crate::{Error, Member, Result, Session};
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_engine::VariableEncoder;
 use ncirrus_layout::LockExt;
@@ -32,6 +32,8 @@ struct JoinedDataset {
 
 /// Maximum number of chunks in flight.
 const AT_ONCE: usize = 16;
+/// Maximum number of shards in flight.
+const SHARDS_AT_ONCE: usize = 2;
 
 impl JointWriter {
     pub(super) fn join(ticket: Ticket, session: &Session) -> Result<Self> {
@@ -39,8 +41,7 @@ impl JointWriter {
         session.wait_at(&ticket.url, place.check())?;
         let mut variables = BTreeMap::new();
         for reported in ticket.variables {
-            let encoder = Variable::encoder_from_text(&reported.encoder, session)?;
-            variables.insert(reported.path.clone(), JoinedVariable { reported, encoder });
+            variables.insert(reported.path.clone(), JoinedVariable::new(reported, session)?);
         }
         let (session, mark) = (session.clone(), ticket.place.mark);
         let joined = JoinedDataset { session, url: ticket.url, mark, place, variables };
@@ -79,71 +80,58 @@ impl JointWriter {
         })
     }
 
-    /// Writes a box of a variable, which must consist of whole chunks (those at the array's end are whole as far as the
-    /// array extends), from its elements: of the variable's type in the machine's byte order, row-major, the fields of
+    /// Writes a box of a variable, which must consist of whole chunks, or of whole shards if it has some (those at the
+    /// array's end are whole as far as the array extends), from its elements: of the variable's type in the machine's byte order, row-major, the fields of
     /// compounds contiguous, without padding.
     ///
     /// # Errors
-    /// `Invalid` naming a chunk that the box covers only partly, or that holds existing data, and if the bytes do not
+    /// `Invalid` naming a chunk or shard that the box covers only partly, or that holds existing data, and if the bytes do not
     /// match the box: nothing is put then. `Conflict` if the writing has ended, or another program took over the
     /// location; if putting fails.
     pub fn write_bytes(&self, path: &str, region: &Region, bytes: &[u8]) -> Result<()> {
         let variable = self.variable(path)?;
-        let cells = variable.encoder.whole_chunks(region)?;
-        self.check_new(variable, &cells)?;
+        let units = variable.whole_units(region).map_err(|error| error.at_object(&self.joined.url))?;
+        self.check_new(variable, &units)?;
         let located = |error: Error| error.at_path(&variable.reported.path);
         if region.is_empty() {
             return Ok(());
         }
         let put = async {
             self.joined.place.check().await?;
-            let puts = cells.iter().map(|cell| async move {
-                let part = variable.encoder.cut(region, bytes, cell)?;
-                self.put(variable, cell, &part).await
-            });
-            iter(puts).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await
+            let puts = units.iter().map(|unit| self.put(variable, unit, region, bytes));
+            let at_once = if variable.shard_shape().is_some() { SHARDS_AT_ONCE } else { AT_ONCE };
+            iter(puts).buffer_unordered(at_once).try_collect::<Vec<()>>().await
         };
         self.joined.session.wait_at(&self.joined.url, put).map_err(located)?;
-        self.note(variable, cells);
+        self.note(variable, units);
         Ok(())
     }
 
-    /// Writes one chunk from its elements inside the array.
+    /// Writes one chunk, or one shard of a variable that has some, from its elements inside the array.
     ///
     /// # Errors
     /// As [`write_bytes`](Self::write_bytes).
     pub fn write_chunk(&self, path: &str, index: &[u64], bytes: &[u8]) -> Result<()> {
-        let variable = self.variable(path)?;
-        let cells = vec![index.to_vec()];
-        self.check_new(variable, &cells)?;
-        let put = async {
-            self.joined.place.check().await?;
-            self.put(variable, index, bytes).await
-        };
-        self.joined
-            .session
-            .wait_at(&self.joined.url, put)
-            .map_err(|error| error.at_path(&variable.reported.path))?;
-        self.note(variable, cells);
-        Ok(())
+        let region = self.variable(path)?.region(index)?;
+        self.write_bytes(path, &region, bytes)
     }
 
-    fn check_new(&self, variable: &JoinedVariable, cells: &[Vec<u64>]) -> Result<()> {
-        cells.iter().try_for_each(|cell| {
-            variable
-                .reported
-                .check_new(&variable.encoder.region(cell)?, cell)
-                .map_err(|e| e.at_object(&self.joined.url))
-        })
+    fn check_new(&self, variable: &JoinedVariable, units: &[Vec<u64>]) -> Result<()> {
+        units
+            .iter()
+            .try_for_each(|unit| variable.check_new(unit).map_err(|error| error.at_object(&self.joined.url)))
     }
 
-    async fn put(&self, variable: &JoinedVariable, cell: &[u64], bytes: &[u8]) -> Result<()> {
-        let chunk = variable.encoder.encode(cell, bytes)?;
-        self.joined
-            .place
-            .put(&variable.reported.key(cell), chunk.body)
-            .await
-            .map_err(|error| error.at_chunk(cell))
+    async fn put(
+        &self,
+        variable: &JoinedVariable,
+        unit: &[u64],
+        region: &Region,
+        bytes: &[u8],
+    ) -> Result<()> {
+        let body = variable.object(unit, region, bytes)?;
+        let put = self.joined.place.put(&variable.reported.key(unit), body).await;
+        put.map_err(|error| error.at_chunk(unit))
     }
 
     fn note(&self, variable: &JoinedVariable, cells: Vec<Vec<u64>>) {

@@ -19,7 +19,7 @@ from ncirrus.netCDF4.user_types import CompoundType, EnumType, VLType, scopes
 KEYWORDS = (
     *("compression", "zlib", "complevel", "shuffle", "szip_coding", "szip_pixels_per_block", "blosc_shuffle"),
     *("fletcher32", "contiguous", "chunksizes", "endian", "least_significant_digit", "significant_digits"),
-    *("quantize_mode", "fill_value", "chunk_cache"),
+    *("quantize_mode", "fill_value", "chunk_cache", "shards"),
 )
 _CLASSIC = ("S1", "i1", "i2", "i4", "f4", "f8")
 _BYTE_ORDERS = {"=": "native", ">": "big", "<": "little"}
@@ -124,6 +124,8 @@ def library_words(ask: Asked) -> dict[str, Any]:
         how["type"] = "char" if ask.dtype.str[1:] == "S1" else ask.dtype.newbyteorder("=")
     if ask.grp._place.model.startswith("NETCDF4"):
         how |= _stored(ask)
+    elif ask.words["shards"] is not None:
+        raise ValueError(f"shards need format='ZARR3' {ask.place}")
     return how | _filled(ask)
 
 
@@ -160,6 +162,8 @@ def _stored(ask: Asked) -> dict[str, Any]:
         if chain:
             how["filters"] = chain
         how["chunks"] = chunks
+        if words["shards"] is not None:
+            how["shards"] = words["shards"]
     if words["endian"] != "native":
         if not ask.is_primitive or ask.dtype.kind == "S":
             raise ask.refusal(failures.INVALID)

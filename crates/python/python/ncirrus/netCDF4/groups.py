@@ -8,7 +8,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
@@ -209,8 +209,13 @@ class _Members(Switches):
         quantize_mode: str = "BitGroom",
         fill_value: Any = None,
         chunk_cache: int | None = None,
+        *,
+        shards: Sequence[int] | Literal["auto"] | None = None,
     ) -> Variable:
-        """A new variable; the groups of its path are created where they are not there."""
+        """A new variable; the groups of its path are created where they are not there.
+
+        `shards`, an extension, is the shape of the objects that contain several chunks each (`format="ZARR3"`).
+        """
         words: dict[str, Any] = {word: value for word, value in locals().items() if word in KEYWORDS}
         above, name = posixpath.split(posixpath.normpath(varname))
         group = self.createGroup(above) if above else self

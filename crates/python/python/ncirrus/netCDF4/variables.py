@@ -88,6 +88,7 @@ class Variable(DescribedVariable):
         **kwargs: Any,
     ) -> None:
         words: dict[str, Any] = {word: value for word, value in locals().items() if word in KEYWORDS}
+        words["shards"] = kwargs.get("shards")
         dims = [each if isinstance(each, Dimension) else grp._find(each) for each in dimensions]
         ask = creating.asked(grp, name, datatype, dims, words)
         names = [each.name for each in dims]

@@ -114,14 +114,18 @@ def _by_pool(tasks: Sequence[tuple[Any, int]], limit: int | None) -> Iterator[An
 class Place:
     """Where the blocks of a variable go."""
 
-    def __init__(self, target: Any, *, how: str, encoder: ncirrus.Encoder | None = None) -> None:
+    def __init__(
+        self, target: Any, *, how: str, encoder: ncirrus.Encoder | None = None, shards: tuple[int, ...] | None = None
+    ) -> None:
         self.path: str = target.path
         self.offset: tuple[int, ...] = target.offset
         self.how = how
         # By a ticket the encoder comes with it.
         self.encoder: ncirrus.Encoder | None = encoder if how == "encode" else None
         known = encoder is not None and 0 not in encoder.shape
-        self.chunks: tuple[int, ...] | None = encoder.chunk_shape if encoder is not None and known else None
+        # By a ticket whole shards are put.
+        chunks = shards if shards and how == "put" else encoder.chunk_shape if encoder is not None else None
+        self.chunks: tuple[int, ...] | None = chunks if known else None
         self.shape: tuple[int, ...] = encoder.shape if encoder is not None else target.shape
 
     def parts(self, box: Box) -> tuple[Box | None, list[Box]]:
@@ -233,7 +237,7 @@ def places(dataset: Any, lazy: Sequence[tuple[Any, Any]]) -> list[tuple[Place, A
             how = "give" if encoder is None else "put" if is_whole else "encode"
         except ncirrus.UnsupportedError:
             encoder, how = None, "give"
-        found.append((Place(target, how=how, encoder=encoder), source, variable))
+        found.append((Place(target, how=how, encoder=encoder, shards=variable.shards), source, variable))
     return found
 
 
