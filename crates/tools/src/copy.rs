@@ -23,7 +23,7 @@ pub use chunking::{ChunkLengths, ChunkRule, ShardRule};
 pub use dry_run::{CopyPlans, plan_copy};
 pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};
-pub(crate) use irregular::check_regular;
+pub(crate) use irregular::{Month, check_regular, months, runs};
 pub use names::LongNames;
 use ncirrus_layout::LockExt;
 

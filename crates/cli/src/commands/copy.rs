@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Chunk shapes: DIM/LEN,... or VAR:LEN,LEN,...; repeatable.
     ///
     /// `DIM/` without a length is the whole dimension. `VAR:` without lengths is contiguous storage. `/` means no chunking.
-    /// `DIM/[LEN,LEN,...]` and `DIM/monthly` make chunks of different lengths, in Zarr v3 only.
+    /// `DIM/[LEN,LEN,...]`, `DIM/monthly` and `DIM/files` make chunks of different lengths, in Zarr v3 only.
     #[arg(short, long, value_name = "RULE")]
     chunks: Vec<String>,
     /// Shards in Zarr v3: DIM/LEN,..., VAR:LEN,LEN,..., auto or none.

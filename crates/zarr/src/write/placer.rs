@@ -9,7 +9,7 @@ use super::{ZarrWriter, names};
 use crate::Dialect;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer, PlacerWork,
+    Abilities, CellList, ChunkGrid, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer, PlacerWork,
     PreparedPlacement, PutPhase, Result, Sharding, Step, StorePut, View,
 };
 use ncirrus_model::{
@@ -316,10 +316,8 @@ impl DefinedState {
         }
         match self.states.get(&var) {
             Some(state) if state.extent.is_some() || state.has_data => {
-                if let Some(plan) = self.plans.get(&var) {
-                    plan.encoding.grid.check_reach(&model.shape(var))?;
-                }
-                check_unchanged(&state.described, variable)
+                check_unchanged(&state.described, variable)?;
+                self.extend_to(var, &model.shape(var))
             }
             Some(state) if state.described == *variable => Ok(()),
             _ => {
@@ -327,6 +325,18 @@ impl DefinedState {
                 self.insert(new);
                 Ok(())
             }
+        }
+    }
+
+    /// Adds chunks to a grid of chunks of different lengths, so that it reaches to the end of the array.
+    fn extend_to(&mut self, var: VarId, shape: &[u64]) -> Result<()> {
+        let Some(plan) = self.plans.get_mut(&var) else { return Ok(()) };
+        match plan.encoding.grid.reaching(shape)? {
+            Some(grid) => {
+                Arc::make_mut(plan).extend_grid(grid);
+                Ok(())
+            }
+            None => Ok(()),
         }
     }
 
@@ -453,6 +463,14 @@ impl Placer for ZarrPlacer {
         Ok(plan::plan(&self.writer, model, var, String::new())?.encoding)
     }
 
+    fn extend_grid(&mut self, var: VarId, grid: ChunkGrid) -> Result<()> {
+        self.plan(var)?;
+        if let Some(plan) = self.defined.plans.get_mut(&var) {
+            Arc::make_mut(plan).extend_grid(grid);
+        }
+        Ok(())
+    }
+
     fn locate(&self, _view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let plan = self.plan(var)?;
         let state = self.defined.states.get(&var);
@@ -505,6 +523,11 @@ impl Placer for ZarrPlacer {
     }
 
     fn plan_commit(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
+        let vars: Vec<VarId> = self.defined.plans.keys().copied().collect();
+        for var in vars {
+            let extended = self.defined.extend_to(var, &model.shape(var));
+            extended.map_err(|error| error.at_path(model.variable_path(var)))?;
+        }
         self.note_sparse(model);
         let present = self.present.as_ref();
         let composer = DocumentComposer::new(&self.writer, model, &self.defined.plans, present);

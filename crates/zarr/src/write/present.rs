@@ -347,6 +347,7 @@ impl OpenedDataset {
             keys,
             shards: index.sharding(),
             array,
+            is_extended: false,
         };
         let placed = CellSet::new(0);
         let state = VariableState { described, extent: Some(source.extent), placed, has_data: true };

@@ -116,6 +116,9 @@ impl DocumentComposer<'_> {
                 if let Some(shape) = self.changed_shape(var) {
                     kept.insert("shape".to_owned(), json!(shape));
                 }
+                if plan.is_extended {
+                    kept.insert("chunk_grid".to_owned(), chunk_grid(&plan.encoding.grid, &[]));
+                }
                 kept
             }
         };
