@@ -10,6 +10,7 @@ mod filtering;
 mod irregular;
 mod names;
 mod older_readers;
+mod packing;
 mod reserved;
 mod setters;
 mod settle;
@@ -20,6 +21,7 @@ mod widened_types;
 pub(crate) use choice::{ends_with, in_scope};
 pub(crate) use chunking::storage_by_rules;
 pub use chunking::{ChunkLengths, ChunkRule, ShardRule};
+pub use packing::PackingForm;
 pub use dry_run::{CopyPlans, plan_copy};
 pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};
@@ -75,6 +77,8 @@ pub struct CopyOptions<'a> {
     pub quantize: Vec<QuantizeRule>,
     /// Also record quantization as CF 1.12 defines it (section 8.4, "Lossy Compression via Quantization").
     pub cf_quantization: bool,
+    /// How packed variables are stored in Zarr v3.
+    pub packing: PackingForm,
     /// Copy only these variables (paths or simple names) and what they need; empty: all.
     pub variables: Vec<String>,
     /// Copy only these groups (paths or simple names); empty: all.

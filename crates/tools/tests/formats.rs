@@ -44,6 +44,7 @@ mod lossy;
 mod nc4_peers;
 mod nc4_schemas;
 mod netcdf_c_view;
+mod packing;
 mod passing;
 mod peers;
 mod plugins;

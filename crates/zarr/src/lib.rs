@@ -11,6 +11,7 @@ mod dtype;
 mod fill;
 mod json;
 mod json_values;
+mod packing;
 mod read;
 mod sharding;
 mod special;
@@ -18,4 +19,5 @@ mod write;
 
 pub use dialect::Dialect;
 pub use driver::ZarrDriver;
+pub use packing::by_codecs;
 pub use write::{FixedString, ZarrWriter};

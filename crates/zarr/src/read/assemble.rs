@@ -12,7 +12,7 @@ use crate::dtype::ReaderType;
 use crate::dtype::v2::TextRules;
 use crate::json::JsonValue;
 use crate::special::EXTENSION;
-use ncirrus_layout::{Error, ErrorKind, Limits, ObjectId, OpenOptions, Result, Source, Writing};
+use ncirrus_layout::{Error, ErrorKind, Limits, ObjectId, OpenOptions, PackedArrays, Result, Source, Writing};
 use ncirrus_model::{
     Attribute, AttributeState, Attributes, EnumMember, Fault, GroupId, Model, StorageFacts, UserKind,
     UserType,
@@ -27,6 +27,8 @@ pub(super) struct DatasetAssembly<'a> {
     pub(super) provenance: DatasetProvenance,
     pub(super) rules: TextRules,
     pub(super) repairs: bool,
+    /// How floats are shown that codecs store as integers.
+    pub(super) packed: PackedArrays,
     pub(super) limits: &'a Limits,
     pub(super) warnings: Vec<String>,
     /// Dimensions by name.
@@ -65,6 +67,7 @@ pub(super) fn assemble(
         draft_dtypes: HashMap::new(),
         provenance,
         repairs: !options.no_repairs,
+        packed: options.packed,
         limits,
         warnings: Vec::new(),
         dimensions: DimensionNames::new(options.view),

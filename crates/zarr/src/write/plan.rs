@@ -113,7 +113,14 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
     let is_bool = matches!(form.data_type.as_str(), Some("bool" | "|b1"));
     let own = if is_bool { Some(boolean(own.as_ref())) } else { own };
     let (fill, copied_fill) = fill_value(writer.dialect, model, variable, &form, own.as_ref());
-    let (codecs, compressor) = codecs(writer.dialect, &form, order, filters)?;
+    let (mut codecs, compressor) = codecs(writer.dialect, &form, order, filters)?;
+    let (fill, copied_fill) = match &form.packed {
+        Some((packing, fill)) => {
+            codecs.splice(..0, packing.iter().cloned());
+            (fill.clone(), fill.clone())
+        }
+        None => (fill, copied_fill),
+    };
     let default = default_element(model, variable.ty);
     let encoding = Encoding {
         grid: grid(writer.dialect, model, var, &chunks)?,
