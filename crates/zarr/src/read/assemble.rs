@@ -55,6 +55,7 @@ pub(super) fn assemble(
     limits: &Limits,
     writing: Option<Arc<dyn Writing>>,
 ) -> Result<ZarrCatalog> {
+    let is_array = dataset.root.arrays.first().is_some_and(|array| array.name.is_empty());
     name_root_array(&mut dataset.root, root, options);
     let provenance = DatasetProvenance::of(&dataset.root.attributes);
     let mut assembly = DatasetAssembly {
@@ -94,7 +95,7 @@ pub(super) fn assemble(
         provenance: provenance.text,
         ..super::facts_of(&dataset)
     };
-    Ok(ZarrCatalog { model: Arc::new(model), dialect, sources, facts, warnings, writing })
+    Ok(ZarrCatalog { model: Arc::new(model), dialect, is_array, sources, facts, warnings, writing })
 }
 
 /// An array at the root gets its name from the caller, its key, or the address of its store.

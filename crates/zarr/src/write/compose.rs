@@ -105,6 +105,11 @@ impl DocumentComposer<'_> {
         if self.dialect().zarr_format() == 3 { self.v3_documents() } else { self.v2_documents() }
     }
 
+    /// The array that is the whole dataset, at the root.
+    fn root_array(&self) -> Option<VarId> {
+        self.present?.root_array
+    }
+
     fn dialect(&self) -> Dialect {
         self.writer.dialect
     }

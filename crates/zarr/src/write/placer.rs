@@ -51,6 +51,8 @@ pub(crate) struct DefinedState {
     pub(crate) group_slots: usize,
     /// Trees to be removed after the next commit.
     pub(crate) removed: RemovedTrees,
+    /// The array that is the whole dataset, at the root.
+    pub(crate) root_array: Option<VarId>,
 }
 
 /// The history of a variable.
@@ -204,6 +206,20 @@ impl ZarrPlacer {
         Ok(())
     }
 
+    /// An array at the root is the whole dataset: nothing else has a place in it.
+    fn check_root_array(&self, model: &Model) -> Result<()> {
+        let (Some(array), Some(present)) = (self.defined.root_array, &self.present) else { return Ok(()) };
+        let name = |model: &Model| model.variable(array).map(|variable| variable.name.clone());
+        let has_attributes = model.attributes(NodeId::Group(model.root())).and_then(AttributeState::known);
+        let is_alone = model.variables() == [array] && model.walk().len() == 1;
+        if is_alone && name(model) == name(&present.model) && has_attributes.is_none_or(Attributes::is_empty) {
+            return Ok(());
+        }
+        let reason = "an array at the root of a store is the whole dataset: it keeps its name, and there are no other members \
+                      and no attributes of the root";
+        Err(Error::unsupported(reason))
+    }
+
     fn check_names(&self, model: &Model) -> Result<()> {
         for group in model.walk() {
             let path = || model.group_path(group);
@@ -300,7 +316,10 @@ impl DefinedState {
         moves: &mut DefinitionMoves,
     ) -> Result<()> {
         let Some(variable) = model.variable(var) else { return Ok(()) };
-        let key = model.variable_path(var).trim_start_matches('/').to_owned();
+        let key = match self.root_array {
+            Some(_) => String::new(),
+            None => model.variable_path(var).trim_start_matches('/').to_owned(),
+        };
         let old_key = self.plans.get(&var).map(|plan| plan.key.clone());
         if old_key.as_ref() != Some(&key) && (moves.taken.contains(&key) || self.removed.contains(&key)) {
             return Err(not_free(&key));
@@ -441,6 +460,7 @@ impl Placer for ZarrPlacer {
             return Ok(Vec::new());
         }
         self.check_names(model)?;
+        self.check_root_array(model)?;
         let mut defined = self.defined.clone();
         let moves = defined.redefine(&self.writer, &self.closed, model)?;
         self.redefine_closed(model, &mut defined)?;

@@ -16,6 +16,16 @@ const CONSOLIDATED: &str = "consolidated_metadata";
 impl DocumentComposer<'_> {
     pub(super) fn v3_documents(&self) -> Result<ComposedDocuments> {
         let mut documents = ComposedDocuments::default();
+        if let Some(array) = self.root_array() {
+            let body = self.plans.get(&array).map(|plan| self.v3_array(array, plan)).transpose()?.flatten();
+            let root = body.map(|body| MetadataDocument {
+                key: special::ZARR_JSON.to_owned(),
+                level: DocumentLevel::Root,
+                body,
+            });
+            documents.list.extend(root);
+            return Ok(documents);
+        }
         let mut copies = Map::new();
         let mut root = Map::new();
         for group in self.model.walk() {
