@@ -59,4 +59,5 @@ mod sharded;
 mod silence;
 mod strings;
 mod table;
+mod unlimited;
 mod zarr_readers;

@@ -27,6 +27,8 @@ pub(super) struct DatasetAssembly<'a> {
     pub(super) provenance: DatasetProvenance,
     pub(super) rules: TextRules,
     pub(super) repairs: bool,
+    /// Whether netCDF-C's view is shown, which has no unlimited dimensions in plain Zarr.
+    is_netcdf_c: bool,
     /// How floats are shown that codecs store as integers.
     pub(super) packed: PackedArrays,
     pub(super) limits: &'a Limits,
@@ -68,6 +70,7 @@ pub(super) fn assemble(
         draft_dtypes: HashMap::new(),
         provenance,
         repairs: !options.no_repairs,
+        is_netcdf_c: options.view.is_netcdf_c(),
         packed: options.packed,
         limits,
         warnings: Vec::new(),
@@ -126,6 +129,9 @@ impl DatasetAssembly<'_> {
             if self.dimensions.find(id, name).is_none() {
                 self.dimensions.define(&mut self.model, id, name, *len)?;
             }
+        }
+        if !self.dialect.is_nczarr() && !self.is_netcdf_c {
+            self.dimensions.note_unlimited(id, extension::unlimited(&node.attributes));
         }
         self.warnings.extend(node.warnings.iter().cloned());
         list.push((id, node));

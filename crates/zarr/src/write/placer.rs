@@ -1,7 +1,7 @@
 //! The placer: definitions, placement of chunks, commits.
 use super::cells::CellSet;
 use super::commit::{self, CommitOrder, CommitPlan, CommittedDocuments};
-use super::compose::{ComposedDocuments, DocumentComposer, MetadataDocument};
+use super::compose::{ComposedDocuments, DocumentComposer, MetadataDocument, keeps_unlimited_apart};
 use super::plan::{self, VariablePlan};
 use super::present::OpenedDataset;
 use super::removed_trees::RemovedTrees;
@@ -450,7 +450,8 @@ impl Placer for ZarrPlacer {
             shards: self.writer.dialect.zarr_format() == 3,
             patches: false,
             unlimits: true,
-            keeps_unlimited: matches!(self.writer.dialect, Dialect::Attributes | Dialect::Nczarr3),
+            keeps_unlimited: matches!(self.writer.dialect, Dialect::Attributes | Dialect::Nczarr3)
+                || keeps_unlimited_apart(self.writer.dialect, self.present.as_ref()),
             fills: FillStorage::Variable,
         }
     }
