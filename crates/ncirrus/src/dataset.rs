@@ -14,7 +14,7 @@ use joint::JointState;
 use ncirrus_engine::DatasetWriter;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions, RepositoryHistory};
-use ncirrus_model::{AttributeState, DatasetKind, Model, NodeId, StorageFacts, Stored, VarId, ZarrForm};
+use ncirrus_model::{AttributeState, DatasetKind, Model, NodeId, StorageFacts, VarId};
 use ncirrus_store::{Opened, StagedDataset, Store, Url};
 use std::fmt;
 use std::sync::{Arc, Mutex};
