@@ -21,13 +21,13 @@ mod widened_types;
 pub(crate) use choice::{ends_with, in_scope};
 pub(crate) use chunking::storage_by_rules;
 pub use chunking::{ChunkLengths, ChunkRule, ShardRule};
-pub use packing::PackingForm;
 pub use dry_run::{CopyPlans, plan_copy};
 pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};
 pub(crate) use irregular::{Month, check_regular, months, runs};
 pub use names::LongNames;
 use ncirrus_layout::LockExt;
+pub use packing::PackingForm;
 
 use crate::overwrite;
 use crate::whole::completed;

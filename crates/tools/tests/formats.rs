@@ -37,6 +37,7 @@ mod corpus_zarr3;
 mod dmrpp;
 mod everything;
 mod fill_values;
+mod geozarr;
 mod hdf5_dump;
 mod irregular_chunks;
 mod json_attributes;

@@ -172,22 +172,25 @@ fn files(source: &Dataset, dimension: &str) -> Result<Vec<u64>> {
     let mut found: Option<(String, BTreeSet<u64>)> = None;
     for variable in source.variables().into_iter().filter(Variable::is_aggregated) {
         let names = variable.dimensions().into_iter().map(|known| known.name);
-        let Some(axis) = names.enumerate().find_map(|(axis, name)| (name == dimension).then_some(axis)) else {
+        let Some(axis) = names.enumerate().find_map(|(axis, name)| (name == dimension).then_some(axis))
+        else {
             continue;
         };
         let shape = model.shape(variable.id());
         let ends = ends(&variable, axis, &shape)?;
         match &found {
             Some((other, known)) if *known != ends => {
-                let message = format!("the files of {other} and {} differ along {dimension:?}", variable.path());
+                let message =
+                    format!("the files of {other} and {} differ along {dimension:?}", variable.path());
                 return Err(Error::invalid(message));
             }
             Some(_) => {}
             None => found = Some((variable.path(), ends)),
         }
     }
-    let (_, ends) = found
-        .ok_or_else(|| Error::invalid(format!("there is no variable composed of files along {dimension:?}")))?;
+    let (_, ends) = found.ok_or_else(|| {
+        Error::invalid(format!("there is no variable composed of files along {dimension:?}"))
+    })?;
     let mut start = 0;
     Ok(ends.into_iter().map(|end| end - std::mem::replace(&mut start, end)).collect())
 }

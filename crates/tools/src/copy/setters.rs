@@ -1,7 +1,7 @@
 //! Setters for options.
 use super::{
-    ChunkRule, CopyOptions, CreateOptions, FilterRule, Filters, LongNames, PackingForm, Progress, QuantizeRule,
-    ShardRule, VariableSelect,
+    ChunkRule, CopyOptions, CreateOptions, FilterRule, Filters, LongNames, PackingForm, Progress,
+    QuantizeRule, ShardRule, VariableSelect,
 };
 
 impl<'a> CopyOptions<'a> {

@@ -12,7 +12,9 @@ use crate::dtype::ReaderType;
 use crate::dtype::v2::TextRules;
 use crate::json::JsonValue;
 use crate::special::EXTENSION;
-use ncirrus_layout::{Error, ErrorKind, Limits, ObjectId, OpenOptions, PackedArrays, Result, Source, Writing};
+use ncirrus_layout::{
+    Error, ErrorKind, Limits, ObjectId, OpenOptions, PackedArrays, Result, Source, Writing,
+};
 use ncirrus_model::{
     Attribute, AttributeState, Attributes, EnumMember, Fault, GroupId, Model, StorageFacts, UserKind,
     UserType,
@@ -90,6 +92,9 @@ pub(super) fn assemble(
         for array in &node.arrays {
             assembly.variable(*id, array)?;
         }
+    }
+    if !assembly.dialect.is_nczarr() && !assembly.is_netcdf_c && !options.raw {
+        assembly.georeference(&groups)?;
     }
     assembly.check_superblock(&dataset);
     let DatasetAssembly { model, dialect, provenance, warnings, sources, separators, .. } = assembly;

@@ -76,7 +76,8 @@ impl DatasetAssembly<'_> {
         let sized = typedef.and_then(|dtype| draft::with_dtype(json, dtype, self.limits));
         let json = sized.as_ref().unwrap_or(json);
         // Numbers that are packed by attributes as well stay as the codecs make them.
-        let is_packed = ["scale_factor", "add_offset"].iter().any(|name| node.attributes.find(name).is_some());
+        let is_packed =
+            ["scale_factor", "add_offset"].iter().any(|name| node.attributes.find(name).is_some());
         let packed = if is_packed { PackedArrays::Decoded } else { self.packed };
         let mut metadata = array::describe(json, shape, node.text_rules(self.rules), packed, self.limits)?;
         let stored = metadata.data_type.stored.clone();
@@ -140,7 +141,8 @@ impl DatasetAssembly<'_> {
                 list.extend(packing.attributes.iter().cloned());
             }
             Some(Err(reason)) => {
-                self.warnings.push(format!("{path}: its codecs cannot become scale_factor and add_offset: {reason}"));
+                self.warnings
+                    .push(format!("{path}: its codecs cannot become scale_factor and add_offset: {reason}"));
             }
             None => {}
         }

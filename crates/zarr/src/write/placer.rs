@@ -9,8 +9,8 @@ use super::{ZarrWriter, names};
 use crate::Dialect;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkGrid, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer, PlacerWork,
-    PreparedPlacement, PutPhase, Result, Sharding, Step, StorePut, View,
+    Abilities, CellList, ChunkGrid, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer,
+    PlacerWork, PreparedPlacement, PutPhase, Result, Sharding, Step, StorePut, View,
 };
 use ncirrus_model::{
     AttributeState, Attributes, Changes, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable,
@@ -212,7 +212,8 @@ impl ZarrPlacer {
         let name = |model: &Model| model.variable(array).map(|variable| variable.name.clone());
         let has_attributes = model.attributes(NodeId::Group(model.root())).and_then(AttributeState::known);
         let is_alone = model.variables() == [array] && model.walk().len() == 1;
-        if is_alone && name(model) == name(&present.model) && has_attributes.is_none_or(Attributes::is_empty) {
+        if is_alone && name(model) == name(&present.model) && has_attributes.is_none_or(Attributes::is_empty)
+        {
             return Ok(());
         }
         let reason = "an array at the root of a store is the whole dataset: it keeps its name, and there are no other members \

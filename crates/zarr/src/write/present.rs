@@ -169,7 +169,8 @@ fn read_objects(
         keys.into_iter().zip(values).filter_map(|(key, value)| Some((key, value?))).collect();
     let zmetadata = objects.remove(special::ZMETADATA).filter(|_| !is_v3);
     if is_array && zmetadata.is_some() {
-        let reason = "an array at the root with consolidated metadata cannot be changed; copy it to a new dataset";
+        let reason =
+            "an array at the root with consolidated metadata cannot be changed; copy it to a new dataset";
         return Err(Error::unsupported(reason).into());
     }
     let copies = match (&zmetadata, is_v3) {
@@ -409,6 +410,14 @@ impl OpenedDataset {
         let key = self.group_key(group, name)?;
         let body = self.true_document(&key)?;
         if self.is_v3() { body.get("attributes")?.as_object() } else { body.as_object() }
+    }
+
+    /// The stored attributes of an existing node.
+    pub(crate) fn stored_attributes(&self, node: NodeId) -> Option<&Map<String, Value>> {
+        match node {
+            NodeId::Group(group) => self.group_attributes(group),
+            NodeId::Variable(var) => self.array_attributes(var, false),
+        }
     }
 
     /// The document that readers see: a killed writer may have left individual ones ahead of their copies.

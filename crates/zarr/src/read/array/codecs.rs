@@ -59,8 +59,28 @@ const OF_ELEMENTS: [&str; 10] = [
 
 /// Further codecs that are not array-to-bytes.
 const OTHERS: [&str; 22] = [
-    "transpose", "reshape", "delta", "conditional", "blosc", "gzip", "zlib", "zstd", "bz2", "lz4", "lzma", "crc32c", "crc32",
-    "adler32", "fletcher32", "jenkins_lookup3", "shuffle", "bitshuffle", "lzf", "szip", "snappy", "gdeflate",
+    "transpose",
+    "reshape",
+    "delta",
+    "conditional",
+    "blosc",
+    "gzip",
+    "zlib",
+    "zstd",
+    "bz2",
+    "lz4",
+    "lzma",
+    "crc32c",
+    "crc32",
+    "adler32",
+    "fletcher32",
+    "jenkins_lookup3",
+    "shuffle",
+    "bitshuffle",
+    "lzf",
+    "szip",
+    "snappy",
+    "gdeflate",
 ];
 
 impl CodecEntry {
@@ -88,7 +108,8 @@ impl CodecEntry {
     /// Whether a program may lend an array-to-bytes codec of that name: the other codecs are known by their names.
     fn may_be_lent(&self) -> bool {
         let name = self.name.as_str();
-        let is_known = OTHERS.contains(&name) || OF_ELEMENTS.contains(&name) || name.starts_with("numcodecs.");
+        let is_known =
+            OTHERS.contains(&name) || OF_ELEMENTS.contains(&name) || name.starts_with("numcodecs.");
         !is_known
     }
 

@@ -94,7 +94,16 @@ impl DocumentComposer<'_> {
             body.insert(special::GROUP.to_owned(), self.v3_group_information(group));
             body.insert(special::ATTRIBUTES_3.to_owned(), attribute_types(&types));
         }
+        self.keep_types(NodeId::Group(group), &mut body);
         body
+    }
+
+    /// Keeps the dictionary of types that other programs write by NZ, the netCDF conventions for Zarr v3.
+    fn keep_types(&self, node: NodeId, body: &mut Map<String, Value>) {
+        let kept = self.present.and_then(|present| present.stored_attributes(node)?.get(special::ATTRIBUTES));
+        if let Some(kept) = kept.filter(|_| self.dialect() == Dialect::V3) {
+            body.insert(special::ATTRIBUTES.to_owned(), kept.clone());
+        }
     }
 
     fn v3_group_information(&self, group: GroupId) -> Value {
@@ -184,6 +193,7 @@ impl DocumentComposer<'_> {
             }
             body.insert(special::ATTRIBUTES_3.to_owned(), attribute_types(&written.types));
         }
+        self.keep_types(NodeId::Variable(var), &mut body);
         body
     }
 
