@@ -45,6 +45,7 @@ mod lossy;
 mod nc4_peers;
 mod nc4_schemas;
 mod netcdf_c_view;
+mod other_zarr_readers;
 mod packing;
 mod passing;
 mod peers;
