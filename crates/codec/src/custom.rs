@@ -26,6 +26,11 @@ pub trait CodecFactory: Debug + Send + Sync {
     /// 2^32, in the order of the filter's client data.
     fn members(&self) -> &[&str];
 
+    /// Whether chunks are encoded as well as decoded. By default they are.
+    fn encodes(&self) -> bool {
+        true
+    }
+
     /// The codec for chunks of one shape and element.
     ///
     /// # Errors
@@ -147,7 +152,7 @@ fn entry(factory: &dyn CodecFactory) -> CodecEntry {
         parameters: factory.members().iter().map(|member| (*member).to_owned()).collect(),
         origin: CodecOrigin::Program,
         decodes: true,
-        encodes: true,
+        encodes: factory.encodes(),
         needs_complete_parameters: false,
     }
 }

@@ -71,7 +71,7 @@ use encoder::ChunkEncoder;
 use futures_util::future::BoxFuture;
 use lock_order::{ChunkAccess, CommitGuard};
 use ncirrus_layout::{
-    Abilities, Error, ErrorKind, ObjectId, PhaseForm, Placer, PutPhase, Result, StorePut, Writing,
+    Abilities, ChunkGrid, Error, ErrorKind, ObjectId, PhaseForm, Placer, PutPhase, Result, StorePut, Writing,
 };
 use ncirrus_model::{Model, NodeId, VarId};
 use ncirrus_store::Store;
@@ -165,6 +165,11 @@ impl Session {
         writer.note_stored(dataset, &model).await;
         Ok(writer)
     }
+}
+
+/// Whether a grid has chunks for all elements of a variable.
+fn is_reached(grid: &ChunkGrid, model: &Model, var: VarId) -> bool {
+    matches!(grid, ChunkGrid::Regular(_)) || matches!(grid.reaching(&model.shape(var)), Ok(None))
 }
 
 /// Checks that variables have no shards where the format has none.
@@ -327,13 +332,19 @@ impl DatasetWriter {
     fn target(&self, var: VarId) -> Result<(Arc<WriteTarget>, Arc<Model>)> {
         let mut definitions = self.definitions();
         let model = Arc::clone(&definitions.model);
-        if let Some(target) = definitions.targets.get(&var) {
+        if let Some(target) = definitions.targets.get(&var)
+            && is_reached(&target.encoding.grid, &model, var)
+        {
             return Ok((Arc::clone(target), model));
         }
         if model.variable(var).is_none() {
             return Err(Error::not_found("no such variable"));
         }
-        let encoding = self.placer.guard().encoding(var)?;
+        let mut encoding = self.placer.guard().encoding(var)?;
+        if let Some(grid) = encoding.grid.reaching(&model.shape(var))? {
+            self.placer.guard().extend_grid(var, grid)?;
+            encoding = self.placer.guard().encoding(var)?;
+        }
         let shared = &self.session.shared;
         let sharding = self.placer.guard().sharding(var);
         let mut target = WriteTarget::new(&model, var, encoding, &shared.registry, &shared.limits)?;

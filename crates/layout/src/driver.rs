@@ -71,6 +71,8 @@ pub struct OpenOptions {
     pub prefer_v2: bool,
     /// Do not repair known faults of writers (byte order, fill elements).
     pub no_repairs: bool,
+    /// How numbers are shown that codecs of Zarr v3 pack.
+    pub packed: PackedArrays,
     /// Name of the dataset, for a variable without a name of its own (an array at the root).
     pub name: Option<String>,
     /// Show the dataset as it is stored: no aggregated variables, but the descriptions of them.
@@ -108,6 +110,13 @@ impl OpenOptions {
     #[must_use]
     pub fn members(mut self, members: Members) -> Self {
         self.members = members;
+        self
+    }
+
+    /// How numbers are shown that codecs of Zarr v3 pack.
+    #[must_use]
+    pub fn packed(mut self, packed: PackedArrays) -> Self {
+        self.packed = packed;
         self
     }
 
@@ -193,6 +202,19 @@ pub enum Members {
     All,
     /// Those that the metadata name; if they name none, all that exist.
     Named,
+}
+
+/// How floats are shown that the codecs `scale_offset` and `cast_value` of Zarr v3 store as integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PackedArrays {
+    /// As floats.
+    #[default]
+    Decoded,
+    /// As the stored integers, with the attributes `scale_factor`, `add_offset` and `_FillValue`, if these give the same floats
+    /// bit for bit; others as floats.
+    Exact,
+    /// As the stored integers, even if the attributes give slightly different floats: for copies that keep the codecs.
+    Stored,
 }
 
 /// Whether consolidated metadata are used.

@@ -4,6 +4,7 @@
 //! [`ChunkGrid`], [`SelectionPiece`] along boxes of any kind, [`AxisBlocks`] computes the blocks of one axis, and
 //! [`ElementWalk`] the runs of elements. Nothing costs memory for each element, except irregular index lists.
 mod blocks;
+mod growth;
 mod intersections;
 mod piece;
 mod points;
@@ -120,23 +121,6 @@ impl ChunkGrid {
                 },
             },
         }
-    }
-
-    /// Checks that the chunks reach to the end of an array of that shape: those of different lengths end somewhere.
-    ///
-    /// # Errors
-    /// `Unsupported` naming the axis and where its chunks end.
-    pub fn check_reach(&self, shape: &[u64]) -> Result<()> {
-        let Self::Rectilinear(ends) = self else { return Ok(()) };
-        for (axis, (ends, len)) in ends.iter().zip(shape).enumerate() {
-            let end = ends.last().copied().unwrap_or(0);
-            if end < *len {
-                return Err(Error::unsupported(format!(
-                    "an array of length {len} along axis {axis}, whose rectilinear chunk grid ends at {end}"
-                )));
-            }
-        }
-        Ok(())
     }
 
     /// The box of a chunk, not clipped; `None` if there is no such chunk.

@@ -35,7 +35,7 @@ pub mod xml;
 pub use boxes::BoxTree;
 pub use cover::{split_region, uncovered};
 pub use dataset_view::DatasetView;
-pub use driver::{Catalog, Confidence, Consolidated, Driver, Members, OpenOptions, Overlay};
+pub use driver::{Catalog, Confidence, Consolidated, Driver, Members, OpenOptions, Overlay, PackedArrays};
 pub use error::{Error, ErrorKind, ErrorPlace, Result};
 pub use fragment::{
     Aggregation, Fragment, FragmentAbsence, FragmentAxis, FragmentPacking, FragmentPart, FragmentRules,

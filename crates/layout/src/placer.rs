@@ -57,6 +57,15 @@ pub trait Placer: Debug + Send {
         Err(Error::internal("filters of a format that has none"))
     }
 
+    /// Replaces the grid of a variable whose chunks have different lengths by one that has more of them. By default an error:
+    /// the chunks of most formats are alike.
+    ///
+    /// # Errors
+    /// If the variable is not defined, or its chunks are alike.
+    fn extend_grid(&mut self, _var: VarId, _grid: ChunkGrid) -> Result<()> {
+        Err(Error::internal("more chunks of different lengths in a format that has none"))
+    }
+
     /// Whether chunks of a variable that were never written must be stored as fill at commit. By default if chunks
     /// are not [`sparse`](Abilities::sparse).
     fn needs_fill(&self, _var: VarId) -> bool {

@@ -11,6 +11,27 @@ fn impossible_grids_are_refused() {
 }
 
 #[test]
+fn chunks_are_added_where_an_array_grows() {
+    let lengths = |grid: &ChunkGrid, axis: usize| -> Vec<u64> {
+        (0..).map_while(|cell| grid.span(axis, cell)).map(|span| span.end - span.start).collect()
+    };
+    let grid = ChunkGrid::rectilinear(&[vec![31, 28], vec![4, 4], vec![9]]).unwrap();
+    assert_eq!(grid.reaching(&[59, 7, 9]).unwrap(), None, "it reaches there");
+    let grown = grid.reaching(&[90, 13, 12]).unwrap().unwrap();
+    assert_eq!(lengths(&grown, 0), [31, 28, 31], "one chunk with all that is missing");
+    assert_eq!(lengths(&grown, 1), [4, 4, 4, 4], "equal chunks are repeated");
+    assert_eq!(lengths(&grown, 2), [9, 3], "a single chunk is not a rule");
+    let given = grid.with_chunks(0, &[10, 20]).unwrap();
+    assert_eq!((lengths(&given, 0), given.reaching(&[89, 8, 9]).unwrap()), (vec![31, 28, 10, 20], None));
+    assert!(grid.with_chunks(0, &[0]).is_err() && grid.with_chunks(3, &[1]).is_err());
+    assert!(grid.with_chunks(0, &[u64::MAX]).is_err());
+    assert!(ChunkGrid::rectilinear(&[vec![1, 1]]).unwrap().reaching(&[u64::MAX]).is_err(), "too many chunks");
+    let regular = ChunkGrid::regular(vec![4]).unwrap();
+    assert_eq!(regular.reaching(&[100]).unwrap(), None);
+    assert!(regular.with_chunks(0, &[1]).is_err());
+}
+
+#[test]
 fn a_scalar_has_one_cell() {
     let grid = ChunkGrid::regular(Vec::new()).unwrap();
     assert_eq!(grid.region(&[]).unwrap().element_count(), Some(1));

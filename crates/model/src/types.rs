@@ -233,6 +233,9 @@ pub enum ExtendedType {
     FixedBytes { len: u64 },
     /// So many characters of UTF-32 (NumPy's `U`): `string`.
     FixedText { len: u64 },
+    /// Floats of Zarr v3, of 4 bytes or 8, that the codecs `scale_offset` and `cast_value` store as integers: integers with the
+    /// attributes `scale_factor` and `add_offset`, whose bits are given. The codecs and the fill value are JSON.
+    Packed { is_single: bool, factor: u64, offset: u64, codecs: String, fill: String },
     /// A structure: what is said of each of its fields, in their order.
     Fields(Vec<Option<ExtendedType>>),
 }

@@ -14,7 +14,7 @@ use joint::JointState;
 use ncirrus_engine::DatasetWriter;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions, RepositoryHistory};
-use ncirrus_model::{AttributeState, DatasetKind, Model, NodeId, StorageFacts, Stored, VarId, ZarrForm};
+use ncirrus_model::{AttributeState, DatasetKind, Model, NodeId, StorageFacts, VarId};
 use ncirrus_store::{Opened, StagedDataset, Store, Url};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -320,14 +320,11 @@ impl Dataset {
         }
     }
 
-    /// Whether it is stored which dimensions are unlimited. In plain Zarr it is not: any may grow, and none is unlimited when it is
-    /// opened again.
+    /// Whether it is stored which dimensions are unlimited. In plain Zarr of other programs it is not: any dimension may grow, and
+    /// none is unlimited when it is opened again.
     pub fn keeps_unlimited(&self) -> bool {
         match &self.0.state {
-            DatasetState::Reading(dataset) => {
-                let stored = dataset.catalog().kind().stored;
-                !matches!(stored, Stored::Zarr(ZarrForm::Zarr2 | ZarrForm::Zarr3))
-            }
+            DatasetState::Reading(_) => true,
             DatasetState::Writing(open) => open.writer.abilities().keeps_unlimited,
         }
     }

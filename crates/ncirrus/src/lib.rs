@@ -151,8 +151,8 @@ pub use ncirrus_engine::{
 pub use ncirrus_layout as layout;
 pub use ncirrus_layout::{
     ChunkRef, Consolidated, DatasetView, Detail, Error, ErrorKind, ErrorPlace, Found, Limits, Location,
-    Member, Members, ObjectId, OpenOptions, RefEntry, RepositoryHistory, Result, SnapshotChanges,
-    SnapshotEntry, Source,
+    Member, Members, ObjectId, OpenOptions, PackedArrays, RefEntry, RepositoryHistory, Result,
+    SnapshotChanges, SnapshotEntry, Source,
 };
 pub use ncirrus_model as model;
 pub use ncirrus_model::{

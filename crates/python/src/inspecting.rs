@@ -22,6 +22,9 @@ pub(crate) fn plan<'py>(
 
 /// Lengths of the cells along each axis where they differ; nothing for cells of one shape, and for other layouts.
 pub(crate) fn chunk_lengths(py: Python<'_>, variable: &Variable) -> PyResult<Option<Vec<Vec<u64>>>> {
+    if variable.dataset().reader().is_err() {
+        return Ok(variable.chunk_lengths());
+    }
     let source = wait(py, || variable.dataset().source(variable))?;
     let Layout::Grid { grid: ChunkGrid::Rectilinear(ends), .. } = &source.layout else { return Ok(None) };
     let lengths = |ends: &std::sync::Arc<[u64]>| {

@@ -21,6 +21,7 @@ mod inspecting;
 mod joint;
 mod json;
 mod kind;
+mod lent_codecs;
 mod marking;
 mod model;
 mod netcdf_view;

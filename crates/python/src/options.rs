@@ -3,7 +3,7 @@ use crate::errors::invalid;
 use ncirrus::store::config::parse_size;
 use ncirrus::{
     Consolidated, CreateOptions, DefaultChunks, Dialect, FileStructures, Kind, Members, OpenOptions,
-    StringForm,
+    PackedArrays, StringForm,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -93,6 +93,12 @@ pub(crate) fn open_options(given: &Bound<'_, PyDict>) -> PyResult<OpenOptions> {
     if let Some(members) = words.word("members", &members)? {
         options = options.members(members);
     }
+    let packed = [
+        ("decoded", PackedArrays::Decoded),
+        ("exact", PackedArrays::Exact),
+        ("stored", PackedArrays::Stored),
+    ];
+    options.packed = words.word("packed", &packed)?.unwrap_or_default();
     options.prefer_v2 = words.take("prefer_v2")?.unwrap_or(false);
     options.no_repairs = words.take("no_repairs")?.unwrap_or(false);
     options.name = words.take("name")?;

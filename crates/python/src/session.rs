@@ -1,6 +1,7 @@
 //! A session: threads, caches, budgets and credentials.
 use crate::bridge;
 use crate::errors::{exception, wait};
+use crate::lent_codecs::LentFactory;
 use crate::options::Keywords;
 use crate::requests_log;
 use ncirrus::store::config::{ConfigFormat, ConfigSettings, ProcessEnvironment};
@@ -22,6 +23,7 @@ impl Session {
         let words = Keywords::new(options, "Session")?;
         let builder = resources(settings(py, &words)?, &words)?;
         let builder = bridges(stores(policies(builder, &words)?, &words)?, &words)?;
+        let builder = codecs(builder, &words)?;
         words.done()?;
         requests_log::install();
         wait(py, || builder.build()).map(Self)
@@ -157,6 +159,15 @@ fn bridges(mut builder: SessionBuilder, words: &Keywords<'_>) -> PyResult<Sessio
     for (scheme, connect) in given.cast::<PyDict>()?.iter() {
         let scheme: String = scheme.extract()?;
         builder = builder.store(scheme.as_str(), bridge::factory(&scheme, connect.unbind()));
+    }
+    Ok(builder)
+}
+
+/// Codecs whose code is Python's, by name.
+fn codecs(mut builder: SessionBuilder, words: &Keywords<'_>) -> PyResult<SessionBuilder> {
+    let Some(given) = words.object("codecs")? else { return Ok(builder) };
+    for (name, codec) in given.cast::<PyDict>()?.iter() {
+        builder = builder.codec(LentFactory::new(name.extract()?, &codec)?);
     }
     Ok(builder)
 }

@@ -10,6 +10,7 @@ mod filtering;
 mod irregular;
 mod names;
 mod older_readers;
+mod packing;
 mod reserved;
 mod setters;
 mod settle;
@@ -23,9 +24,10 @@ pub use chunking::{ChunkLengths, ChunkRule, ShardRule};
 pub use dry_run::{CopyPlans, plan_copy};
 pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};
-pub(crate) use irregular::check_regular;
+pub(crate) use irregular::{Month, check_regular, months, runs};
 pub use names::LongNames;
 use ncirrus_layout::LockExt;
+pub use packing::PackingForm;
 
 use crate::overwrite;
 use crate::whole::completed;
@@ -77,6 +79,8 @@ pub struct CopyOptions<'a> {
     pub quantize: Vec<QuantizeRule>,
     /// Also record quantization as CF 1.12 defines it (section 8.4, "Lossy Compression via Quantization").
     pub cf_quantization: bool,
+    /// How packed variables are stored in Zarr v3.
+    pub packing: PackingForm,
     /// Copy only these variables (paths or simple names) and what they need; empty: all.
     pub variables: Vec<String>,
     /// Copy only these groups (paths or simple names); empty: all.

@@ -56,8 +56,8 @@ pub use compare::{
     VariableComparison, compare,
 };
 pub use copy::{
-    ChunkLengths, ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress,
-    QuantizeRule, ShardRule, copy, plan_copy,
+    ChunkLengths, ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, PackingForm,
+    Progress, QuantizeRule, ShardRule, copy, plan_copy,
 };
 pub use dump::{dump, dump_ncml, extended_kind, is_classic, is_classic_model};
 pub use explain::{plan_json, plans_json};

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod added;
+mod by_files;
 pub(crate) mod files;
 mod joined;
 mod killed;

@@ -8,4 +8,5 @@ mod support;
 
 mod aggregating;
 mod programs;
+mod root_arrays;
 mod updates;

@@ -45,7 +45,7 @@ const fn way(
     Way { name, kind, dialect, array_dimensions, losses }
 }
 
-const PLAIN: &[Loss] = &[Loss::Unlimited, Loss::DimensionHomes, Loss::AttributeTypes];
+const PLAIN: &[Loss] = &[Loss::DimensionHomes, Loss::AttributeTypes];
 const UNNAMED: &[Loss] = &[Loss::Unlimited, Loss::DimensionHomes, Loss::DimensionNames, Loss::AttributeTypes];
 
 const WAYS: [Way; 9] = [

@@ -11,6 +11,7 @@ mod dtype;
 mod fill;
 mod json;
 mod json_values;
+mod packing;
 mod read;
 mod sharding;
 mod special;
@@ -18,5 +19,6 @@ mod write;
 
 pub use dialect::Dialect;
 pub use driver::ZarrDriver;
+pub use packing::by_codecs;
 pub use sharding::sharding_of;
 pub use write::{FixedString, ZarrWriter};

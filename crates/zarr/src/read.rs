@@ -18,6 +18,7 @@ mod dimensions;
 mod documents;
 mod draft;
 mod extension;
+mod geo;
 mod keys;
 mod node;
 mod one_byte;

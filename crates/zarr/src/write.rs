@@ -28,6 +28,7 @@ mod stored;
 mod text;
 
 pub use stored::FixedString;
+pub(crate) use stored::v3_name;
 
 /// Default maximum size of a chunk, approximately.
 const CHUNK_BYTES: u64 = 4 << 20;
@@ -151,7 +152,10 @@ impl ZarrWriter {
 
     /// For updates of a dataset that was opened with these options: names of dimensions depend on its address and view.
     pub(crate) fn of_opened(self, options: &OpenOptions) -> Self {
-        let reading = OpenOptions::default().view(options.view).address(options.address.clone());
+        let mut reading = OpenOptions::default().view(options.view).address(options.address.clone());
+        // What decides which variables there are, and their names and types.
+        (reading.raw, reading.packed) = (options.raw, options.packed);
+        reading.name.clone_from(&options.name);
         Self { reading, ..self }
     }
 

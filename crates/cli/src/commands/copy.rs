@@ -7,11 +7,11 @@ use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
     CodecSpec, CreateOptions, Dataset, DefaultChunks, Detail, Dialect, Error, ErrorKind, FileStructures,
-    Kind, Result, Session, StringForm, VariableSelect,
+    Kind, PackedArrays, Result, Session, StringForm, VariableSelect,
 };
 use ncirrus_tools::{
-    ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule, ShardRule,
-    SkippedPart,
+    ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, LongNames, PackingForm, Progress, QuantizeRule,
+    ShardRule, SkippedPart,
 };
 use std::io::Write as _;
 use std::time::Duration;
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Chunk shapes: DIM/LEN,... or VAR:LEN,LEN,...; repeatable.
     ///
     /// `DIM/` without a length is the whole dimension. `VAR:` without lengths is contiguous storage. `/` means no chunking.
-    /// `DIM/[LEN,LEN,...]` and `DIM/monthly` make chunks of different lengths, in Zarr v3 only.
+    /// `DIM/[LEN,LEN,...]`, `DIM/monthly` and `DIM/files` make chunks of different lengths, in Zarr v3 only.
     #[arg(short, long, value_name = "RULE")]
     chunks: Vec<String>,
     /// Shards in Zarr v3: DIM/LEN,..., VAR:LEN,LEN,..., auto or none.
@@ -100,6 +100,12 @@ pub(crate) struct Args {
     /// Also record quantization in the attributes of CF 1.12.
     #[arg(long, requires = "quantize", hide_short_help = true)]
     cf_quantization: bool,
+    /// Packed variables in Zarr v3: integers with attributes, or floats with codecs.
+    ///
+    /// `codecs` stores variables with `scale_factor` or `add_offset` as floats with the codecs scale_offset and cast_value.
+    /// It is an error if the floats would not be the same, bit for bit.
+    #[arg(long, value_enum, value_name = "FORM", default_value = "attributes", hide_short_help = true)]
+    packing: PackingName,
     /// Copy only these variables, with their coordinates.
     #[arg(short = 'V', long, value_name = "VAR,...", value_delimiter = ',')]
     variables: Vec<String>,
@@ -232,6 +238,24 @@ impl From<LongNamesWay> for LongNames {
     }
 }
 
+/// How packed variables are stored in Zarr v3.
+#[derive(Clone, Copy, ValueEnum)]
+enum PackingName {
+    /// Integers, with `scale_factor` and `add_offset`.
+    Attributes,
+    /// Floats, with the codecs `scale_offset` and `cast_value`.
+    Codecs,
+}
+
+impl From<PackingName> for PackingForm {
+    fn from(name: PackingName) -> Self {
+        match name {
+            PackingName::Attributes => Self::Attributes,
+            PackingName::Codecs => Self::Codecs,
+        }
+    }
+}
+
 /// Rules for chunk shapes.
 #[derive(Clone, Copy, ValueEnum)]
 enum DefaultChunksName {
@@ -243,7 +267,11 @@ enum DefaultChunksName {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let outlet = outlet(args)?;
-    let source = args.reading.open(&args.source, session)?;
+    let packed = match args.kind {
+        Some(KindName::Zarr3) => PackedArrays::Stored,
+        _ => PackedArrays::Exact,
+    };
+    let source = args.reading.open_packed(&args.source, packed, session)?;
     super::reading::print_odd(&source);
     let target = outlet.as_ref().map_or_else(|| args.target.clone(), Outlet::address);
     if args.dry_run {
@@ -353,6 +381,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         .strings(args.strings.as_deref().map(StringForm::parse).transpose()?.unwrap_or_default());
     Ok(CopyOptions::new()
         .create(create)
+        .packing(args.packing.into())
         .chunks(args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<Vec<_>>>()?)
         .shards(args.shards.iter().map(|rule| ShardRule::parse(rule)).collect::<Result<Vec<_>>>()?)
         .index_first(args.shard_index.map(|place| matches!(place, IndexPlace::Start)))

@@ -1,6 +1,6 @@
 //! Options that control how a dataset is read.
 use clap::{Args, ValueEnum};
-use ncirrus::{Dataset, MissingChunks, OpenOptions, Result, Session};
+use ncirrus::{Dataset, MissingChunks, OpenOptions, PackedArrays, Result, Session};
 
 /// Options that control how a dataset is read.
 #[derive(Args)]
@@ -20,6 +20,11 @@ impl ReadingOptions {
     /// Opens the dataset of a command.
     pub(crate) fn open(&self, url: &str, session: &Session) -> Result<Dataset> {
         Dataset::open_with(&super::pipe::source(url)?, &self.options(), session)
+    }
+
+    /// Opens the source of a copy, which keeps integers that codecs of Zarr v3 pack.
+    pub(crate) fn open_packed(&self, url: &str, packed: PackedArrays, session: &Session) -> Result<Dataset> {
+        Dataset::open_with(&super::pipe::source(url)?, &self.options().packed(packed), session)
     }
 
     /// The library's form of the options.

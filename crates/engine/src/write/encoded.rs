@@ -127,6 +127,23 @@ impl DatasetWriter {
         self.definitions().grow(var, &Selection::all(shape)).map(|_| ())
     }
 
+    /// Adds chunks of these lengths along an axis of a variable whose chunks have different lengths, for elements that will be
+    /// written: without this, one chunk has all that an array grows by at a time.
+    ///
+    /// # Errors
+    /// `Invalid` if the variable's chunks are all alike, or a length is 0.
+    pub async fn add_chunks(&self, var: VarId, axis: usize, lengths: &[u64]) -> Result<()> {
+        let commit = self.committer.commit_lock.share().await;
+        self.check_usable()?;
+        self.define(&commit).await?;
+        let (target, _) = self.target(var)?;
+        let mut definitions = self.definitions();
+        let grid = target.encoding.grid.with_chunks(axis, lengths);
+        self.placer.guard().extend_grid(var, grid.map_err(|error| error.at_path(target.path.clone()))?)?;
+        definitions.targets.remove(&var);
+        Ok(())
+    }
+
     /// Whether chunks of a variable that are not written read as its fill value.
     pub(super) fn reads_unwritten_as_fill(&self, var: VarId) -> bool {
         let definitions = self.definitions();

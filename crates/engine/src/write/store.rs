@@ -149,8 +149,6 @@ impl DatasetWriter {
             Picked::Points(points) => points::reach(points).map(Cow::Owned),
         };
         if let Some(reach) = reach {
-            let extent = reach.extent().unwrap_or_default();
-            target.encoding.grid.check_reach(&extent).map_err(located)?;
             self.grow(var, &reach).map_err(located)?;
         }
         if count == 0 {

@@ -70,6 +70,23 @@ impl Variable {
         let grown = self.dataset.engine().wait(open.writer.grow_to(self.id, shape));
         grown.map_err(|error: Error| error.at_path(self.path()))
     }
+
+    /// Adds chunks of these lengths along an axis of a variable whose chunks have different lengths (Zarr v3), for elements
+    /// that will be written. Without this, one chunk has all that the variable grows by at a time, or chunks of the same length
+    /// are added if those along the axis are alike.
+    ///
+    /// # Errors
+    /// `Invalid` if the variable's chunks are all alike, or a length is 0; if the dataset is not open for writing.
+    pub fn add_chunks(&self, axis: usize, lengths: &[u64]) -> Result<()> {
+        let open = self.dataset.open_for_writing()?;
+        self.dataset.engine().wait(open.writer.add_chunks(self.id, axis, lengths))
+    }
+
+    /// The lengths of the chunks along each axis, if they differ (Zarr v3): as they were when the dataset was opened.
+    pub fn chunk_lengths(&self) -> Option<Vec<Vec<u64>>> {
+        let model = self.dataset.snapshot();
+        model.variable(self.id)?.irregular_chunks().map(<[Vec<u64>]>::to_vec)
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ from ncirrus._ncirrus import __version__
 _HOMES = {
     "Attributes": "attributes",
     "Char": "types",
+    "CodecChunk": "lent_codecs",
     "Compound": "types",
     "Dataset": "dataset",
     "DecodedVariable": "decoding",
@@ -19,6 +20,7 @@ _HOMES = {
     "Group": "group",
     "Indexer": "variable",
     "JointWriter": "joint",
+    "LentCodec": "lent_codecs",
     "Opaque": "types",
     "Plan": "variable",
     "Session": "sessions",
@@ -33,6 +35,7 @@ _HOMES = {
     "open": "opening",
     "open_async": "opening",
     "open_many": "many",
+    "register_codec": "sessions",
     "store": "mapping",
     "aggregate": "tools",
     "aggregate_add": "tools",

@@ -33,6 +33,10 @@ from ncirrus.joint import (
     JointWriter as JointWriter,
     join as join,
 )
+from ncirrus.lent_codecs import (
+    CodecChunk as CodecChunk,
+    LentCodec as LentCodec,
+)
 from ncirrus.many import open_many as open_many
 from ncirrus.mapping import Store as Store, store as store
 from ncirrus.opening import (
@@ -67,6 +71,7 @@ from ncirrus.sessions import (
     Session as Session,
     configure as configure,
     default_session as default_session,
+    register_codec as register_codec,
 )
 from ncirrus.tools import (
     aggregate as aggregate,

@@ -37,6 +37,7 @@ def copy(
     long_names: Literal["refuse", "shorten"] = ...,
     rename_reserved: bool = ...,
     verify: bool = ...,
+    packing: Literal["attributes", "codecs"] = ...,
     dry_run: Literal[False] = ...,
     progress: Any = ...,
     session: Session | None = ...,
@@ -66,6 +67,7 @@ def copy(
     long_names: Literal["refuse", "shorten"] = ...,
     rename_reserved: bool = ...,
     verify: bool = ...,
+    packing: Literal["attributes", "codecs"] = ...,
     dry_run: Literal[True],
     progress: Any = ...,
     session: Session | None = ...,
@@ -94,6 +96,7 @@ def copy(
     long_names: Literal["refuse", "shorten"] = "refuse",
     rename_reserved: bool = False,
     verify: bool = False,
+    packing: Literal["attributes", "codecs"] = "attributes",
     dry_run: bool = False,
     progress: Any = None,
     session: Session | None = None,
@@ -105,7 +108,11 @@ def copy(
     `chunks` are lengths by dimension (`None`: the whole of it) and shapes by variable; `shards`, of a copy in Zarr v3, are given
     in the same way, are about 256 MiB large (`"auto"`), or none (`False`). `index_first` says
     whether their indexes are at the start (`None`: as in the source, otherwise at the end). `filters` are those of all variables
-    (an empty list: none). `create` are further options of `ncirrus.create`.
+    (an empty list: none). `packing="codecs"` stores packed variables in Zarr v3 as floats with the codecs `scale_offset` and
+    `cast_value`. `create` are further options of `ncirrus.create`.
+
+    Arrays of Zarr v3 with these codecs become packed variables, if the source is an address and the values are the same bit for
+    bit; an open dataset is copied as it was opened (`ncirrus.open(.., packed="exact")`).
     """
     options = {
         "create": {**create, "kind": kind},
@@ -126,9 +133,11 @@ def copy(
         "long_names": long_names,
         "rename_reserved": rename_reserved,
         "verify": verify,
+        "packing": packing,
     }
     found = _session(session, storage_options)
-    with Opened(source, found) as dataset:
+    packed = "stored" if kind == "zarr3" else "exact"
+    with Opened(source, found, packed=packed) as dataset:
         native = found._native()
         if dry_run:
             return reports.copy_plan(_ncirrus.plan_copy(dataset._opened(), _address(target), options, native))

@@ -28,8 +28,8 @@ class Dimension:
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether it was made unlimited, and the format stores that. Plain Zarr does not: any dimension may grow there, by
-        `Variable.append`, and none is unlimited."""
+        """Whether it was made unlimited, and the dataset stores that. Plain Zarr of other programs does not: any dimension may
+        grow there, by `Variable.append`, and none is unlimited."""
         return bool(self._handle.is_unlimited())
 
     def __len__(self) -> int:

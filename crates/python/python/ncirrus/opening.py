@@ -31,7 +31,7 @@ def open(
     """Opens a dataset of any kind, anywhere, for reading (`r`) or for changing it in place (`r+`).
 
     Values are read when variables are indexed. `branch`, `tag`, `snapshot` and `at` choose the state of an Icechunk
-    repository. `options` are `consolidated members prefer_v2 no_repairs name raw substitutions aligned lenient`.
+    repository. `options` are `consolidated members prefer_v2 no_repairs name raw substitutions aligned lenient packed`.
     """
     if mode not in ("r", "r+"):
         raise InvalidError(f"mode={mode!r} is neither 'r' nor 'r+'", hint="ncirrus.create() makes new datasets")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ncirrus import _ncirrus, processes
@@ -67,6 +67,7 @@ _WORDS = (
     "credentials",
     "codes",
     "stores",
+    "codecs",
     "portable_keys",
 )
 
@@ -101,6 +102,7 @@ class Session:
         credentials: Mapping[str, Any] | None = None,
         codes: Callable[[str], str] | None = None,
         stores: Mapping[str, Callable[..., Any]] | None = None,
+        codecs: Mapping[str, Any] | None = None,
         portable_keys: bool = True,
     ) -> None:
         given = locals()
@@ -157,10 +159,12 @@ class Session:
         if self._made_of is not None:
             session, options = self._made_of
             return _with_options, (session, options if session._arguments.get("portable_keys", True) else {})
-        if self._is_default and not _configured:
+        if self._is_default and not _configured and not _registered:
             # That of the process where it is unpickled: its threads and memory are others.
             return default_session, ()
         arguments = dict(self._arguments)
+        if _registered:
+            arguments["codecs"] = {**_registered, **(arguments.get("codecs") or {})}
         if not arguments.get("portable_keys", True):
             # Keys of rc files may be passwords, too.
             for name in ("credentials", "rc"):
@@ -183,6 +187,11 @@ def _native_words(arguments: Mapping[str, Any]) -> dict[str, Any]:
     words["stores"] = {"python": _bridged, **{scheme: _connecting(factory) for scheme, factory in own.items()}}
     variables, tables = _settings(arguments.get("settings") or {})
     words["variables"], words["tables"] = variables, tables
+    lent = {**_registered, **(words.get("codecs") or {})}
+    if lent:
+        from ncirrus import lent_codecs
+
+        words["codecs"] = {name: lent_codecs.lent(name, codec) for name, codec in lent.items()}
     found, word = settings_of(arguments.get("credentials") or {})
     words["store_settings"] = found
     if word is not None:
@@ -249,6 +258,7 @@ def _toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
 _lock = threading.Lock()
 _default: Session | None = None
 _configured: dict[str, Any] = {}
+_registered: dict[str, Any] = {}
 _sessions: dict[tuple[int, str], tuple[Session, Session]] = {}
 _MOST = 64
 
@@ -282,6 +292,29 @@ def configure(**arguments: Any) -> None:
                 "the default session is in use already", hint="call ncirrus.configure() before the first dataset is opened"
             )
         _configured, _default = dict(arguments), None
+
+
+def register_codec(
+    name: str, decode: Any = None, encode: Any = None, *, hdf5_id: int | None = None, members: Sequence[str] = ()
+) -> None:
+    """Lends a codec to all sessions that are made from now on, and to the default session.
+
+    Chunks with the codec `name` are decoded by `decode(data, chunk)`, which is given bytes and a `CodecChunk`, and returns bytes
+    or an array; `encode` is its inverse. Instead of `decode` a class of numcodecs or a `LentCodec` can be given. Several threads
+    call both at once.
+    """
+    global _default
+    from ncirrus import lent_codecs
+
+    if encode is None and hdf5_id is None and not members and decode is not None:
+        codec = lent_codecs.lent(name, decode)
+    else:
+        codec = lent_codecs.LentCodec(decode, encode, hdf5_id=hdf5_id, members=members)
+    # A name that is taken is reported here.
+    Session._of({"codecs": {name: codec}})._native()
+    with _lock:
+        _registered[name] = codec
+        _default = None
 
 
 def default_session() -> Session:

@@ -17,11 +17,12 @@ Options = Mapping[str, Any] | None
 class Opened:
     """A dataset that was given, or is opened for as long as it is needed."""
 
-    def __init__(self, source: Source, session: Session) -> None:
-        self._source, self._session = source, session
+    def __init__(self, source: Source, session: Session, **options: Any) -> None:
+        self._source, self._session, self._options = source, session, options
 
     def __enter__(self) -> Dataset:
-        self._dataset = self._source if isinstance(self._source, Dataset) else open(self._source, session=self._session)
+        is_open = isinstance(self._source, Dataset)
+        self._dataset = self._source if is_open else open(self._source, session=self._session, **self._options)
         return self._dataset
 
     def __exit__(self, *raised: object) -> None:

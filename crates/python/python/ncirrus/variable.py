@@ -169,8 +169,8 @@ class Variable:
 
     @property
     def chunk_lengths(self) -> tuple[tuple[int, ...], ...] | None:
-        """Lengths of the chunks along each axis, if the chunks have different shapes."""
-        if self._dataset.format not in ("zarr3", "nczarr3") or self.fault is not None or self._dataset.mode != "r":
+        """Lengths of the chunks along each axis, if the chunks have different shapes; as they were when the dataset was opened."""
+        if self._dataset.format not in ("zarr3", "nczarr3") or self.fault is not None:
             return None
         lengths = self._native().chunk_lengths()
         return None if lengths is None else tuple(tuple(axis) for axis in lengths)

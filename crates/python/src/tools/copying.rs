@@ -8,8 +8,8 @@ use crate::progress::Reporter;
 use crate::session::Session;
 use ncirrus::{Error, VariableSelect};
 use ncirrus_tools::{
-    ChunkRule, CopyOptions, CopyPlan, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress,
-    QuantizeRule, ShardRule,
+    ChunkRule, CopyOptions, CopyPlan, CopyPlans, CopyReport, FilterRule, Filters, LongNames, PackingForm,
+    Progress, QuantizeRule, ShardRule,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -56,6 +56,7 @@ fn copy_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<CopyOptions<'a>> {
     };
     let (replaces, replaces_any) = overwrite(words.object("overwrite")?)?;
     let names = [("refuse", LongNames::Refuse), ("shorten", LongNames::Shorten)];
+    let packings = [("attributes", PackingForm::Attributes), ("codecs", PackingForm::Codecs)];
     let options = CopyOptions::new()
         .create(create.overwrite(replaces))
         .chunks(parsed(given, &words, "chunks", ChunkRule::parse)?)
@@ -74,7 +75,8 @@ fn copy_options<'a>(given: &Bound<'_, PyDict>) -> PyResult<CopyOptions<'a>> {
         .fix_unlimited(words.take("fix_unlimited")?.unwrap_or(false))
         .long_names(words.word("long_names", &names)?.unwrap_or(LongNames::Refuse))
         .rename_reserved(words.take("rename_reserved")?.unwrap_or(false))
-        .verify(words.take("verify")?.unwrap_or(false));
+        .verify(words.take("verify")?.unwrap_or(false))
+        .packing(words.word("packing", &packings)?.unwrap_or_default());
     words.done().map(|()| options)
 }
 

@@ -50,6 +50,7 @@ impl CopyBlueprint {
                 draft.take_variable(&whole, var, &choice, options, create)?;
                 irregular.apply(&whole, &mut draft.model, var)?;
                 super::widened_types::keep_or_forget(source, &mut draft.model, var, create);
+                super::packing::apply(options, &mut draft.model, var, create)?;
             } else {
                 draft.model.remove_variable(var)?;
             }

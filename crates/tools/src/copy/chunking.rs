@@ -39,10 +39,12 @@ pub enum ChunkLengths {
     Listed(Vec<u64>),
     /// A chunk for each month of the coordinate variable.
     Monthly,
+    /// A chunk for each file of an aggregation.
+    Files,
 }
 
 impl ChunkRule {
-    /// Parses `dim1/n1,dim2/n2`, `dim/[n1,n2,...]`, `dim/monthly`, `/` or `//`, `var:n1,n2`, `var:`, `var:contiguous` or
+    /// Parses `dim1/n1,dim2/n2`, `dim/[n1,n2,...]`, `dim/monthly`, `dim/files`, `/` or `//`, `var:n1,n2`, `var:`, `var:contiguous` or
     /// `var:compact`.
     ///
     /// # Errors
@@ -89,6 +91,9 @@ fn irregular(text: &str) -> std::result::Result<Option<(String, ChunkLengths)>, 
     let dimension = dimension.trim().to_owned();
     if lengths.trim() == "monthly" {
         return Ok(Some((dimension, ChunkLengths::Monthly)));
+    }
+    if lengths.trim() == "files" {
+        return Ok(Some((dimension, ChunkLengths::Files)));
     }
     let Some(list) = lengths.trim().strip_prefix('[') else { return Ok(None) };
     let list = list.strip_suffix(']').ok_or("a list in brackets is a rule of its own")?;

@@ -1,9 +1,11 @@
 //! Chunks of different lengths in copies to Zarr v3, by request or as the source has them.
 use super::choice::CopyChoice;
 use super::{ChunkLengths, ChunkRule, CopyOptions};
-use ncirrus::{CreateOptions, Dataset, Error, Kind, Result, Selection};
+use ncirrus::{CreateOptions, Dataset, Error, Kind, Result, Selection, Variable};
 use ncirrus_model::{Model, Storage, TypeRef, VarId};
 use ncirrus_units::cf::CfDecoding;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 /// The lengths that rules give the chunks along dimensions.
 #[derive(Debug, Default)]
@@ -62,7 +64,8 @@ impl IrregularChunks {
             }
             let lengths = match lengths {
                 ChunkLengths::Listed(lengths) => lengths.clone(),
-                ChunkLengths::Monthly => months(source, dimension)?,
+                ChunkLengths::Monthly => runs(&months(source, dimension)?),
+                ChunkLengths::Files => files(source, dimension)?,
             };
             found.push((dimension.clone(), lengths));
         }
@@ -133,8 +136,14 @@ fn equal(each: u64, len: u64) -> Result<Vec<u64>> {
     }
 }
 
-/// The number of times in each month, in the order of the coordinate variable.
-fn months(source: &Dataset, dimension: &str) -> Result<Vec<u64>> {
+/// The month of each time of a coordinate variable: its year and number.
+pub(crate) type Month = (i64, u32);
+
+/// The months of the times along a dimension.
+///
+/// # Errors
+/// `Invalid` if the dimension has no coordinate variable of times.
+pub(crate) fn months(source: &Dataset, dimension: &str) -> Result<Vec<Month>> {
     let no_times = || {
         Error::invalid(format!(
             "{dimension:?} has no coordinate variable of times, of which there are months"
@@ -148,15 +157,56 @@ fn months(source: &Dataset, dimension: &str) -> Result<Vec<u64>> {
         CfDecoding::new(atomic, &variable.attributes()?).map_err(|error| no_times().because(error))?;
     let values = variable.values(&Selection::all(&variable.shape()))?;
     let decoded = decoding.decode(values).map_err(|error| no_times().because(error))?;
-    let mut lengths: Vec<u64> = Vec::new();
-    let mut current = None;
-    for date in decoding.dates(&decoded) {
-        let month = date.map(|date| (date.year, date.month)).ok_or_else(no_times)?;
-        match lengths.last_mut() {
-            Some(count) if current == Some(month) => *count += 1,
-            _ => lengths.push(1),
+    let dates = decoding.dates(&decoded).into_iter();
+    dates.map(|date| date.map(|date| (date.year, date.month)).ok_or_else(no_times)).collect()
+}
+
+/// How many of equal months follow each other, for each month in order.
+pub(crate) fn runs(months: &[Month]) -> Vec<u64> {
+    months.chunk_by(|one, next| one == next).map(|run| run.len() as u64).collect()
+}
+
+/// The number of elements along a dimension in each file of an aggregation.
+fn files(source: &Dataset, dimension: &str) -> Result<Vec<u64>> {
+    let model = source.model()?;
+    let mut found: Option<(String, BTreeSet<u64>)> = None;
+    for variable in source.variables().into_iter().filter(Variable::is_aggregated) {
+        let names = variable.dimensions().into_iter().map(|known| known.name);
+        let Some(axis) = names.enumerate().find_map(|(axis, name)| (name == dimension).then_some(axis))
+        else {
+            continue;
+        };
+        let shape = model.shape(variable.id());
+        let ends = ends(&variable, axis, &shape)?;
+        match &found {
+            Some((other, known)) if *known != ends => {
+                let message =
+                    format!("the files of {other} and {} differ along {dimension:?}", variable.path());
+                return Err(Error::invalid(message));
+            }
+            Some(_) => {}
+            None => found = Some((variable.path(), ends)),
         }
-        current = Some(month);
     }
-    Ok(lengths)
+    let (_, ends) = found.ok_or_else(|| {
+        Error::invalid(format!("there is no variable composed of files along {dimension:?}"))
+    })?;
+    let mut start = 0;
+    Ok(ends.into_iter().map(|end| end - std::mem::replace(&mut start, end)).collect())
+}
+
+/// Where the parts of an aggregated variable end along an axis.
+fn ends(variable: &Variable, axis: usize, shape: &[u64]) -> Result<BTreeSet<u64>> {
+    let len = shape.get(axis).copied().unwrap_or(0);
+    let mut ends = BTreeSet::from_iter((len > 0).then_some(len));
+    variable.each_fragment(&Selection::all(shape), false, &mut |parts| {
+        for part in parts {
+            let region = part.fragment.region;
+            let start = region.start.get(axis).copied().unwrap_or(0);
+            let end = start.saturating_add(region.count.get(axis).copied().unwrap_or(0));
+            ends.extend([start, end].into_iter().filter(|edge| (1..len).contains(edge)));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(ends)
 }

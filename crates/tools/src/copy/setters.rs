@@ -1,7 +1,7 @@
 //! Setters for options.
 use super::{
-    ChunkRule, CopyOptions, CreateOptions, FilterRule, Filters, LongNames, Progress, QuantizeRule, ShardRule,
-    VariableSelect,
+    ChunkRule, CopyOptions, CreateOptions, FilterRule, Filters, LongNames, PackingForm, Progress,
+    QuantizeRule, ShardRule, VariableSelect,
 };
 
 impl<'a> CopyOptions<'a> {
@@ -71,6 +71,13 @@ impl<'a> CopyOptions<'a> {
     #[must_use]
     pub fn cf_quantization(mut self, cf_quantization: bool) -> Self {
         self.cf_quantization = cf_quantization;
+        self
+    }
+
+    /// How packed variables are stored in Zarr v3.
+    #[must_use]
+    pub fn packing(mut self, packing: PackingForm) -> Self {
+        self.packing = packing;
         self
     }
 

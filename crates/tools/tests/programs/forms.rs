@@ -37,10 +37,10 @@ pub(crate) const FORMS: [Form; 14] = [
     form("nczarr-zip", ".zip", Kind::NcZarr, None, (true, true)),
     form("lc", ".zarr", Kind::NcZarr, Some(Dialect::Lc), (false, true)),
     form("uc", ".zarr", Kind::NcZarr, Some(Dialect::Uc), (false, true)),
-    form("zarr2", ".zarr", Kind::Zarr2, None, (false, false)),
+    form("zarr2", ".zarr", Kind::Zarr2, None, (true, false)),
     form("nczarr3", ".zarr", Kind::Zarr3, None, (true, true)),
     form("nczarr3-zip", ".zip", Kind::Zarr3, None, (true, true)),
-    form("zarr3", ".zarr", Kind::Zarr3, Some(Dialect::Plain), (false, false)),
+    form("zarr3", ".zarr", Kind::Zarr3, Some(Dialect::Plain), (true, false)),
 ];
 
 impl Form {

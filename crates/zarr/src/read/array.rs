@@ -2,8 +2,8 @@
 use crate::chunk_key::ChunkKeys;
 use crate::dtype::DataType;
 use crate::json::JsonValue;
-use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, Result};
-use ncirrus_model::CodecSpec;
+use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, PackedArrays, Result};
+use ncirrus_model::{Attribute, CodecSpec};
 use std::sync::Arc;
 
 mod codecs;
@@ -36,6 +36,16 @@ pub(super) struct ArrayMetadata {
     pub(super) keys: ChunkKeys,
     /// How several chunks share an object.
     pub(super) shards: Option<ShardingLayout>,
+    /// Integers that are shown instead of the floats that codecs make of them, or why they are not.
+    pub(super) packing: Option<std::result::Result<PackedView, String>>,
+}
+
+/// What a packed variable has instead of codecs.
+#[derive(Debug, Clone)]
+pub(super) struct PackedView {
+    pub(super) attributes: Vec<Attribute>,
+    /// The fill value, as an integer.
+    pub(super) fill: JsonValue,
 }
 
 /// How several chunks share an object (Zarr v3, `sharding_indexed`).
@@ -99,10 +109,11 @@ pub(super) fn describe(
     json: &JsonValue,
     shape: &[u64],
     rules: crate::dtype::v2::TextRules,
+    packed: PackedArrays,
     limits: &Limits,
 ) -> Result<ArrayMetadata> {
     match json.member("zarr_format").and_then(JsonValue::as_u64) {
-        Some(3) => v3::describe(json, shape, limits),
+        Some(3) => v3::describe(json, shape, packed, limits),
         _ => v2::describe(json, shape, rules),
     }
 }

@@ -12,7 +12,9 @@ use crate::dtype::ReaderType;
 use crate::dtype::v2::TextRules;
 use crate::json::JsonValue;
 use crate::special::EXTENSION;
-use ncirrus_layout::{Error, ErrorKind, Limits, ObjectId, OpenOptions, Result, Source, Writing};
+use ncirrus_layout::{
+    Error, ErrorKind, Limits, ObjectId, OpenOptions, PackedArrays, Result, Source, Writing,
+};
 use ncirrus_model::{
     Attribute, AttributeState, Attributes, EnumMember, Fault, GroupId, Model, StorageFacts, UserKind,
     UserType,
@@ -27,6 +29,10 @@ pub(super) struct DatasetAssembly<'a> {
     pub(super) provenance: DatasetProvenance,
     pub(super) rules: TextRules,
     pub(super) repairs: bool,
+    /// Whether netCDF-C's view is shown, which has no unlimited dimensions in plain Zarr.
+    is_netcdf_c: bool,
+    /// How floats are shown that codecs store as integers.
+    pub(super) packed: PackedArrays,
     pub(super) limits: &'a Limits,
     pub(super) warnings: Vec<String>,
     /// Dimensions by name.
@@ -53,6 +59,7 @@ pub(super) fn assemble(
     limits: &Limits,
     writing: Option<Arc<dyn Writing>>,
 ) -> Result<ZarrCatalog> {
+    let is_array = dataset.root.arrays.first().is_some_and(|array| array.name.is_empty());
     name_root_array(&mut dataset.root, root, options);
     let provenance = DatasetProvenance::of(&dataset.root.attributes);
     let mut assembly = DatasetAssembly {
@@ -65,6 +72,8 @@ pub(super) fn assemble(
         draft_dtypes: HashMap::new(),
         provenance,
         repairs: !options.no_repairs,
+        is_netcdf_c: options.view.is_netcdf_c(),
+        packed: options.packed,
         limits,
         warnings: Vec::new(),
         dimensions: DimensionNames::new(options.view),
@@ -84,6 +93,9 @@ pub(super) fn assemble(
             assembly.variable(*id, array)?;
         }
     }
+    if !assembly.dialect.is_nczarr() && !assembly.is_netcdf_c && !options.raw {
+        assembly.georeference(&groups)?;
+    }
     assembly.check_superblock(&dataset);
     let DatasetAssembly { model, dialect, provenance, warnings, sources, separators, .. } = assembly;
     let facts = StorageFacts {
@@ -91,7 +103,7 @@ pub(super) fn assemble(
         provenance: provenance.text,
         ..super::facts_of(&dataset)
     };
-    Ok(ZarrCatalog { model: Arc::new(model), dialect, sources, facts, warnings, writing })
+    Ok(ZarrCatalog { model: Arc::new(model), dialect, is_array, sources, facts, warnings, writing })
 }
 
 /// An array at the root gets its name from the caller, its key, or the address of its store.
@@ -122,6 +134,9 @@ impl DatasetAssembly<'_> {
             if self.dimensions.find(id, name).is_none() {
                 self.dimensions.define(&mut self.model, id, name, *len)?;
             }
+        }
+        if !self.dialect.is_nczarr() && !self.is_netcdf_c {
+            self.dimensions.note_unlimited(id, extension::unlimited(&node.attributes));
         }
         self.warnings.extend(node.warnings.iter().cloned());
         list.push((id, node));

@@ -98,6 +98,17 @@ fn declared(word: &str, dialect: Dialect) -> Option<DeclaredType> {
         "S1" if word.starts_with('>') => Atomic::Char,
         "U1" if dialect.has_one_byte_unicode() => Atomic::Char,
         "J0" | "json" => return Some(DeclaredType::Json),
+        // The names of Zarr v3, as NZ has them.
+        "int8" => Atomic::Byte,
+        "int16" => Atomic::Short,
+        "int32" => Atomic::Int,
+        "int64" => Atomic::Int64,
+        "uint8" => Atomic::UByte,
+        "uint16" => Atomic::UShort,
+        "uint32" => Atomic::UInt,
+        "uint64" => Atomic::UInt64,
+        "float32" => Atomic::Float,
+        "float64" => Atomic::Double,
         other if is_sized_text(other) => Atomic::String,
         other => Atomic::from_name(other)?,
     };

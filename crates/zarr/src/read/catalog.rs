@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub(crate) struct ZarrCatalog {
     pub(super) model: Arc<Model>,
     pub(crate) dialect: Dialect,
+    /// Whether the dataset is one array, at the root.
+    pub(crate) is_array: bool,
     /// By the number of the variable.
     pub(super) sources: Vec<Result<Source>>,
     pub(super) facts: StorageFacts,

@@ -4,7 +4,7 @@ use crate::json::JsonValue;
 use crate::special::{ANONYMOUS_PREFIX, ANONYMOUS_PREFIX_490, SCALAR_DIMENSION};
 use ncirrus_layout::{DatasetView, Result};
 use ncirrus_model::{DimId, Dimension, DimensionLen, GroupId, Model};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +14,8 @@ mod tests;
 pub(super) struct DimensionNames {
     groups: HashMap<String, GroupId>,
     named: HashMap<(GroupId, String), DimId>,
+    /// Dimensions of plain Zarr that the extension says are unlimited.
+    unlimited: HashSet<(GroupId, String)>,
     /// Prefix of the names of anonymous dimensions.
     anonymous: &'static str,
 }
@@ -22,12 +24,23 @@ impl DimensionNames {
     /// No dimensions yet. In netCDF-C's view, anonymous ones have the names of 4.9.0 to 4.9.2 (docs/spec/nczarr.md 5.3).
     pub(super) fn new(view: DatasetView) -> Self {
         let anonymous = if view.is_netcdf_c() { ANONYMOUS_PREFIX_490 } else { ANONYMOUS_PREFIX };
-        Self { groups: HashMap::new(), named: HashMap::new(), anonymous }
+        Self { groups: HashMap::new(), named: HashMap::new(), unlimited: HashSet::new(), anonymous }
     }
 
     /// Registers a group, so that its dimensions can be referred to.
     pub(super) fn enter(&mut self, model: &Model, group: GroupId) {
         self.groups.insert(model.group_path(group), group);
+    }
+
+    /// Notes the unlimited dimensions of a group whose arrays name their dimensions.
+    pub(super) fn note_unlimited(&mut self, group: GroupId, names: Vec<String>) {
+        self.unlimited.extend(names.into_iter().map(|name| (group, name)));
+    }
+
+    /// The length of a dimension that only arrays name.
+    fn named_len(&self, group: GroupId, name: &str, len: u64) -> DimensionLen {
+        let is_unlimited = !self.unlimited.is_empty() && self.unlimited.contains(&(group, name.to_owned()));
+        if is_unlimited { DimensionLen::Unlimited(len) } else { plain_len(len) }
     }
 
     /// Adds a dimension to a group.
@@ -180,7 +193,10 @@ fn by_name(
         };
         let id = match (nearest.filter(fits), here) {
             (Some(id), _) => id,
-            (None, None) => known.define(model, variable.group, &name, plain_len(len))?,
+            (None, None) => {
+                let len = known.named_len(variable.group, &name, len);
+                known.define(model, variable.group, &name, len)?
+            }
             (None, Some(_)) => {
                 let path = variable.path;
                 warnings.push(format!(
@@ -212,7 +228,7 @@ fn anonymous_dimension(model: &mut Model, known: &mut DimensionNames, len: u64) 
     known.define(model, root, &name, plain_len(len))
 }
 
-/// Plain Zarr has no unlimited dimensions, and netCDF no fixed ones of length 0 (docs/spec/nczarr.md 3.6).
+/// Plain Zarr has no unlimited dimensions but for the extension, and netCDF no fixed ones of length 0 (docs/spec/nczarr.md 3.6).
 fn plain_len(len: u64) -> DimensionLen {
     if len == 0 { DimensionLen::Unlimited(0) } else { DimensionLen::Fixed(len) }
 }

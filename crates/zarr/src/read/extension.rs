@@ -35,6 +35,11 @@ pub(super) fn array_order(group: &AttributeHolder) -> Vec<String> {
     names(object(group).and_then(|json| json.member("arrays")))
 }
 
+/// Names of the unlimited dimensions of a group in plain Zarr.
+pub(super) fn unlimited(group: &AttributeHolder) -> Vec<String> {
+    names(object(group).and_then(|json| json.member("unlimited")))
+}
+
 /// Names of attributes that are only for other readers.
 pub(super) fn for_others(holder: &AttributeHolder) -> HashSet<String> {
     names(object(holder).and_then(|json| json.member("shown"))).into_iter().collect()

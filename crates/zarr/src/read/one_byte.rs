@@ -5,7 +5,7 @@ use super::keys::KeyIndex;
 use super::node::{ArrayNode, GroupNode};
 use crate::dtype::v2::TextRules;
 use crate::json::JsonValue;
-use ncirrus_layout::{ErrorKind, ObjectId, Stall, Step, View, Want, join, settle};
+use ncirrus_layout::{ErrorKind, ObjectId, PackedArrays, Stall, Step, View, Want, join, settle};
 
 /// Marks the arrays whose first chunk has exactly one byte per element. Nothing is read if there are none of the
 /// type, or if the rules determine its meaning.
@@ -55,7 +55,7 @@ fn first_chunk(
 ) -> Option<(ArrayMetadata, ObjectId, u64)> {
     let json = array.metadata.as_ref().ok()?;
     let shape = array::shape(json, view.limits()).ok()?;
-    let metadata = array::describe(json, &shape, rules, view.limits()).ok()?;
+    let metadata = array::describe(json, &shape, rules, PackedArrays::Decoded, view.limits()).ok()?;
     let first = vec![0; shape.len()];
     let lens = metadata.grid.cell_shape(&first)?;
     let cells = lens.iter().try_fold(1u64, |count, len| count.checked_mul(*len))?;

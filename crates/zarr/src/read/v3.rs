@@ -7,8 +7,8 @@ use super::node::{
     dimensions, members, names, usable,
 };
 use crate::dialect::Dialect;
-use crate::json::JsonValue;
-use crate::special::{ARRAY, ATTRIBUTES_3, GROUP, SUPERBLOCK, ZARR_JSON};
+use crate::json::{JsonObject, JsonValue};
+use crate::special::{ARRAY, ATTRIBUTES, ATTRIBUTES_3, GROUP, SUPERBLOCK, ZARR_JSON};
 use ncirrus_layout::Consolidated;
 use ncirrus_layout::{Error, ObjectId, OpenOptions, Step, View, both, join};
 use std::collections::HashSet;
@@ -179,5 +179,14 @@ fn attributes(json: &Arc<JsonValue>) -> AttributeHolder {
         Some((entry.member("name")?.as_str()?.to_owned(), ty.as_str()?.to_owned()))
     };
     holder.types = types.unwrap_or_default().iter().filter_map(entry).collect();
+    // NZ, the netCDF conventions for Zarr v3, has a dictionary.
+    let named =
+        holder.find(ATTRIBUTES).and_then(|types| types.member("types")).and_then(JsonValue::as_object);
+    let named: Vec<(String, String)> = named
+        .into_iter()
+        .flat_map(JsonObject::iter)
+        .filter_map(|(name, word)| Some((name.to_owned(), word.as_str()?.to_owned())))
+        .collect();
+    holder.types.extend(named);
     holder
 }

@@ -13,7 +13,8 @@ use crate::fill::FillElement;
 use crate::json::JsonValue;
 use crate::special::{ARRAY_DIMENSIONS, EXTENSION, FILL_VALUE};
 use ncirrus_layout::{
-    ByteOrder, ChunkGrid, ChunkIndex, EdgeChunks, Error, Layout, Result, Source, StoredType, base64,
+    ByteOrder, ChunkGrid, ChunkIndex, EdgeChunks, Error, Layout, PackedArrays, Result, Source, StoredType,
+    base64,
 };
 use ncirrus_model::{
     Atomic, Attribute, CodecSpec, DimId, Endianness, ExtendedType, Fault, Fill, GroupId, Storage, TypeRef,
@@ -74,7 +75,11 @@ impl DatasetAssembly<'_> {
         let typedef = node.info.as_ref().and_then(|info| self.draft_dtypes.get(info.typedef.as_deref()?));
         let sized = typedef.and_then(|dtype| draft::with_dtype(json, dtype, self.limits));
         let json = sized.as_ref().unwrap_or(json);
-        let mut metadata = array::describe(json, shape, node.text_rules(self.rules), self.limits)?;
+        // Numbers that are packed by attributes as well stay as the codecs make them.
+        let is_packed =
+            ["scale_factor", "add_offset"].iter().any(|name| node.attributes.find(name).is_some());
+        let packed = if is_packed { PackedArrays::Decoded } else { self.packed };
+        let mut metadata = array::describe(json, shape, node.text_rules(self.rules), packed, self.limits)?;
         let stored = metadata.data_type.stored.clone();
         // What the dataset itself calls the type goes before what the data type is beyond it.
         let named = match extension::array_type(&self.model, &node.attributes, &stored)? {
@@ -130,6 +135,17 @@ impl DatasetAssembly<'_> {
         let mut list = attributes(&node.attributes, self.dialect, &mut self.warnings);
         self.warnings.extend(extension::ignored(&node.attributes));
         let damaged = extension::insert_attributes(&self.model, &node.attributes, &mut list);
+        match &known.metadata.packing {
+            Some(Ok(packing)) => {
+                list.retain(|attribute| !crate::packing::is_replaced(&attribute.name));
+                list.extend(packing.attributes.iter().cloned());
+            }
+            Some(Err(reason)) => {
+                self.warnings
+                    .push(format!("{path}: its codecs cannot become scale_factor and add_offset: {reason}"));
+            }
+            None => {}
+        }
         let fill = match self.fill(node, path, &known, &mut list) {
             Ok(fill) => fill,
             Err(error) => return self.damaged(node, path, error, (known.ty, dims)),

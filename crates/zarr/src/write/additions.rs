@@ -24,7 +24,10 @@ impl ZarrPlacer {
     }
 
     fn additions(&self, model: &Model, changes: &Changes) -> Option<Additions> {
-        if !changes.groups().is_empty() || self.check_added_names(model, changes).is_err() {
+        if self.defined.root_array.is_some()
+            || !changes.groups().is_empty()
+            || self.check_added_names(model, changes).is_err()
+        {
             return None;
         }
         let mut added = Additions::default();

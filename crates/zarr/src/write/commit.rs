@@ -38,7 +38,7 @@ pub(crate) fn commit(
     let trees = removed.iter().map(|key| StorePut::DeleteTree { prefix: root.child(key) }).collect();
     if order.consolidated {
         consolidated(root, documents, committed, trees, order.is_new)
-    } else if changes > 1 || !removed.is_empty() || order.guarded {
+    } else if documents.consolidated.is_some() && (changes > 1 || !removed.is_empty() || order.guarded) {
         covered(root, documents, committed, trees, order.is_new)
     } else {
         CommitPlan {

@@ -105,6 +105,11 @@ impl DocumentComposer<'_> {
         if self.dialect().zarr_format() == 3 { self.v3_documents() } else { self.v2_documents() }
     }
 
+    /// The array that is the whole dataset, at the root.
+    fn root_array(&self) -> Option<VarId> {
+        self.present?.root_array
+    }
+
     fn dialect(&self) -> Dialect {
         self.writer.dialect
     }
@@ -254,10 +259,33 @@ impl DocumentComposer<'_> {
         if self.dialect().is_nczarr() && self.listed_arrays(group).len() != all.len() {
             members.insert("arrays".to_owned(), json!(all));
         }
+        let unlimited = self.unlimited_names(group);
+        if !unlimited.is_empty() {
+            members.insert("unlimited".to_owned(), json!(unlimited));
+        }
         if !attributes.is_empty() {
             members.insert("attributes".to_owned(), Value::Array(attributes.to_vec()));
         }
         extension::object(members)
+    }
+
+    /// Names of the unlimited dimensions of a group's arrays, for plain Zarr, which has no other place for them. Datasets of other
+    /// programs do not get any.
+    fn unlimited_names(&self, group: GroupId) -> Vec<&str> {
+        let mut names = Vec::new();
+        if !keeps_unlimited_apart(self.dialect(), self.present) {
+            return names;
+        }
+        for (var, _) in self.variables_of(group).filter(|(var, _)| self.names_dimensions(*var)) {
+            let dims = self.model.variable(var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
+            let known = dims.iter().filter_map(|dim| self.model.dimension(*dim));
+            for dimension in known.filter(|dimension| dimension.len.is_unlimited()) {
+                if !names.contains(&dimension.name.as_str()) {
+                    names.push(dimension.name.as_str());
+                }
+            }
+        }
+        names
     }
 
     /// The extension object of an array; `copy`: in the consolidated copy.
@@ -361,6 +389,12 @@ impl DocumentComposer<'_> {
     fn properties(&self, group: GroupId) -> Option<Value> {
         (self.present.is_none() && self.is_root(group)).then(|| json!(self.writer.properties()))
     }
+}
+
+/// Whether the extension has the names of unlimited dimensions: in plain Zarr that ncirrus made.
+pub(crate) fn keeps_unlimited_apart(dialect: Dialect, present: Option<&OpenedDataset>) -> bool {
+    matches!(dialect, Dialect::Plain | Dialect::PlainXarray | Dialect::Xarray | Dialect::V3)
+        && present.is_none_or(|present| present.root_array.is_none() && present.is_ours())
 }
 
 /// Moves trailing quantization attributes behind the dimension names, as in the reference (docs/spec/nczarr.md 3.13).

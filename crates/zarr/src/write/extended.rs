@@ -1,6 +1,7 @@
 //! Types that Zarr has beyond those of netCDF, in copies from Zarr to Zarr.
 use super::stored::{ElementForm, FormOf, complex_part, fixed_bytes, stored_number, v2_name, v3_name};
 use crate::dtype::TimeUnit;
+use crate::packing;
 use ncirrus_layout::{ByteOrder, StoredField, StoredType, TextEncoding};
 use ncirrus_model::{Atomic, Attribute, ExtendedType, Field, TypeRef, UserKind, Values, Variable};
 use serde_json::{Value, json};
@@ -8,6 +9,10 @@ use serde_json::{Value, json};
 /// What a variable is beyond its type, if its other members agree: times have no other unit than their type's.
 pub(crate) fn kept(variable: &Variable) -> Option<&ExtendedType> {
     let extended = variable.extended.as_ref()?;
+    if let ExtendedType::Packed { factor, offset, .. } = extended {
+        let known = variable.attributes.known()?;
+        return packing::is_as_described(*factor, *offset, known).then_some(extended);
+    }
     let Some(unit) = time_unit(extended) else { return Some(extended) };
     let units = variable.attributes.known().and_then(|known| known.find("units"));
     let is_own = units.is_none_or(|units| is_text(units, &unit.cf_units()));
@@ -16,6 +21,9 @@ pub(crate) fn kept(variable: &Variable) -> Option<&ExtendedType> {
 
 /// Whether an attribute only says what the data type of a time says: the reader adds it.
 pub(crate) fn is_implied(extended: &ExtendedType, attribute: &Attribute) -> bool {
+    if matches!(extended, ExtendedType::Packed { .. }) {
+        return packing::is_replaced(&attribute.name);
+    }
     let Some(unit) = time_unit(extended) else { return false };
     match attribute.name.as_str() {
         "units" => is_text(attribute, &unit.cf_units()),
@@ -54,6 +62,13 @@ impl FormOf<'_> {
         let TypeRef::Atomic(atomic) = ty else { return None };
         if atomic == Atomic::String && self.fixed.is_some() {
             return None;
+        }
+        if let ExtendedType::Packed { is_single, codecs, fill, .. } = extended {
+            atomic.integer_range().filter(|_| self.is_v3())?;
+            let data_type = v3_name(if *is_single { Atomic::Float } else { Atomic::Double });
+            let packed = (serde_json::from_str(codecs).ok()?, serde_json::from_str(fill).ok()?);
+            let form = Self::form(stored_number(atomic, self.order), json!(data_type));
+            return Some(ElementForm { packed: Some(packed), ..form });
         }
         let (stored, data_type) = self.extended_atomic(atomic, Some(extended), self.order)?;
         Some(Self::form(stored, data_type))

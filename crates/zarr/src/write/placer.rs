@@ -1,7 +1,7 @@
 //! The placer: definitions, placement of chunks, commits.
 use super::cells::CellSet;
 use super::commit::{self, CommitOrder, CommitPlan, CommittedDocuments};
-use super::compose::{ComposedDocuments, DocumentComposer, MetadataDocument};
+use super::compose::{ComposedDocuments, DocumentComposer, MetadataDocument, keeps_unlimited_apart};
 use super::plan::{self, VariablePlan};
 use super::present::OpenedDataset;
 use super::removed_trees::RemovedTrees;
@@ -9,8 +9,8 @@ use super::{ZarrWriter, names};
 use crate::Dialect;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer, PlacerWork,
-    PreparedPlacement, PutPhase, Result, Sharding, Step, StorePut, View,
+    Abilities, CellList, ChunkGrid, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer,
+    PlacerWork, PreparedPlacement, PutPhase, Result, Sharding, Step, StorePut, View,
 };
 use ncirrus_model::{
     AttributeState, Attributes, Changes, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable,
@@ -51,6 +51,8 @@ pub(crate) struct DefinedState {
     pub(crate) group_slots: usize,
     /// Trees to be removed after the next commit.
     pub(crate) removed: RemovedTrees,
+    /// The array that is the whole dataset, at the root.
+    pub(crate) root_array: Option<VarId>,
 }
 
 /// The history of a variable.
@@ -204,6 +206,21 @@ impl ZarrPlacer {
         Ok(())
     }
 
+    /// An array at the root is the whole dataset: nothing else has a place in it.
+    fn check_root_array(&self, model: &Model) -> Result<()> {
+        let (Some(array), Some(present)) = (self.defined.root_array, &self.present) else { return Ok(()) };
+        let name = |model: &Model| model.variable(array).map(|variable| variable.name.clone());
+        let has_attributes = model.attributes(NodeId::Group(model.root())).and_then(AttributeState::known);
+        let is_alone = model.variables() == [array] && model.walk().len() == 1;
+        if is_alone && name(model) == name(&present.model) && has_attributes.is_none_or(Attributes::is_empty)
+        {
+            return Ok(());
+        }
+        let reason = "an array at the root of a store is the whole dataset: it keeps its name, and there are no other members \
+                      and no attributes of the root";
+        Err(Error::unsupported(reason))
+    }
+
     fn check_names(&self, model: &Model) -> Result<()> {
         for group in model.walk() {
             let path = || model.group_path(group);
@@ -300,7 +317,10 @@ impl DefinedState {
         moves: &mut DefinitionMoves,
     ) -> Result<()> {
         let Some(variable) = model.variable(var) else { return Ok(()) };
-        let key = model.variable_path(var).trim_start_matches('/').to_owned();
+        let key = match self.root_array {
+            Some(_) => String::new(),
+            None => model.variable_path(var).trim_start_matches('/').to_owned(),
+        };
         let old_key = self.plans.get(&var).map(|plan| plan.key.clone());
         if old_key.as_ref() != Some(&key) && (moves.taken.contains(&key) || self.removed.contains(&key)) {
             return Err(not_free(&key));
@@ -316,10 +336,8 @@ impl DefinedState {
         }
         match self.states.get(&var) {
             Some(state) if state.extent.is_some() || state.has_data => {
-                if let Some(plan) = self.plans.get(&var) {
-                    plan.encoding.grid.check_reach(&model.shape(var))?;
-                }
-                check_unchanged(&state.described, variable)
+                check_unchanged(&state.described, variable)?;
+                self.extend_to(var, &model.shape(var))
             }
             Some(state) if state.described == *variable => Ok(()),
             _ => {
@@ -327,6 +345,18 @@ impl DefinedState {
                 self.insert(new);
                 Ok(())
             }
+        }
+    }
+
+    /// Adds chunks to a grid of chunks of different lengths, so that it reaches to the end of the array.
+    fn extend_to(&mut self, var: VarId, shape: &[u64]) -> Result<()> {
+        let Some(plan) = self.plans.get_mut(&var) else { return Ok(()) };
+        match plan.encoding.grid.reaching(shape)? {
+            Some(grid) => {
+                Arc::make_mut(plan).extend_grid(grid);
+                Ok(())
+            }
+            None => Ok(()),
         }
     }
 
@@ -421,7 +451,8 @@ impl Placer for ZarrPlacer {
             shards: self.writer.dialect.zarr_format() == 3,
             patches: false,
             unlimits: true,
-            keeps_unlimited: matches!(self.writer.dialect, Dialect::Attributes | Dialect::Nczarr3),
+            keeps_unlimited: matches!(self.writer.dialect, Dialect::Attributes | Dialect::Nczarr3)
+                || keeps_unlimited_apart(self.writer.dialect, self.present.as_ref()),
             fills: FillStorage::Variable,
         }
     }
@@ -431,6 +462,7 @@ impl Placer for ZarrPlacer {
             return Ok(Vec::new());
         }
         self.check_names(model)?;
+        self.check_root_array(model)?;
         let mut defined = self.defined.clone();
         let moves = defined.redefine(&self.writer, &self.closed, model)?;
         self.redefine_closed(model, &mut defined)?;
@@ -451,6 +483,14 @@ impl Placer for ZarrPlacer {
             return self.encoding(var);
         }
         Ok(plan::plan(&self.writer, model, var, String::new())?.encoding)
+    }
+
+    fn extend_grid(&mut self, var: VarId, grid: ChunkGrid) -> Result<()> {
+        self.plan(var)?;
+        if let Some(plan) = self.defined.plans.get_mut(&var) {
+            Arc::make_mut(plan).extend_grid(grid);
+        }
+        Ok(())
     }
 
     fn locate(&self, _view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
@@ -510,6 +550,11 @@ impl Placer for ZarrPlacer {
     }
 
     fn plan_commit(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {
+        let vars: Vec<VarId> = self.defined.plans.keys().copied().collect();
+        for var in vars {
+            let extended = self.defined.extend_to(var, &model.shape(var));
+            extended.map_err(|error| error.at_path(model.variable_path(var)))?;
+        }
         self.note_sparse(model);
         let present = self.present.as_ref();
         let composer = DocumentComposer::new(&self.writer, model, &self.defined.plans, present);

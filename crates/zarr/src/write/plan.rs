@@ -26,6 +26,16 @@ pub(crate) struct VariablePlan {
     pub(crate) shards: Option<Arc<dyn Sharding>>,
     /// How the metadata describe the array.
     pub(crate) array: ArrayForm,
+    /// Whether chunks were added to the grid that the metadata describe.
+    pub(crate) is_extended: bool,
+}
+
+impl VariablePlan {
+    /// Replaces the grid by one that has more chunks.
+    pub(crate) fn extend_grid(&mut self, grid: ChunkGrid) {
+        Arc::make_mut(&mut self.encoding).grid = grid;
+        self.is_extended = true;
+    }
 }
 
 /// How the metadata describe an array.
@@ -103,7 +113,14 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
     let is_bool = matches!(form.data_type.as_str(), Some("bool" | "|b1"));
     let own = if is_bool { Some(boolean(own.as_ref())) } else { own };
     let (fill, copied_fill) = fill_value(writer.dialect, model, variable, &form, own.as_ref());
-    let (codecs, compressor) = codecs(writer.dialect, &form, order, filters)?;
+    let (mut codecs, compressor) = codecs(writer.dialect, &form, order, filters)?;
+    let (fill, copied_fill) = match &form.packed {
+        Some((packing, fill)) => {
+            codecs.splice(..0, packing.iter().cloned());
+            (fill.clone(), fill.clone())
+        }
+        None => (fill, copied_fill),
+    };
     let default = default_element(model, variable.ty);
     let encoding = Encoding {
         grid: grid(writer.dialect, model, var, &chunks)?,
@@ -116,7 +133,7 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
     let sharding = shards.clone().map(|(_, form)| Arc::new(form) as Arc<dyn Sharding>);
     let array = NewArray { form, fill, copied_fill, chunks, shards, codecs, compressor };
     let array = ArrayForm::New(Box::new(array));
-    Ok(VariablePlan { key, encoding: Arc::new(encoding), keys, shards: sharding, array })
+    Ok(VariablePlan { key, encoding: Arc::new(encoding), keys, shards: sharding, array, is_extended: false })
 }
 
 /// The grid of the chunks: of different lengths only in Zarr v3, for variables that have such lengths for all their elements.

@@ -34,6 +34,8 @@ pub(crate) struct OpenedDataset {
     listed: HashMap<GroupId, HashSet<String>>,
     /// Types that the extension describes.
     defined: HashSet<TypeId>,
+    /// The array that is the whole dataset, at the root.
+    pub(crate) root_array: Option<VarId>,
 }
 
 /// The attributes of one node as they were.
@@ -55,15 +57,18 @@ pub(crate) fn open(writer: &ZarrWriter, view: &dyn View, root: &ObjectId, model:
     check_writable(dialect)?;
     let tree = catalog.tree(view)?;
     check_same(&tree, model)?;
-    let (mut objects, copies, consolidated) = read_objects(view, root, &tree, dialect)?;
+    let is_array = catalog.is_array;
+    let (mut objects, copies, consolidated) = read_objects(view, root, &tree, dialect, is_array)?;
     let ahead = take_back(&mut objects, &copies);
     let with_attributes = attributes(view, &catalog, &tree)?;
-    let present = OpenedDataset::new(with_attributes, objects, copies, dialect);
+    let root_array = tree.variables().first().copied().filter(|_| is_array);
+    let present = OpenedDataset::new(with_attributes, objects, copies, (dialect, root_array));
     let variables = tree.variables();
     let sources = join_each(variables.iter(), |var| catalog.source(view, *var))?;
     let mut defined = DefinedState {
         groups: group_keys(&tree),
         group_slots: tree.group_slots(),
+        root_array,
         ..DefinedState::default()
     };
     let mut closed = HashMap::new();
@@ -155,18 +160,18 @@ fn read_objects(
     root: &ObjectId,
     tree: &Model,
     dialect: Dialect,
+    is_array: bool,
 ) -> Step<(PresentObjects, PresentObjects, bool)> {
     let is_v3 = dialect.zarr_format() == 3;
-    let keys = document_keys(tree, is_v3);
+    let keys = document_keys(tree, is_v3, is_array);
     let values = join(keys.iter(), |key| read_value(view, &root.child(key)))?;
     let mut objects: PresentObjects =
         keys.into_iter().zip(values).filter_map(|(key, value)| Some((key, value?))).collect();
     let zmetadata = objects.remove(special::ZMETADATA).filter(|_| !is_v3);
-    let root_type = objects.get(special::ZARR_JSON).and_then(|body| body.get("node_type")?.as_str());
-    if (!is_v3 && objects.contains_key(special::ZARRAY)) || (is_v3 && root_type == Some("array")) {
-        return Err(
-            Error::unsupported("an array at the root cannot be changed; copy it to a new dataset").into()
-        );
+    if is_array && zmetadata.is_some() {
+        let reason =
+            "an array at the root with consolidated metadata cannot be changed; copy it to a new dataset";
+        return Err(Error::unsupported(reason).into());
     }
     let copies = match (&zmetadata, is_v3) {
         (Some(whole), _) => copies_of(whole, |key| key.to_owned()),
@@ -182,7 +187,7 @@ fn read_objects(
 }
 
 /// Keys of all documents that a dataset with that tree may have.
-fn document_keys(tree: &Model, is_v3: bool) -> Vec<String> {
+fn document_keys(tree: &Model, is_v3: bool, is_array: bool) -> Vec<String> {
     let group_names: &[&str] =
         if is_v3 { &[special::ZARR_JSON] } else { &[special::ZGROUP, special::ZATTRS] };
     let array_names: &[&str] =
@@ -193,7 +198,7 @@ fn document_keys(tree: &Model, is_v3: bool) -> Vec<String> {
         keys.extend(group_names.iter().map(|name| join_key(&prefix, name)));
     }
     for var in tree.variables() {
-        let prefix = key(&tree.variable_path(var));
+        let prefix = if is_array { String::new() } else { key(&tree.variable_path(var)) };
         keys.extend(array_names.iter().map(|name| join_key(&prefix, name)));
     }
     keys
@@ -286,9 +291,14 @@ fn attributes(view: &dyn View, catalog: &dyn Catalog, tree: &Model) -> Step<Mode
 }
 
 impl OpenedDataset {
-    fn new(model: Model, objects: PresentObjects, copies: PresentObjects, dialect: Dialect) -> Self {
+    fn new(
+        model: Model,
+        objects: PresentObjects,
+        copies: PresentObjects,
+        (dialect, root_array): (Dialect, Option<VarId>),
+    ) -> Self {
         let (listed, defined) = (HashMap::new(), HashSet::new());
-        let mut present = Self { model, objects, copies, dialect, listed, defined };
+        let mut present = Self { model, objects, copies, dialect, listed, defined, root_array };
         for group in present.model.walk() {
             let names = present.listed_names(group);
             let types = present.types_defined_in(group);
@@ -342,15 +352,21 @@ impl OpenedDataset {
         let array = ArrayForm::Kept { listed: self.is_listed(var), names_dimensions };
         let encoding = Encoding { grid, edge, stored: source.stored, codecs, fill: source.fill };
         let plan = VariablePlan {
-            key: key(&self.model.variable_path(var)),
+            key: self.array_key(var),
             encoding: Arc::new(encoding),
             keys,
             shards: index.sharding(),
             array,
+            is_extended: false,
         };
         let placed = CellSet::new(0);
         let state = VariableState { described, extent: Some(source.extent), placed, has_data: true };
         Ok((plan, state))
+    }
+
+    /// Key of an existing array: that of the root if the array is the whole dataset.
+    fn array_key(&self, var: VarId) -> String {
+        if self.root_array == Some(var) { String::new() } else { key(&self.model.variable_path(var)) }
     }
 
     /// Key of a document of an existing group.
@@ -383,7 +399,7 @@ impl OpenedDataset {
 
     fn array_document(&self, var: VarId, name: &str, copy: bool) -> Option<&Map<String, Value>> {
         self.model.variable(var)?;
-        let key = join_key(&key(&self.model.variable_path(var)), name);
+        let key = join_key(&self.array_key(var), name);
         let (first, second) =
             if copy { (&self.copies, &self.objects) } else { (&self.objects, &self.copies) };
         first.get(&key).or_else(|| second.get(&key))?.as_object()
@@ -394,6 +410,14 @@ impl OpenedDataset {
         let key = self.group_key(group, name)?;
         let body = self.true_document(&key)?;
         if self.is_v3() { body.get("attributes")?.as_object() } else { body.as_object() }
+    }
+
+    /// The stored attributes of an existing node.
+    pub(crate) fn stored_attributes(&self, node: NodeId) -> Option<&Map<String, Value>> {
+        match node {
+            NodeId::Group(group) => self.group_attributes(group),
+            NodeId::Variable(var) => self.array_attributes(var, false),
+        }
     }
 
     /// The document that readers see: a killed writer may have left individual ones ahead of their copies.

@@ -34,6 +34,8 @@ pub(crate) struct ElementForm {
     pub(crate) is_utf8: bool,
     /// Whether the reference has a type for it, so that the array may be listed.
     pub(crate) listed: bool,
+    /// Codecs in front of all others, and the fill value, if floats are packed.
+    pub(crate) packed: Option<(Vec<Value>, Value)>,
     /// NCZarr v3's type alias for what the data type does not determine (docs/spec/nczarr.md 6.3).
     pub(crate) alias: Option<&'static str>,
 }
@@ -79,6 +81,7 @@ impl FormOf<'_> {
             zeros_are_empty: false,
             is_utf8: false,
             listed: true,
+            packed: None,
             alias: None,
         }
     }
@@ -285,7 +288,7 @@ pub(super) fn v2_name(atomic: Atomic, order: ByteOrder) -> String {
     format!("{mark}{}", kind_and_size(atomic))
 }
 
-pub(super) fn v3_name(atomic: Atomic) -> String {
+pub(crate) fn v3_name(atomic: Atomic) -> String {
     match atomic {
         Atomic::Byte => "int8",
         Atomic::Short => "int16",

@@ -36,6 +36,14 @@ def let_grow(job: Any) -> None:
         group = group.parent
 
 
+def grow_uneven(job: Any, name: Any, variable: XarrayVariable, offset: Any) -> None:
+    """Makes a variable whose chunks differ in length as long as it will be: one append adds one chunk, however it is written."""
+    stored = job.existing[name]
+    if stored.chunk_lengths is not None:
+        end = [begin + length for begin, length in zip(offset, variable.shape)]
+        stored.grow_to([max(length, now) for length, now in zip(end, stored.shape)])
+
+
 def settled_region(job: Any, dataset: xr.Dataset) -> tuple[xr.Dataset, dict[Any, slice]]:
     """The region with all its ends; `"auto"` is found by the coordinates. Indices are not written again."""
     region = job.region

@@ -434,6 +434,12 @@ class NcirrusTarget:
         """Lengths of the stored objects, shards or chunks, if it has any, and the dimensions."""
         assert self._store is not None
         variable = self._store.variable(self.name)
+        uneven = variable.chunk_lengths
+        if uneven is not None:
+            # Along an axis whose chunks differ, an append adds one chunk: it is one block.
+            ends = [max(begin + length, now) for begin, length, now in zip(self.offset, self.shape, variable.shape)]
+            is_even = [len(axis) > 1 and len(set(axis)) == 1 for axis in uneven]
+            return tuple(axis[0] if even else end for axis, even, end in zip(uneven, is_even, ends)), tuple(variable.dims)
         # A shard of which several blocks write parts would be read and replaced by each of them.
         return variable.shards or variable.chunks, tuple(variable.dims)
 

@@ -190,6 +190,8 @@ class _Job:
             if self.mode == "a-" and self.append_dim is not None and self.append_dim not in variable.dims:
                 continue
             goes_on = self.append_dim is not None and self.append_dim in variable.dims
+            if goes_on:
+                appending.grow_uneven(self, name, variable, offset)
             target = NcirrusTarget(self.store, name, variable.shape, offset, is_new_data=goes_on)
             self.writer.add(target, variable.data)
         for target, source in prepared:

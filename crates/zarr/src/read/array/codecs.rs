@@ -57,6 +57,32 @@ const OF_ELEMENTS: [&str; 10] = [
     "numcodecs.astype",
 ];
 
+/// Further codecs that are not array-to-bytes.
+const OTHERS: [&str; 22] = [
+    "transpose",
+    "reshape",
+    "delta",
+    "conditional",
+    "blosc",
+    "gzip",
+    "zlib",
+    "zstd",
+    "bz2",
+    "lz4",
+    "lzma",
+    "crc32c",
+    "crc32",
+    "adler32",
+    "fletcher32",
+    "jenkins_lookup3",
+    "shuffle",
+    "bitshuffle",
+    "lzf",
+    "szip",
+    "snappy",
+    "gdeflate",
+];
+
 impl CodecEntry {
     fn parse(json: &JsonValue) -> Result<Self> {
         let name = json.as_str().or_else(|| json.member("name")?.as_str());
@@ -77,6 +103,14 @@ impl CodecEntry {
     /// Whether it converts each element separately.
     pub(super) fn is_of_elements(&self) -> bool {
         OF_ELEMENTS.contains(&self.name.as_str())
+    }
+
+    /// Whether a program may lend an array-to-bytes codec of that name: the other codecs are known by their names.
+    fn may_be_lent(&self) -> bool {
+        let name = self.name.as_str();
+        let is_known =
+            OTHERS.contains(&name) || OF_ELEMENTS.contains(&name) || name.starts_with("numcodecs.");
+        !is_known
     }
 
     /// Whether it is more than the layout of elements.
@@ -117,7 +151,8 @@ impl CodecChain {
         let list =
             json.and_then(JsonValue::as_array).ok_or_else(|| Error::malformed("codecs is not a list"))?;
         let mut codecs = list.iter().map(CodecEntry::parse).collect::<Result<Vec<_>>>()?;
-        let Some(at) = codecs.iter().position(|codec| SERIALIZERS.contains(&codec.name.as_str())) else {
+        let known = codecs.iter().position(|codec| SERIALIZERS.contains(&codec.name.as_str()));
+        let Some(at) = known.or_else(|| codecs.iter().position(CodecEntry::may_be_lent)) else {
             let names: Vec<&str> = codecs.iter().map(|codec| codec.name.as_str()).collect();
             return Err(Error::unsupported(format!("no known array-to-bytes codec among {names:?}")));
         };

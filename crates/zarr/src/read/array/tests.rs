@@ -11,7 +11,7 @@ fn json(text: &str) -> JsonValue {
 fn read(text: &str) -> Result<ArrayMetadata> {
     let (json, limits) = (json(text), Limits::default());
     let rules = rules(crate::Dialect::Attributes, &crate::read::provenance::DatasetProvenance::default());
-    describe(&json, &shape(&json, &limits)?, rules, &limits)
+    describe(&json, &shape(&json, &limits)?, rules, PackedArrays::Decoded, &limits)
 }
 
 fn v2(members: &str) -> Result<ArrayMetadata> {

@@ -46,6 +46,7 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], rules: TextRules) -> Res
         filters,
         keys: ChunkKeys::v2(separator(json)?),
         shards: None,
+        packing: None,
     })
 }
 

@@ -2,17 +2,23 @@
 use super::codecs::{CodecChain, CodecEntry};
 use super::sharding::{InnerChunks, inner_chunks};
 use super::understood::{check_extension, check_understood, may_be_ignored};
-use super::{ArrayMetadata, regular, shown, transpose};
+use super::{ArrayMetadata, PackedView, regular, shown, transpose};
 use crate::chunk_key::{ChunkKeys, KeyEncoding, KeySeparator};
-use crate::dtype::{DataType, v3::parse};
-use crate::fill::from_half;
+use crate::dtype::{DataType, ReaderType, v3::parse};
+use crate::fill::{FillElement, from_half};
 use crate::json::JsonValue;
+use crate::packing::Packing;
 use bytes::Bytes;
-use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, Result, StoredType};
-use ncirrus_model::{CodecSpec, SmallFloat};
+use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, PackedArrays, Result, StoredType};
+use ncirrus_model::{Atomic, CodecSpec, Model, SmallFloat};
 use serde_json::{Map, Value};
 
-pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Result<ArrayMetadata> {
+pub(super) fn describe(
+    json: &JsonValue,
+    shape: &[u64],
+    packed: PackedArrays,
+    limits: &Limits,
+) -> Result<ArrayMetadata> {
     check_understood(json, &MEMBERS)?;
     for name in ["data_type", "chunk_grid", "chunk_key_encoding"] {
         json.member(name).map_or(Ok(()), check_extension)?;
@@ -31,7 +37,7 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
         inner_chunks(outer, grid(json, shape, limits)?, rank, limits)?;
     // Elements are encoded by the codecs inside the shards; those outside see shards only.
     let order = inner.order()?;
-    let data_type = parse(data_type, order)?;
+    let mut data_type = parse(data_type, order)?;
     inner.check_fits(&data_type)?;
     let keys = keys(json)?;
     let mut filters = Vec::new();
@@ -45,8 +51,14 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
         codecs.extend(transpose(&shards.last().axes));
     }
     codecs.extend(data_type.small.as_deref().map(|small| widening(small, order)));
+    let mut packing = None;
+    if packed != PackedArrays::Decoded && !inner.serializer.is_compressing() {
+        let before: Vec<CodecSpec> = of_elements.iter().chain(&inner.before).map(CodecEntry::spec).collect();
+        packing = packed_view(&mut data_type, &before, json.member("fill_value"), packed, order, limits);
+    }
     let mut is_reshaped = false;
-    for codec in of_elements.iter().chain(&inner.before) {
+    let before = of_elements.iter().chain(&inner.before).filter(|_| !matches!(packing, Some(Ok(_))));
+    for codec in before {
         is_reshaped |= codec.name == "reshape";
         // Behind another shape, the number of axes is known when the chain is bound to chunks.
         codecs.extend(if is_reshaped { Some(codec.spec()) } else { codec.normal(rank)? });
@@ -65,7 +77,49 @@ pub(super) fn describe(json: &JsonValue, shape: &[u64], limits: &Limits) -> Resu
         Some(small) => widened_fill(&fill, small, limits),
         None => fill,
     };
-    Ok(ArrayMetadata { grid, data_type, fill, codecs, filters, keys, shards })
+    let fill = match &packing {
+        Some(Ok(packing)) => packing.fill.clone(),
+        _ => fill,
+    };
+    Ok(ArrayMetadata { grid, data_type, fill, codecs, filters, keys, shards, packing })
+}
+
+/// Shows the integers that codecs store instead of the floats that they mean; `None` if the codecs have another meaning, an error
+/// with the reason if attributes cannot give the same floats.
+fn packed_view(
+    data_type: &mut DataType,
+    codecs: &[CodecSpec],
+    fill: Option<&JsonValue>,
+    packed: PackedArrays,
+    order: ByteOrder,
+    limits: &Limits,
+) -> Option<std::result::Result<PackedView, String>> {
+    let is_single = match (&data_type.shown, &data_type.stored) {
+        (ReaderType::Atomic(Atomic::Float), StoredType::Float { size: 4, .. }) => true,
+        (ReaderType::Atomic(Atomic::Double), StoredType::Float { size: 8, .. }) => false,
+        _ => return None,
+    };
+    let atomic = if is_single { Atomic::Float } else { Atomic::Double };
+    let null = JsonValue::Null;
+    let model = Model::new();
+    let element =
+        FillElement { model: &model, ty: atomic.into(), stored: &data_type.stored, in_base64: false };
+    let fill = element.parse(fill.unwrap_or(&null)).ok()??.number(0)?;
+    let (packing, stored_fill, extended) = Packing::of_codecs(is_single, codecs, fill)?;
+    if packed == PackedArrays::Exact
+        && let Err(reason) = packing.check()
+    {
+        return Some(Err(reason));
+    }
+    let size = u8::try_from(packing.stored.byte_len()?).ok()?;
+    let signed = packing.stored.integer_range()?.0 < 0;
+    let order = if size == 1 { ByteOrder::Little } else { order };
+    data_type.stored = StoredType::Integer { size, signed, order };
+    data_type.shown = ReaderType::Atomic(packing.stored);
+    data_type.extended = Some(extended);
+    let text = Bytes::from(stored_fill.to_string());
+    let fill = crate::json::parse(&text, limits).ok()?;
+    Some(Ok(PackedView { attributes: packing.attributes(), fill }))
 }
 
 /// The stage that widens numbers of a small type.

@@ -59,6 +59,10 @@ impl DocumentComposer<'_> {
     pub(super) fn v2_documents(&self) -> Result<ComposedDocuments> {
         let mut documents = ComposedDocuments::default();
         let mut copies = Map::new();
+        if let Some(array) = self.root_array() {
+            self.v2_array(array, &mut documents.list, &mut copies)?;
+            return Ok(documents);
+        }
         for group in self.model.walk() {
             self.v2_group(group, &mut documents.list, &mut copies)?;
         }

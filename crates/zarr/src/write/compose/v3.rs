@@ -16,6 +16,16 @@ const CONSOLIDATED: &str = "consolidated_metadata";
 impl DocumentComposer<'_> {
     pub(super) fn v3_documents(&self) -> Result<ComposedDocuments> {
         let mut documents = ComposedDocuments::default();
+        if let Some(array) = self.root_array() {
+            let body = self.plans.get(&array).map(|plan| self.v3_array(array, plan)).transpose()?.flatten();
+            let root = body.map(|body| MetadataDocument {
+                key: special::ZARR_JSON.to_owned(),
+                level: DocumentLevel::Root,
+                body,
+            });
+            documents.list.extend(root);
+            return Ok(documents);
+        }
         let mut copies = Map::new();
         let mut root = Map::new();
         for group in self.model.walk() {
@@ -84,7 +94,16 @@ impl DocumentComposer<'_> {
             body.insert(special::GROUP.to_owned(), self.v3_group_information(group));
             body.insert(special::ATTRIBUTES_3.to_owned(), attribute_types(&types));
         }
+        self.keep_types(NodeId::Group(group), &mut body);
         body
+    }
+
+    /// Keeps the dictionary of types that other programs write by NZ, the netCDF conventions for Zarr v3.
+    fn keep_types(&self, node: NodeId, body: &mut Map<String, Value>) {
+        let kept = self.present.and_then(|present| present.stored_attributes(node)?.get(special::ATTRIBUTES));
+        if let Some(kept) = kept.filter(|_| self.dialect() == Dialect::V3) {
+            body.insert(special::ATTRIBUTES.to_owned(), kept.clone());
+        }
     }
 
     fn v3_group_information(&self, group: GroupId) -> Value {
@@ -115,6 +134,9 @@ impl DocumentComposer<'_> {
                 let mut kept = kept.clone();
                 if let Some(shape) = self.changed_shape(var) {
                     kept.insert("shape".to_owned(), json!(shape));
+                }
+                if plan.is_extended {
+                    kept.insert("chunk_grid".to_owned(), chunk_grid(&plan.encoding.grid, &[]));
                 }
                 kept
             }
@@ -171,6 +193,7 @@ impl DocumentComposer<'_> {
             }
             body.insert(special::ATTRIBUTES_3.to_owned(), attribute_types(&written.types));
         }
+        self.keep_types(NodeId::Variable(var), &mut body);
         body
     }
 

@@ -1,0 +1,207 @@
+//! Packed variables: by attributes in netCDF, by codecs in Zarr v3, and the same numbers in both.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use crate::support::{json, session, values};
+use ncirrus::{
+    Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, OpenOptions,
+    PackedArrays, Selection, Session, Values,
+};
+use ncirrus_testkit::corpus::peers_python;
+use ncirrus_tools::{ChunkRule, CopyOptions, PackingForm, copy};
+use ncirrus_units::cf::CfDecoding;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Packed numbers of several types; the last rows of `short` are not written.
+fn packed(folder: &Path, session: &Session) -> Dataset {
+    let to = folder.join("packed.nc");
+    let create = CreateOptions::new().kind(Kind::Nc4);
+    let dataset = Dataset::create_with(to.to_str().unwrap(), &create, session).unwrap();
+    dataset.root().add_dimension("y", DimensionLen::Fixed(6)).unwrap();
+    dataset.root().add_dimension("x", DimensionLen::Fixed(4)).unwrap();
+    let short = dataset.root().add_variable("short", Atomic::Short, &["y", "x"]).unwrap();
+    short.set_fill(Values::Short(vec![-999])).unwrap();
+    let number = |name: &str, value| Attribute::atomic(name, Values::Double(vec![value]));
+    short.set_attribute(number("scale_factor", 0.25)).unwrap();
+    short.set_attribute(number("add_offset", 273.0)).unwrap();
+    short.set_attribute(Attribute::text("units", "K")).unwrap();
+    let mut rows: Vec<i16> = (0..16).map(|at| at * 2047 - 16000).collect();
+    rows[5] = -999;
+    short.set_storage(ncirrus_model::Storage::Chunked(vec![2, 4]), Vec::new()).unwrap();
+    short.write_values(&Selection::slab(&[0, 0], &[4, 4]), &Values::Short(rows)).unwrap();
+    let byte = dataset.root().add_variable("byte", Atomic::UByte, &["x"]).unwrap();
+    byte.set_attribute(Attribute::atomic("scale_factor", Values::Float(vec![0.5]))).unwrap();
+    byte.write_values(&Selection::slab(&[0], &[4]), &Values::UByte(vec![0, 1, 254, 255])).unwrap();
+    let int = dataset.root().add_variable("int", Atomic::Int, &["x"]).unwrap();
+    int.set_attribute(number("scale_factor", 0.125)).unwrap();
+    let all =
+        vec![i32::MIN, -1, ncirrus_model::default_fill(Atomic::Int).integer(0).unwrap() as i32, i32::MAX];
+    int.write_values(&Selection::slab(&[0], &[4]), &Values::Int(all)).unwrap();
+    let plain = dataset.root().add_variable("plain", Atomic::Int, &["x"]).unwrap();
+    plain.write_values(&Selection::slab(&[0], &[4]), &Values::Int(vec![1, 2, 3, 4])).unwrap();
+    dataset.close().unwrap();
+    opened(&to, PackedArrays::Decoded, session)
+}
+
+fn opened(path: &Path, packed: PackedArrays, session: &Session) -> Dataset {
+    let options = OpenOptions::new().packed(packed);
+    Dataset::open_with(path.to_str().unwrap(), &options, session).unwrap()
+}
+
+fn copied(
+    source: &Dataset,
+    to: PathBuf,
+    kind: Kind,
+    options: CopyOptions<'_>,
+    session: &Session,
+) -> ncirrus::Result<PathBuf> {
+    let dialect = (kind == Kind::Zarr3).then_some(Dialect::Plain);
+    let options = options.create(CreateOptions::new().kind(kind).dialect(dialect));
+    copy(source, to.to_str().unwrap(), &options, session).map(|_| to)
+}
+
+/// The bits of all numbers of a variable as CF decodes them.
+fn decoded(dataset: &Dataset, name: &str) -> (Atomic, Vec<u64>) {
+    let variable = dataset.variable(name).unwrap();
+    let Some(ncirrus::TypeRef::Atomic(atomic)) = variable.ty() else { panic!("{name}") };
+    let decoding = CfDecoding::new(atomic, &variable.attributes().unwrap()).unwrap();
+    let found = decoding.decode(values(&variable).unwrap()).unwrap().values;
+    let bits = (0..found.len()).map(|at| found.number(at).unwrap()).map(|number| {
+        // NaN is NaN, whatever its bits.
+        if number.is_nan() { u64::MAX } else { number.to_bits() }
+    });
+    (decoding.decoded_type(), bits.collect())
+}
+
+fn array(store: &Path, name: &str) -> Value {
+    json(&store.join(name).join("zarr.json"))
+}
+
+const NAMES: [&str; 4] = ["short", "byte", "int", "plain"];
+
+#[test]
+fn codecs_store_the_same_integers_and_give_the_same_numbers() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let source = packed(folder.path(), &session);
+    let by_codecs = || CopyOptions::new().packing(PackingForm::Codecs);
+    let to = copied(&source, folder.path().join("a.zarr"), Kind::Zarr3, by_codecs(), &session).unwrap();
+    let short = array(&to, "short");
+    assert_eq!((&short["data_type"], &short["fill_value"]), (&json!("float64"), &json!("NaN")));
+    let names: Vec<&str> =
+        short["codecs"].as_array().unwrap().iter().map(|codec| codec["name"].as_str().unwrap()).collect();
+    assert_eq!(names[..3], ["scale_offset", "cast_value", "bytes"]);
+    assert_eq!(short["attributes"], json!({"units": "K"}));
+    assert_eq!(array(&to, "byte")["data_type"], "float32");
+    assert_eq!(array(&to, "plain")["data_type"], "int32");
+    let floats = opened(&to, PackedArrays::Decoded, &session);
+    for name in NAMES {
+        assert_eq!(decoded(&floats, name), decoded(&source, name), "{name}");
+    }
+    // And back: the attributes, the integers and the chunks that were never written.
+    let exact = opened(&to, PackedArrays::Exact, &session);
+    let back = copied(&exact, folder.path().join("b.nc"), Kind::Nc4, CopyOptions::new(), &session).unwrap();
+    let back = opened(&back, PackedArrays::Decoded, &session);
+    for name in NAMES {
+        let (one, other) = (source.variable(name).unwrap(), back.variable(name).unwrap());
+        assert_eq!((one.ty(), values(&one).unwrap()), (other.ty(), values(&other).unwrap()), "{name}");
+        for attribute in one.attributes().unwrap().iter() {
+            assert_eq!(other.attribute(&attribute.name).unwrap().as_ref(), Some(attribute), "{name}");
+        }
+    }
+    assert!(back.warnings().is_empty(), "{:?}", back.warnings());
+}
+
+#[test]
+fn copies_between_stores_keep_the_codecs_also_in_other_chunks() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let source = packed(folder.path(), &session);
+    let by_codecs = CopyOptions::new().packing(PackingForm::Codecs);
+    let first = copied(&source, folder.path().join("a.zarr"), Kind::Zarr3, by_codecs, &session).unwrap();
+    for (rules, name) in [(vec![], "b.zarr"), (vec![ChunkRule::parse("y/3,x/2").unwrap()], "c.zarr")] {
+        let stored = opened(&first, PackedArrays::Stored, &session);
+        let options = CopyOptions::new().chunks(rules);
+        let second = copied(&stored, folder.path().join(name), Kind::Zarr3, options, &session).unwrap();
+        for name in NAMES {
+            for member in ["data_type", "codecs", "fill_value", "attributes"] {
+                assert_eq!(array(&first, name)[member], array(&second, name)[member], "{name} {member}");
+            }
+            let (one, other) = (
+                opened(&first, PackedArrays::Decoded, &session),
+                opened(&second, PackedArrays::Decoded, &session),
+            );
+            assert_eq!(decoded(&one, name), decoded(&other, name), "{name}");
+        }
+    }
+}
+
+/// An array that another program wrote: tenths, which `scale_factor` does not give exactly.
+#[test]
+fn numbers_that_attributes_do_not_give_stay_floats_in_netcdf_and_keep_codecs_in_zarr() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let store = folder.path().join("tenths.zarr");
+    std::fs::create_dir_all(store.join("v/c")).unwrap();
+    std::fs::write(store.join("zarr.json"), r#"{"zarr_format": 3, "node_type": "group"}"#).unwrap();
+    let document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [3], "data_type": "float64", "fill_value": 0.0,
+        "dimension_names": ["x"], "chunk_key_encoding": {"name": "default"},
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
+        "codecs": [
+            {"name": "scale_offset", "configuration": {"scale": 10.0, "offset": 0.0}},
+            {"name": "cast_value", "configuration": {"data_type": "int16", "rounding": "towards-zero"}},
+            {"name": "bytes", "configuration": {"endian": "little"}},
+        ],
+    });
+    std::fs::write(store.join("v/zarr.json"), document.to_string()).unwrap();
+    std::fs::write(store.join("v/c/0"), [3, 0, 7, 0, 0xff, 0xff]).unwrap();
+    let exact = opened(&store, PackedArrays::Exact, &session);
+    assert!(exact.warnings().iter().any(|text| text.contains("by the codecs")), "{:?}", exact.warnings());
+    let to = copied(&exact, folder.path().join("a.nc"), Kind::Nc4, CopyOptions::new(), &session).unwrap();
+    let floats = values(&opened(&to, PackedArrays::Decoded, &session).variable("v").unwrap()).unwrap();
+    assert_eq!(floats, Values::Double(vec![0.3, 0.7, -0.1]));
+    let stored = opened(&store, PackedArrays::Stored, &session);
+    let to =
+        copied(&stored, folder.path().join("b.zarr"), Kind::Zarr3, CopyOptions::new(), &session).unwrap();
+    assert_eq!(array(&to, "v")["codecs"], document["codecs"]);
+    assert_eq!(std::fs::read(to.join("v/c/0")).unwrap(), [3, 0, 7, 0, 0xff, 0xff]);
+}
+
+#[test]
+fn what_codecs_cannot_give_is_refused_before_anything_is_written() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let source = packed(folder.path(), &session);
+    let by_codecs = || CopyOptions::new().packing(PackingForm::Codecs);
+    let to = folder.path().join("no");
+    let error = copied(&source, to.clone(), Kind::Nc4, by_codecs(), &session).unwrap_err();
+    assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("Zarr v3"), "{error}");
+    let path = folder.path().join("packed.nc");
+    let dataset = Dataset::update_with(path.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
+    let tenth = Attribute::atomic("scale_factor", Values::Double(vec![0.1]));
+    dataset.variable("short").unwrap().set_attribute(tenth).unwrap();
+    dataset.close().unwrap();
+    let source = opened(&path, PackedArrays::Decoded, &session);
+    let error = copied(&source, to.clone(), Kind::Zarr3, by_codecs(), &session).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("/short") && error.to_string().contains("by the codecs"), "{error}");
+    assert!(!to.exists());
+}
+
+/// zarr-python decodes what is written here, where it has the package that casts.
+#[test]
+fn zarr_python_decodes_the_codecs() {
+    let Some(python) = peers_python() else { return };
+    let script = "
+import sys, zarr, numpy as np
+a = zarr.open_group(sys.argv[1], mode='r')
+assert a['byte'].dtype == 'f4' and a['short'].dtype == 'f8', a['short'].metadata
+try: import cast_value_rs
+except ImportError: print('no cast_value_rs'); sys.exit()
+assert a['byte'][:].tolist() == [0, 0.5, 127, 127.5]
+assert np.isnan(a['short'][1, 1]) and a['short'][0, 0] == 273 - 4000 and np.isnan(a['short'][5]).all()
+";
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let source = packed(folder.path(), &session);
+    let by_codecs = CopyOptions::new().packing(PackingForm::Codecs);
+    let to = copied(&source, folder.path().join("a.zarr"), Kind::Zarr3, by_codecs, &session).unwrap();
+    let output = std::process::Command::new(python).args(["-c", script]).arg(&to).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
