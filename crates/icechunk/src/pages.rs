@@ -159,9 +159,14 @@ impl fmt::Debug for Pages {
 mod tests {
     use super::*;
 
+    /// A byte that differs from place to place.
+    fn number_of(at: usize) -> u8 {
+        u8::try_from(at % 251).unwrap()
+    }
+
     #[test]
     fn bytes_come_back_whatever_the_parts() {
-        let all: Vec<u8> = (0..3 * PAGE + 777).map(|at| (at % 251) as u8).collect();
+        let all: Vec<u8> = (0..3 * PAGE + 777).map(number_of).collect();
         for part in [1000, PAGE, 5 * PAGE] {
             let mut maker = PageMaker::new();
             all.chunks(part).for_each(|part| maker.add(part).unwrap());
@@ -180,14 +185,14 @@ mod tests {
     #[test]
     fn few_pages_are_kept_decompressed() {
         let mut maker = PageMaker::new();
-        (0..4 * KEPT).for_each(|number| maker.add(&vec![number as u8; PAGE]).unwrap());
+        (0..4 * KEPT).for_each(|number| maker.add(&vec![number_of(number); PAGE]).unwrap());
         let pages = maker.finish().unwrap();
         let byte = |number: usize| {
             let mut out = [0];
             pages.copy(number * PAGE + 9, &mut out).unwrap();
             out[0]
         };
-        assert!((0..4 * KEPT).chain(0..KEPT).all(|number| byte(number) == number as u8));
+        assert!((0..4 * KEPT).chain(0..KEPT).all(|number| byte(number) == number_of(number)));
         assert_eq!(pages.recent.guard().pages.len(), KEPT);
         assert!(pages.held() < 2 * KEPT * PAGE);
     }
