@@ -9,7 +9,7 @@
 //! [`hdf5_write`]; `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`: see [`cloud`];
 //! `ncirrus-bench aggregate CASE FOLDER RUNS`: see [`aggregate`]; `ncirrus-bench element FILE RUNS`: one cached element
 //! of the variable `v`; `ncirrus-bench whole read|fresh PATH RUNS`: all of it, into an array that is there or a new one;
-//! `ncirrus-bench dap WHO CASE SERVER RUNS`: see [`dap`];
+//! `ncirrus-bench dap WHO CASE SERVER RUNS`: see [`dap`]; `ncirrus-bench icechunk CASE PLACE RUNS`: see [`icechunk`];
 //! `ncirrus-bench members CASE KIND MEMBERS FOLDER COUNT RUNS`: see [`members`];
 //! `ncirrus-bench shards WHO CASE PLACE RUNS`: see [`shards`];
 //! `ncirrus-bench s3 FOLDER MILLISECONDS`: an S3 server that answers with a delay;
@@ -28,6 +28,7 @@ mod data;
 mod hdf5;
 mod hdf5_write;
 mod http;
+mod icechunk;
 mod limit;
 mod members;
 mod ours;
@@ -102,6 +103,9 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     }
     if let ["cloud", who, case, endpoint, runs] = words[..] {
         return Ok(figures(&cloud::run(who, case, endpoint, runs.parse()?)?));
+    }
+    if let ["icechunk", case, place, runs] = words[..] {
+        return Ok(figures(&icechunk::run(case, place, runs.parse()?)?));
     }
     if let ["dap-serve", _, latency] = words[..] {
         return dap::serve(Duration::from_millis(latency.parse()?));

@@ -1,11 +1,12 @@
 //! ncirrus compared with its peers and with a bare loop, in one run:
-//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|members|memory|netcdf4|python|shards|tools|write|zarr]]]`.
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|icechunk|members|memory|netcdf4|python|shards|tools|write|zarr]]]`.
 mod aggregate;
 mod capi;
 mod cloud;
 mod dap;
 mod hdf5;
 mod hdf5_write;
+mod icechunk;
 mod members;
 mod python;
 mod shards;
@@ -55,6 +56,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     if requested("hdf5") {
         hdf5::run(&folder, rounds)?;
+    }
+    if requested("icechunk") {
+        icechunk::run(&folder, rounds)?;
     }
     if requested("python") {
         python::run(&folder, rounds)?;

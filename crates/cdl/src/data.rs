@@ -26,6 +26,11 @@ pub(crate) fn print(printer: &mut CdlPrinter<'_, '_>, id: VarId, indent: usize) 
     if shape.contains(&0) {
         return Ok(());
     }
+    // No reader would see the end, and indices of elements would overflow.
+    if shape.iter().try_fold(1u64, |count, len| count.checked_mul(*len)).is_none() {
+        fault_line(printer, id, indent, &format!("{shape:?} are too many elements to print"));
+        return Ok(());
+    }
     let chunks = match &variable.storage {
         Storage::Chunked(chunks) => Some(chunks.as_slice()),
         _ => None,

@@ -73,6 +73,16 @@ fn faulty_variable_is_declared_and_its_data_are_a_comment() {
 }
 
 #[test]
+fn a_variable_with_more_elements_than_can_be_counted_is_a_comment_and_not_read() {
+    let (model, _) = model(&[1 << 40, 1 << 40]);
+    let mut source = Counting::new(u64::MAX);
+    let (text, summary) = run(&model, &mut source, &PrintOptions::default());
+    assert!(text.contains("\tint v(d0, d1) ;\n") && text.contains("// v: [1099511627776, "), "{text}");
+    assert_eq!(summary.faults.len(), 1);
+    assert!(source.requested.is_empty());
+}
+
+#[test]
 fn read_error_is_reported_on_one_line_and_the_rest_is_printed() {
     let (mut model, _) = model(&[2]);
     let root = model.root();

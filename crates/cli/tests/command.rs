@@ -8,6 +8,7 @@ mod errors;
 mod fragments;
 mod generating;
 mod help;
+mod icechunk;
 mod identity;
 mod left_out;
 mod nccopying;

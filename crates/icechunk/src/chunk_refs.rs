@@ -86,17 +86,14 @@ impl ShownSnapshot {
             let manifest = number.and_then(|number| manifests.get(number));
             let manifest = manifest.ok_or_else(|| Error::internal("a manifest that was not read"))?;
             let at_manifest = |error: Error| error.at_object(self.manifest_object(chunk.manifest));
-            let known = refs.as_ref().filter(|(path, id, _)| (*path, *id) == (chunk.path, chunk.manifest));
-            let found = match known {
-                Some((.., found)) => *found,
-                None => {
-                    let node = self.snapshot.find(chunk.path).map(|node| node.id);
-                    let node = node.ok_or_else(|| Error::internal("a node that is not there"))?;
-                    let found = manifest.array(node).map_err(at_manifest)?;
-                    refs = Some((chunk.path, chunk.manifest, found));
-                    found
-                }
-            };
+            let is_known =
+                refs.as_ref().is_some_and(|(path, id, _)| (*path, *id) == (chunk.path, chunk.manifest));
+            if !is_known {
+                let node = self.snapshot.find(chunk.path).map(|node| node.id);
+                let node = node.ok_or_else(|| Error::internal("a node that is not there"))?;
+                refs = Some((chunk.path, chunk.manifest, manifest.array(node).map_err(at_manifest)?));
+            }
+            let found = refs.as_mut().and_then(|(.., found)| found.as_mut());
             found.map_or(Ok(None), |refs| refs.find(&chunk.indexes)).map_err(at_manifest)
         };
         let places: Result<Vec<_>> =

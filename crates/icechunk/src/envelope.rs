@@ -1,5 +1,7 @@
 //! The frame that all files of a repository have: a header, and a flatbuffer that may be compressed
 //! (docs/spec/icechunk-format.md, "File header").
+use crate::flat::FlatBytes;
+use crate::pages::{PageMaker, Pages};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result};
 use zstd_safe::{DCtx, InBuffer, OutBuffer};
@@ -14,6 +16,10 @@ const SPEC_VERSION: u8 = 2;
 /// writes shrink far less, and the files of an attacker cannot take much memory.
 const MAX_RATIO: u64 = 512;
 const SMALL: u64 = 32 << 20;
+/// Content that is longer is kept in pages.
+const LONG: u64 = 24 << 20;
+/// The longest flatbuffer: its offsets have 31 bits.
+const MAX_FLAT: u64 = 1 << 31;
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +60,74 @@ pub(crate) fn begins_well(bytes: &[u8]) -> bool {
 /// `Malformed` for another kind of file, or damaged compression; `Unsupported` for a later specification; `Limit` if it is
 /// too large.
 pub(crate) fn open(bytes: &Bytes, kind: FileKind, limits: &Limits) -> Result<OpenedFile> {
+    let checked = check(bytes, kind)?;
+    let body = match checked.is_compressed {
+        false => checked.stored,
+        true => {
+            let max = max_len(&checked.stored).min(limits.metadata_bytes);
+            let mut out: Vec<u8> = Vec::new();
+            let room = usize::try_from(stated_len(&checked.stored, max)?).unwrap_or(0);
+            out.try_reserve_exact(room).map_err(|_| too_large(room as u64, &checked.stored, max))?;
+            decompress(&checked.stored, max, |part| {
+                out.extend_from_slice(part);
+                Ok(())
+            })?;
+            out.into()
+        }
+    };
+    limits.metadata_len(body.len() as u64, kind.name())?;
+    Ok(OpenedFile { body, spec_version: checked.spec_version })
+}
+
+/// As [`open`]; a file that is longer than [`LONG`] when decompressed is kept in compressed pages. It may be longer than other
+/// metadata: its pages take as much memory as the file.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_any(bytes: &Bytes, kind: FileKind, limits: &Limits) -> Result<FileBody> {
+    let checked = check(bytes, kind)?;
+    let max = max_len(&checked.stored).min(MAX_FLAT);
+    if !checked.is_compressed || stated_len(&checked.stored, max)? <= LONG {
+        // Without a stated length, the usual bound holds.
+        return Ok(FileBody::Whole(open(bytes, kind, limits)?.body));
+    }
+    let mut maker = PageMaker::new();
+    decompress(&checked.stored, max, |part| maker.add(part))?;
+    Ok(FileBody::Paged(maker.finish()?))
+}
+
+/// The content of a file.
+pub(crate) enum FileBody {
+    Whole(Bytes),
+    Paged(Pages),
+}
+
+impl FileBody {
+    /// The flatbuffer.
+    pub(crate) fn flat(&self) -> FlatBytes<'_> {
+        match self {
+            Self::Whole(body) => FlatBytes::Whole(body),
+            Self::Paged(pages) => FlatBytes::Paged(pages),
+        }
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn held(&self) -> usize {
+        match self {
+            Self::Whole(body) => body.len(),
+            Self::Paged(pages) => pages.held(),
+        }
+    }
+}
+
+struct CheckedFile {
+    stored: Bytes,
+    spec_version: u8,
+    is_compressed: bool,
+}
+
+/// Checks the header of a file.
+fn check(bytes: &Bytes, kind: FileKind) -> Result<CheckedFile> {
     let Some(header) = bytes.get(..HEADER) else {
         return Err(Error::malformed(format!("a file of {} bytes is too short for Icechunk", bytes.len())));
     };
@@ -75,34 +149,33 @@ pub(crate) fn open(bytes: &Bytes, kind: FileKind, limits: &Limits) -> Result<Ope
             kind.name()
         )));
     }
-    let stored = bytes.slice(HEADER..);
-    let body = match compression {
-        0 => stored,
-        1 => decompressed(&stored, limits)?,
-        other => return Err(Error::unsupported(format!("compression {other} of {}", kind.name()))),
-    };
-    limits.metadata_len(body.len() as u64, kind.name())?;
-    Ok(OpenedFile { body, spec_version })
+    if compression > 1 {
+        return Err(Error::unsupported(format!("compression {compression} of {}", kind.name())));
+    }
+    Ok(CheckedFile { stored: bytes.slice(HEADER..), spec_version, is_compressed: compression == 1 })
 }
 
-/// The content of a zstd frame, of bounded size.
-fn decompressed(stored: &[u8], limits: &Limits) -> Result<Bytes> {
-    let max = (stored.len() as u64).saturating_mul(MAX_RATIO).max(SMALL).min(limits.metadata_bytes);
-    let too_large = |len: u64| {
-        let message =
-            format!("metadata of {len} bytes in a file of {}: at most {max} are read", stored.len());
-        Error::limit(message)
-    };
-    let stated = zstd_safe::get_frame_content_size(stored).ok().flatten();
-    if let Some(len) = stated.filter(|len| *len > max) {
-        return Err(too_large(len));
-    }
-    let mut out: Vec<u8> = Vec::new();
-    let room = usize::try_from(stated.unwrap_or(0)).unwrap_or(0);
-    out.try_reserve_exact(room).map_err(|_| too_large(room as u64))?;
+/// How long the content of a file may be.
+fn max_len(stored: &[u8]) -> u64 {
+    (stored.len() as u64).saturating_mul(MAX_RATIO).max(SMALL)
+}
+
+fn too_large(len: u64, stored: &[u8], max: u64) -> Error {
+    Error::limit(format!("metadata of {len} bytes in a file of {}: at most {max} are read", stored.len()))
+}
+
+/// The length that a zstd frame states; 0 if it states none.
+fn stated_len(stored: &[u8], max: u64) -> Result<u64> {
+    let stated = zstd_safe::get_frame_content_size(stored).ok().flatten().unwrap_or(0);
+    if stated > max { Err(too_large(stated, stored, max)) } else { Ok(stated) }
+}
+
+/// Passes on the content of a zstd frame, of bounded size.
+fn decompress(stored: &[u8], max: u64, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut decoder = DCtx::create();
     let mut input = InBuffer::around(stored);
     let mut block = vec![0u8; BLOCK];
+    let mut len = 0u64;
     loop {
         let mut output = OutBuffer::around(block.as_mut_slice());
         let before = input.pos();
@@ -113,12 +186,13 @@ fn decompressed(stored: &[u8], limits: &Limits) -> Result<Bytes> {
             ))
         })?;
         let written = output.pos();
-        out.extend_from_slice(block.get(..written).unwrap_or_default());
-        if out.len() as u64 > max {
-            return Err(too_large(out.len() as u64));
+        len += written as u64;
+        if len > max {
+            return Err(too_large(len, stored, max));
         }
+        take(block.get(..written).unwrap_or_default())?;
         if hint == 0 {
-            return Ok(out.into());
+            return Ok(());
         }
         if written == 0 && input.pos() == before {
             return Err(Error::malformed("the zstd frame is cut short"));

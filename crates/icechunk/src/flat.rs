@@ -1,13 +1,22 @@
 //! Bounded reading of flatbuffers (docs/spec/icechunk-format.md, "Flatbuffers"): tables, vectors, strings and structs.
 //!
 //! Every position is checked against the buffer before it is read. Nothing is followed recursively and nothing is
-//! copied, so a hostile buffer costs no more than its own bytes.
+//! copied, so a hostile buffer costs no more than its own bytes. Of a buffer in pages only numbers and texts are copied.
+use crate::pages::Pages;
 use ncirrus_layout::{Error, Result};
+use std::borrow::Cow;
+
+/// A buffer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FlatBytes<'a> {
+    Whole(&'a [u8]),
+    Paged(&'a Pages),
+}
 
 /// A table in a buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FlatTable<'a> {
-    bytes: &'a [u8],
+    bytes: FlatBytes<'a>,
     /// Where the table begins.
     at: usize,
     /// Where the offsets of its fields are.
@@ -19,7 +28,7 @@ pub(crate) struct FlatTable<'a> {
 /// A vector in a buffer whose elements have a fixed size.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FlatVector<'a> {
-    bytes: &'a [u8],
+    bytes: FlatBytes<'a>,
     /// Where the first element is.
     at: usize,
     len: usize,
@@ -33,11 +42,19 @@ impl<'a> FlatTable<'a> {
     /// # Errors
     /// `Malformed` if an offset leads out of the buffer, as for all functions here.
     pub(crate) fn root(bytes: &'a [u8]) -> Result<Self> {
+        Self::root_of(FlatBytes::Whole(bytes))
+    }
+
+    /// The root of a buffer that may be in pages.
+    ///
+    /// # Errors
+    /// As [`root`](Self::root).
+    pub(crate) fn root_of(bytes: FlatBytes<'a>) -> Result<Self> {
         let at = word(bytes, 0)?;
         Self::at(bytes, at)
     }
 
-    fn at(bytes: &'a [u8], at: usize) -> Result<Self> {
+    fn at(bytes: FlatBytes<'a>, at: usize) -> Result<Self> {
         let back = i64::from(i32::from_le_bytes(take(bytes, at)?));
         let vtable = i64::try_from(at).ok().and_then(|at| usize::try_from(at - back).ok());
         let vtable = vtable.ok_or_else(|| outside(at))?;
@@ -116,19 +133,31 @@ impl<'a> FlatTable<'a> {
         Ok(Some(FlatVector { bytes: self.bytes, at: at + 4, len, size }))
     }
 
-    /// The bytes of a vector of bytes, or of a string; `None` if absent.
+    /// The bytes of a vector of bytes, or of a string, in a buffer that is whole; `None` if absent.
     pub(crate) fn bytes(&self, slot: usize) -> Result<Option<&'a [u8]>> {
-        let Some(vector) = self.present_vector(slot, 1)? else { return Ok(None) };
-        self.bytes.get(vector.at..vector.at + vector.len).map(Some).ok_or_else(|| outside(vector.at))
+        match self.any_bytes(slot)? {
+            None => Ok(None),
+            Some(Cow::Borrowed(bytes)) => Ok(Some(bytes)),
+            Some(Cow::Owned(_)) => Err(Error::internal("bytes of pages are copied")),
+        }
     }
 
-    /// A text; `None` if absent.
+    /// The bytes of a vector of bytes, or of a string, in any buffer; `None` if absent.
+    pub(crate) fn any_bytes(&self, slot: usize) -> Result<Option<Cow<'a, [u8]>>> {
+        let Some(vector) = self.present_vector(slot, 1)? else { return Ok(None) };
+        self.bytes.part(vector.at, vector.len).map(Some)
+    }
+
+    /// A text in a buffer that is whole; `None` if absent.
     pub(crate) fn text(&self, slot: usize) -> Result<Option<&'a str>> {
         let Some(bytes) = self.bytes(slot)? else { return Ok(None) };
-        std::str::from_utf8(bytes).map(Some).map_err(|_| {
-            let shown = String::from_utf8_lossy(bytes.get(..60).unwrap_or(bytes)).into_owned();
-            Error::malformed(format!("the text {shown:?} is not UTF-8"))
-        })
+        std::str::from_utf8(bytes).map(Some).map_err(|_| not_text(bytes))
+    }
+
+    /// A text in any buffer; `None` if absent.
+    pub(crate) fn any_text(&self, slot: usize) -> Result<Option<String>> {
+        let Some(bytes) = self.any_bytes(slot)? else { return Ok(None) };
+        std::str::from_utf8(&bytes).map(|text| Some(text.to_owned())).map_err(|_| not_text(&bytes))
     }
 }
 
@@ -160,8 +189,9 @@ impl<'a> FlatVector<'a> {
         let at = usize::try_from(offset).ok().and_then(|offset| from.checked_add(offset));
         let at = at.ok_or_else(|| outside(from))?;
         let end = at.checked_add(4).and_then(|start| start.checked_add(word(self.bytes, at).ok()?));
-        let text = end.and_then(|end| self.bytes.get(at + 4..end)).ok_or_else(|| outside(at))?;
-        Ok(String::from_utf8_lossy(text).into_owned())
+        let len = end.ok_or_else(|| outside(at))? - (at + 4);
+        let text = self.bytes.part(at + 4, len)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// All tables, for a vector of offsets.
@@ -170,12 +200,44 @@ impl<'a> FlatVector<'a> {
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> Result<usize> {
+impl<'a> FlatBytes<'a> {
+    fn len(self) -> usize {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            Self::Paged(pages) => pages.len(),
+        }
+    }
+
+    fn part(self, at: usize, len: usize) -> Result<Cow<'a, [u8]>> {
+        let end = at.checked_add(len).filter(|end| *end <= self.len()).ok_or_else(|| outside(at))?;
+        match self {
+            Self::Whole(bytes) => bytes.get(at..end).map(Cow::Borrowed).ok_or_else(|| outside(at)),
+            Self::Paged(pages) => {
+                let mut out = vec![0; len];
+                pages.copy(at, &mut out)?.ok_or_else(|| outside(at))?;
+                Ok(Cow::Owned(out))
+            }
+        }
+    }
+}
+
+fn not_text(bytes: &[u8]) -> Error {
+    let shown = String::from_utf8_lossy(bytes.get(..60).unwrap_or(bytes)).into_owned();
+    Error::malformed(format!("the text {shown:?} is not UTF-8"))
+}
+
+fn word(bytes: FlatBytes<'_>, at: usize) -> Result<usize> {
     usize::try_from(u32::from_le_bytes(take(bytes, at)?)).map_err(|_| outside(at))
 }
 
-fn take<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N]> {
-    let found = at.checked_add(N).and_then(|end| bytes.get(at..end)?.try_into().ok());
+fn take<const N: usize>(bytes: FlatBytes<'_>, at: usize) -> Result<[u8; N]> {
+    let found = match bytes {
+        FlatBytes::Whole(bytes) => at.checked_add(N).and_then(|end| bytes.get(at..end)?.try_into().ok()),
+        FlatBytes::Paged(pages) => {
+            let mut out = [0; N];
+            pages.copy(at, &mut out)?.map(|()| out)
+        }
+    };
     found.ok_or_else(|| outside(at))
 }
 

@@ -18,6 +18,7 @@ mod flex;
 mod history;
 mod id;
 mod manifest;
+mod pages;
 mod repo_info;
 mod repository;
 mod snapshot;

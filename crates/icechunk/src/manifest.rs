@@ -1,10 +1,11 @@
 //! A manifest: where the chunks of arrays are (docs/spec/icechunk-format.md, "Manifest"). References stay in the buffer and are
 //! found by binary search, so that many million of them cost no more than the file.
-use crate::envelope::{self, FileKind};
+use crate::envelope::{self, FileBody, FileKind};
 use crate::flat::{FlatTable, FlatVector};
 use crate::id::{NodeName, ObjectName};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, LockExt, Result};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use zstd_safe::{DCtx, DDict};
 
 /// A parsed manifest.
 pub(crate) struct Manifest {
-    body: Bytes,
+    body: FileBody,
     /// For the addresses of virtual chunks.
     dictionary: Option<DDict<'static>>,
 }
@@ -49,10 +50,11 @@ impl Manifest {
     /// # Errors
     /// As [`envelope::open`]; `Malformed` for an offset that leads out of the file.
     pub(crate) fn parse(bytes: &Bytes, limits: &Limits) -> Result<Self> {
-        let body = envelope::open(bytes, FileKind::Manifest, limits)?.body;
-        let table = FlatTable::root(&body)?;
+        let body = envelope::open_any(bytes, FileKind::Manifest, limits)?;
+        let table = FlatTable::root_of(body.flat())?;
         table.vector(1, 4)?;
-        let dictionary = table.bytes(2)?.filter(|dictionary| !dictionary.is_empty()).map(DDict::create);
+        let dictionary = table.any_bytes(2)?.filter(|dictionary| !dictionary.is_empty());
+        let dictionary = dictionary.map(|dictionary| DDict::create(&dictionary));
         Ok(Self { body, dictionary })
     }
 
@@ -61,18 +63,41 @@ impl Manifest {
     /// # Errors
     /// `Malformed` for an offset that leads out of the file.
     pub(crate) fn array(&self, node: NodeName) -> Result<Option<ArrayRefs<'_>>> {
-        let arrays = FlatTable::root(&self.body)?.vector(1, 4)?;
-        let found = search(arrays, |table| {
+        let arrays = FlatTable::root_of(self.body.flat())?.vector(1, 4)?;
+        let found = search(arrays, 0, |table| {
             let id = table.inline(0)?.map(NodeName::of_bytes);
             Ok(id.ok_or_else(|| Error::malformed("an array without an id"))?.cmp(&node))
         })?;
-        let Some(table) = found else { return Ok(None) };
-        Ok(Some(ArrayRefs { manifest: self, refs: table.vector(1, 4)? }))
+        let Some((_, table)) = found else { return Ok(None) };
+        Ok(Some(ArrayRefs { manifest: self, refs: table.vector(1, 4)?, next: 0 }))
+    }
+
+    /// The same manifest in pages.
+    #[cfg(test)]
+    pub(crate) fn in_pages(self) -> Self {
+        let mut maker = crate::pages::PageMaker::new();
+        if let FileBody::Whole(body) = &self.body {
+            maker.add(body).unwrap();
+        }
+        Self { body: FileBody::Paged(maker.finish().unwrap()), ..self }
+    }
+
+    /// All places, array by array.
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> Result<Vec<ChunkPlace>> {
+        let arrays = FlatTable::root_of(self.body.flat())?.vector(1, 4)?;
+        let mut places = Vec::new();
+        for table in arrays.tables() {
+            for reference in table?.vector(1, 4)?.tables() {
+                places.push(self.place(reference?)?);
+            }
+        }
+        Ok(places)
     }
 
     /// For fuzzing: looks at the references of all arrays and returns their number.
     pub(crate) fn inspect(&self) -> usize {
-        let arrays = FlatTable::root(&self.body).and_then(|table| table.vector(1, 4));
+        let arrays = FlatTable::root_of(self.body.flat()).and_then(|table| table.vector(1, 4));
         let mut count = 0;
         for table in arrays.into_iter().flat_map(FlatVector::tables).flatten().take(1000) {
             let Ok(refs) = table.vector(1, 4) else { continue };
@@ -93,20 +118,23 @@ impl Manifest {
         if let Some(id) = table.inline(4)?.map(ObjectName::of_bytes) {
             return Ok(ChunkPlace::Native { id, range: range()? });
         }
-        let location = match (table.bytes(8)?, table.text(5)?) {
-            (Some(compressed), _) => self.location(compressed)?,
-            (None, Some(location)) => location.to_owned(),
+        let location = match (table.any_bytes(8)?, table.any_text(5)?) {
+            (Some(compressed), _) => self.location(&compressed)?,
+            (None, Some(location)) => location,
             (None, None) => {
-                let inline = table.bytes(1)?;
+                let inline = table.any_bytes(1)?;
                 let inline = inline.ok_or_else(|| Error::malformed("a chunk reference to nothing"))?;
-                return Ok(ChunkPlace::Inline(self.body.slice_ref(inline)));
+                return Ok(ChunkPlace::Inline(match (&self.body, inline) {
+                    (FileBody::Whole(body), Cow::Borrowed(inline)) => body.slice_ref(inline),
+                    (_, inline) => Bytes::from(inline.into_owned()),
+                }));
             }
         };
         let since = u64::from(table.u32(7)?);
         Ok(ChunkPlace::Virtual(VirtualPlace {
             location,
             range: range()?,
-            etag: table.text(6)?.filter(|etag| !etag.is_empty()).map(str::to_owned),
+            etag: table.any_text(6)?.filter(|etag| !etag.is_empty()),
             unmodified_since: (since != 0).then_some(since),
         }))
     }
@@ -130,7 +158,7 @@ impl Manifest {
 
 impl fmt::Debug for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Manifest({} bytes)", self.body.len())
+        write!(f, "Manifest({} bytes)", self.body.held())
     }
 }
 
@@ -152,9 +180,9 @@ impl KeptManifests {
         let mut kept = self.0.guard();
         kept.retain(|(other, _)| *other != id);
         kept.push((id, Arc::clone(&manifest)));
-        let mut held: usize = kept.iter().map(|(_, manifest)| manifest.body.len()).sum();
+        let mut held: usize = kept.iter().map(|(_, manifest)| manifest.body.held()).sum();
         while held > MAX_KEPT && kept.len() > 1 {
-            held -= kept.remove(0).1.body.len();
+            held -= kept.remove(0).1.body.held();
         }
         manifest
     }
@@ -165,6 +193,8 @@ impl KeptManifests {
 pub(crate) struct ArrayRefs<'a> {
     manifest: &'a Manifest,
     refs: FlatVector<'a>,
+    /// The number of the reference after the last one that was found: chunks are mostly wanted in their order.
+    next: usize,
 }
 
 impl ArrayRefs<'_> {
@@ -172,9 +202,11 @@ impl ArrayRefs<'_> {
     ///
     /// # Errors
     /// `Malformed` for an offset that leads out of the file, or a reference to nothing.
-    pub(crate) fn find(&self, indexes: &[u32]) -> Result<Option<ChunkPlace>> {
-        let found = search(self.refs, |table| compare(table.vector(0, 4)?, indexes))?;
-        found.map(|table| self.manifest.place(table)).transpose()
+    pub(crate) fn find(&mut self, indexes: &[u32]) -> Result<Option<ChunkPlace>> {
+        let found = search(self.refs, self.next, |table| compare(table.vector(0, 4)?, indexes))?;
+        let Some((number, table)) = found else { return Ok(None) };
+        self.next = number + 1;
+        self.manifest.place(table).map(Some)
     }
 }
 
@@ -193,19 +225,28 @@ fn compare(index: FlatVector<'_>, other: &[u32]) -> Result<Ordering> {
     Ok(Ordering::Equal)
 }
 
-/// The table that is equal, by binary search.
+/// The table that is equal, and its number: the one with the number that is expected, or by binary search.
 fn search<'a>(
     list: FlatVector<'a>,
+    expected: usize,
     mut order: impl FnMut(&FlatTable<'a>) -> Result<Ordering>,
-) -> Result<Option<FlatTable<'a>>> {
+) -> Result<Option<(usize, FlatTable<'a>)>> {
     let (mut low, mut high) = (0, list.len());
+    if expected < high {
+        let table = list.table(expected)?;
+        match order(&table)? {
+            Ordering::Less => low = expected + 1,
+            Ordering::Greater => high = expected,
+            Ordering::Equal => return Ok(Some((expected, table))),
+        }
+    }
     while low < high {
         let middle = low + (high - low) / 2;
         let table = list.table(middle)?;
         match order(&table)? {
             Ordering::Less => low = middle + 1,
             Ordering::Greater => high = middle,
-            Ordering::Equal => return Ok(Some(table)),
+            Ordering::Equal => return Ok(Some((middle, table))),
         }
     }
     Ok(None)

@@ -1,4 +1,5 @@
 //! Tests of the crate: parts, and whole repositories of the corpus.
 mod corpus;
 mod hostile;
+mod paged;
 mod parts;

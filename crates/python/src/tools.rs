@@ -6,6 +6,7 @@ mod generating;
 mod masters;
 mod places;
 mod printing;
+mod virtual_chunks;
 
 use crate::dataset::Dataset;
 pub(crate) use masters::MasterWords;
@@ -26,6 +27,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(masters::relocate, module)?)?;
     module.add_function(wrap_pyfunction!(masters::rebuild, module)?)?;
     module.add_function(wrap_pyfunction!(masters::reference, module)?)?;
+    module.add_function(wrap_pyfunction!(virtual_chunks::plan_virtual, module)?)?;
     module.add_function(wrap_pyfunction!(places::ls, module)?)?;
     module.add_function(wrap_pyfunction!(places::keys, module)?)?;
     module.add_function(wrap_pyfunction!(places::removal, module)?)?;

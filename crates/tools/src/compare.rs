@@ -5,6 +5,7 @@ mod definitions;
 mod elements;
 mod options;
 mod report;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -23,6 +24,8 @@ use ncirrus::{Dataset, Result, Variable};
 ///
 /// Numbers of different types are compared as numbers. A value that is missing (the fill value of its variable) or NaN
 /// on both sides is the same; one that is so on one side alone is counted apart from numbers that differ.
+///
+/// Of two states of one Icechunk repository only the chunks that differ are read: equal references mean equal values.
 ///
 /// # Errors
 /// `NotFound` for a variable or group that is asked for and that neither dataset has; when a dataset cannot be read.

@@ -70,5 +70,8 @@ pub use ncirrus::internals::{RequestEvent, request_log};
 pub use ncirrus_cdl as cdl;
 pub use ncirrus_engine::{CopyPlan, SkippedPart};
 pub use opened::stored_bytes;
-pub use reference::{ReferenceForm, ReferenceOptions, ReferenceReport, write_references};
+pub use reference::{
+    PlannedArray, PlannedChunk, PlannedObject, ReferenceForm, ReferenceOptions, ReferenceReport,
+    VirtualChunkPlan, plan_virtual_chunks, write_references,
+};
 pub use upkeep::{leftovers, removal, remove, remove_leftover};

@@ -10,8 +10,10 @@ mod names;
 mod parquet;
 mod pieces;
 mod skeleton;
+mod virtual_chunks;
 
 pub(crate) use cut::gcd;
+pub use virtual_chunks::{PlannedArray, PlannedChunk, PlannedObject, VirtualChunkPlan, plan_virtual_chunks};
 
 use crate::aggregate::each;
 use crate::overwrite;
@@ -189,15 +191,7 @@ pub fn write_references(
     options: &ReferenceOptions,
     session: &Session,
 ) -> Result<ReferenceReport> {
-    if sources.is_empty() {
-        return Err(Error::invalid("there are no files to refer to"));
-    }
-    if options.add && options.axis.is_none() {
-        return Err(Error::invalid("adding files requires the axis along which they are joined"));
-    }
-    if sources.len() > 1 && options.axis.is_none() {
-        return Err(Error::invalid("several files require an axis along which they are joined"));
-    }
+    check_axis(sources, options)?;
     let any = options.overwrite_any;
     // Before the sources are opened: what must not be overwritten is known without reading them.
     overwrite::check(
@@ -208,27 +202,8 @@ pub fn write_references(
         session,
     )?;
     let existing = options.add.then(|| ExistingReferences::read(target, session)).transpose()?;
-    let open = |url: &String| -> Result<ReferenceInput> {
-        let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
-        refuse_containers(&dataset)?;
-        // The chunks of a repository are in it whatever the state that the address names.
-        let is_repository = dataset.reader()?.driver().name() == "icechunk";
-        let place = if is_repository { url.split('#').next().unwrap_or(url) } else { url };
-        Ok(ReferenceInput { name: names::name(place, target, options.relative)?, dataset })
-    };
-    let inputs = each(sources, AT_ONCE, None, |_, url| open(url))?;
-    let mut draft = ReferenceDraft::draw(&inputs, options, session)?;
-    let skeleton = ZarrSkeleton::build(&mut draft, &inputs, options, session)?;
-    let mut references = ReferenceKeys::new(skeleton.keys);
-    for variable in draft.variables.iter().filter(|variable| variable.chunk.is_some()) {
-        references.take(variable, &inputs, options, session)?;
-    }
-    let report = ReferenceReport {
-        variables: draft.variables.len(),
-        references: references.referred,
-        inline: references.inline + skeleton.inline,
-        left_out: draft.left_out,
-    };
+    let inputs = open_all(sources, session, |url| names::name(url, target, options.relative))?;
+    let (mut references, report) = scan(&inputs, options, ZarrFormat::V2, session)?;
     let mut form = options.form.unwrap_or_else(|| ReferenceForm::of_name(target));
     let mut record_size = options.record_size;
     if let (Some(existing), Some(axis)) = (existing, &options.axis) {
@@ -245,6 +220,67 @@ pub fn write_references(
         }
     }
     Ok(report)
+}
+
+/// The format of the Zarr dataset that references describe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ZarrFormat {
+    /// What kerchunk's files describe.
+    V2,
+    /// What Icechunk has: also chunks of different lengths.
+    V3,
+}
+
+fn check_axis(sources: &[String], options: &ReferenceOptions) -> Result<()> {
+    if sources.is_empty() {
+        return Err(Error::invalid("there are no files to refer to"));
+    }
+    if options.add && options.axis.is_none() {
+        return Err(Error::invalid("adding files requires the axis along which they are joined"));
+    }
+    if sources.len() > 1 && options.axis.is_none() {
+        return Err(Error::invalid("several files require an axis along which they are joined"));
+    }
+    Ok(())
+}
+
+/// Opens the files whose chunks are referenced; `name` makes their names in the references.
+fn open_all(
+    sources: &[String],
+    session: &Session,
+    name: impl Fn(&str) -> Result<String> + Sync,
+) -> Result<Vec<ReferenceInput>> {
+    let open = |url: &String| -> Result<ReferenceInput> {
+        let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
+        refuse_containers(&dataset)?;
+        // The chunks of a repository are in it whatever the state that the address names.
+        let is_repository = dataset.reader()?.driver().name() == "icechunk";
+        let place = if is_repository { url.split('#').next().unwrap_or(url) } else { url };
+        Ok(ReferenceInput { name: name(place)?, dataset })
+    };
+    each(sources, AT_ONCE, None, |_, url| open(url))
+}
+
+/// The references of all chunks, and what was found.
+fn scan(
+    inputs: &[ReferenceInput],
+    options: &ReferenceOptions,
+    format: ZarrFormat,
+    session: &Session,
+) -> Result<(ReferenceKeys, ReferenceReport)> {
+    let mut draft = ReferenceDraft::draw(inputs, options, format, session)?;
+    let skeleton = ZarrSkeleton::build(&mut draft, inputs, options, format, session)?;
+    let mut references = ReferenceKeys::new(skeleton.keys, format);
+    for variable in draft.variables.iter().filter(|variable| variable.chunk.is_some()) {
+        references.take(variable, inputs, options, session)?;
+    }
+    let report = ReferenceReport {
+        variables: draft.variables.len(),
+        references: references.referred,
+        inline: references.inline + skeleton.inline,
+        left_out: draft.left_out,
+    };
+    Ok((references, report))
 }
 
 /// Objects in a zip file, or in a reference file, have no address of their own.

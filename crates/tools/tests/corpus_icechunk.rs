@@ -3,7 +3,7 @@
 use crate::support::{json, values};
 use ncirrus::store::ContainerRule;
 use ncirrus::{AttributeState, Dataset, ErrorKind, NodeId, OpenOptions, Session, Values, Variable};
-use ncirrus_testkit::corpus::{corpus, left_out, required};
+use ncirrus_testkit::corpus::{corpus, peers_python};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +36,8 @@ fn cases(root: &Path) -> Vec<(PathBuf, Value)> {
     let mut folders = vec![root.to_path_buf(), root.join("damaged")];
     let mut cases = Vec::new();
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        // The folder that a script makes has no damaged ones.
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let file = entry.path().join("case.json");
             if file.is_file() {
                 cases.push((entry.path(), json(&file)));
@@ -316,17 +317,44 @@ fn the_history_names_snapshots_branches_and_tags() {
     assert!(matches!(plain.model().unwrap().attributes(node), Some(AttributeState::Known(_))));
 }
 
+/// A Python with icechunk: the one that `NCIRRUS_ICECHUNK_PYTHON` names, otherwise that of the peers.
+fn icechunk_python() -> Option<PathBuf> {
+    std::env::var_os("NCIRRUS_ICECHUNK_PYTHON").map(PathBuf::from).or_else(peers_python)
+}
+
+#[test]
+fn a_repository_in_a_zip_file_is_read() {
+    let (Some(root), Some(python)) = (corpus("icechunk"), peers_python()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let session = session_of(&[]);
+    for (case, state, truth) in [
+        ("single-v2", "", "truth0.json"),
+        ("history-v1", "#branch=dev", "truth4.json"),
+        ("history", "#tag=v1.0", "truth1.json"),
+    ] {
+        let repository = root.join(case).join("repo");
+        let file = folder.path().join(format!("{case}.zip"));
+        let names = std::fs::read_dir(&repository).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut zip = std::process::Command::new(&python);
+        zip.args(["-m", "zipfile", "-c"]).arg(&file).args(names).current_dir(&repository);
+        assert!(zip.status().unwrap().success());
+        let (mut compared, mut otherwise) = (0, BTreeSet::new());
+        let address = format!("{}{state}", file.display());
+        let truth = json(&root.join(case).join(truth));
+        let found = differences(&address, &truth, &session, &mut compared, &mut otherwise);
+        assert!(found.is_empty() && compared > 0, "{address}: {found:?}");
+        assert!(open(&address, &session).unwrap().history(false).unwrap().is_some());
+    }
+    let listed =
+        ncirrus_tools::places::list(&folder.path().display().to_string(), &Default::default(), &session);
+    let kinds: Vec<&str> = listed.unwrap().map(|place| place.unwrap().kind.as_str()).collect();
+    assert_eq!(kinds, ["Icechunk in zip"; 3]);
+}
+
 /// The repositories of `virtual`, which icechunk makes where they are used.
 #[test]
 fn chunks_in_local_files_are_read() {
-    let Some(root) = corpus("icechunk") else { return };
-    let Some(python) = std::env::var_os("NCIRRUS_ICECHUNK_PYTHON") else {
-        // Not among the peers of every machine.
-        if !required() {
-            left_out("Python with icechunk (NCIRRUS_ICECHUNK_PYTHON)");
-        }
-        return;
-    };
+    let (Some(root), Some(python)) = (corpus("icechunk"), icechunk_python()) else { return };
     let folder = tempfile::tempdir().unwrap();
     let made = std::process::Command::new(python)
         .arg(root.join("make_virtual.py"))
@@ -335,7 +363,9 @@ fn chunks_in_local_files_are_read() {
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let (mut faults, mut compared, mut otherwise) = (Vec::new(), 0, BTreeSet::new());
-    for (case, about) in cases(folder.path()) {
+    let made = cases(folder.path());
+    assert_eq!(made.len(), 9);
+    for (case, about) in made {
         let repo = case.join("repo").display().to_string();
         let prefix = format!("file://{}/data/", case.display());
         let denied = open(&repo, &session_of(&[])).unwrap();

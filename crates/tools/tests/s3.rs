@@ -13,6 +13,7 @@ mod failed;
 mod fixtures;
 mod google;
 mod guard;
+mod icechunk;
 mod joint;
 mod kills;
 mod listings;

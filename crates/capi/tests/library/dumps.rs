@@ -203,3 +203,38 @@ fn aggregations_are_printed_as_what_they_stand_for_or_as_they_are_stored() {
     let variable = wanted.split(" ;").find(|part| part.contains("pt =")).unwrap();
     assert!(all.contains(variable), "{variable}\n{all}");
 }
+
+/// Debian's program on the library prints a repository as it prints a copy of it in netCDF-4.
+#[test]
+fn icechunk_repositories_are_printed_in_the_state_that_is_named() {
+    let Some(corpus) = ncirrus_testkit::corpus::corpus("icechunk") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let repository = corpus.join("history/repo").display().to_string();
+    let shown = |address: &str, settings: &str| {
+        std::fs::write(folder.path().join(".ncrc"), settings).unwrap();
+        let mut command = std::process::Command::new("ncdump");
+        command.args(["-n", "x", address]).current_dir(folder.path()).env("HOME", folder.path());
+        let output = command.env("LD_LIBRARY_PATH", super::loaded_from(folder.path())).output().unwrap();
+        assert!(output.status.success(), "{address}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let latest = shown(&repository, "");
+    let tagged = shown(&format!("file://{repository}#tag=v1.0"), "");
+    assert!(latest.contains("variables:") && latest != tagged);
+    for (name, text) in [("latest", &latest), ("tagged", &tagged)] {
+        let state = if name == "tagged" { "#tag=v1.0" } else { "" };
+        let copy = format!("{name}.nc");
+        printed(
+            Library::Own,
+            folder.path(),
+            "nccopy",
+            &["-F", "none", &format!("file://{repository}{state}"), &copy],
+        );
+        assert_eq!(printed(Library::Debian, folder.path(), "ncdump", &["-n", "x", &copy]), *text);
+    }
+    assert_eq!(shown(&repository, "ICECHUNK.TAG=v1.0\n"), tagged);
+    assert_eq!(
+        shown(&repository, "ICECHUNK.BRANCH=dev\n"),
+        shown(&format!("file://{repository}#branch=dev"), "")
+    );
+}

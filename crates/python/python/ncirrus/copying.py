@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 
 from ncirrus import _ncirrus, reports
 from ncirrus.codecs import filters_of
-from ncirrus.opening import _address, _session
+from ncirrus.opening import _place, _session
 from ncirrus.progress import reporting
 from ncirrus.reports import CopyPlan, CopyReport
 from ncirrus.sessions import Session
@@ -103,7 +103,8 @@ def copy(
     storage_options: Options = None,
     **create: Any,
 ) -> CopyReport | CopyPlan:
-    """Copies a dataset to any writable kind and place. The copy appears complete or not at all.
+    """Copies a dataset to any writable kind and place, also into a store of zarr or a session of icechunk. The copy appears
+    complete or not at all.
 
     `chunks` are lengths by dimension (`None`: the whole of it) and shapes by variable; `shards`, of a copy in Zarr v3, are given
     in the same way, are about 256 MiB large (`"auto"`), or none (`False`). `index_first` says
@@ -135,15 +136,23 @@ def copy(
         "verify": verify,
         "packing": packing,
     }
+    address, storage_options = _target(target, storage_options)
     found = _session(session, storage_options)
     packed = "stored" if kind == "zarr3" else "exact"
     with Opened(source, found, packed=packed) as dataset:
         native = found._native()
         if dry_run:
-            return reports.copy_plan(_ncirrus.plan_copy(dataset._opened(), _address(target), options, native))
+            return reports.copy_plan(_ncirrus.plan_copy(dataset._opened(), address, options, native))
         with reporting(progress, "elements") as report:
-            told = _ncirrus.copy(dataset._opened(), _address(target), options, report, native)
+            told = _ncirrus.copy(dataset._opened(), address, options, report, native)
         return reports.copy_report(told)
+
+
+def _target(target: Any, storage_options: Options) -> tuple[str, Options]:
+    """An address with its options, also for a store of another library. Memory would be lost."""
+    if target is None or isinstance(target, bytes | bytearray | memoryview):
+        raise TypeError(f"an address is text, a path or a store, not a {type(target).__name__}")
+    return _place(target, storage_options)
 
 
 def chunk_rules(chunks: Any) -> list[str]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from ncirrus import _ncirrus, reports
+from ncirrus import _ncirrus, reports, virtual_chunks
 from ncirrus.copying import chunk_rules
 from ncirrus.errors import ConflictError, Error, IoError
 from ncirrus.opening import _address, _session, open
@@ -286,9 +286,10 @@ def rebuild(
 
 def reference(
     files: Any,
-    target: Any,
+    target: Any = None,
     *,
-    kind: Literal["json", "parquet"] | None = None,
+    kind: Literal["json", "parquet", "icechunk"] | None = None,
+    store: Any = None,
     record_size: int | None = None,
     add: bool = False,
     axis: str | None = None,
@@ -303,7 +304,18 @@ def reference(
 
     They are a JSON file or, with `kind="parquet"` and for targets that end in `.parq` or `.parquet`, a folder of Parquet
     files with `record_size` chunks each. With `add` the files continue the references that exist at the target.
+
+    With `kind="icechunk"` they become virtual chunks of `store`, the store of a writable session of icechunk; there is no
+    target then. You commit the session.
     """
+    if kind == "icechunk":
+        embedding = {"axis": axis, "inline_threshold": inline_threshold, "inline_values": inline_values}
+        if target is not None or add or relative or record_size is not None:
+            raise TypeError('kind="icechunk" takes a store, and no target, record_size, add or relative')
+        native = _session(session, storage_options)._native()
+        return virtual_chunks.write(_addresses(files), store, embedding, bool(overwrite), native)
+    if target is None or store is not None:
+        raise TypeError('reference takes a target, or kind="icechunk" and a store')
     options = {
         "kind": kind,
         "record_size": record_size,

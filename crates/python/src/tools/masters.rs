@@ -9,7 +9,7 @@ use ncirrus_tools::aggregate::{
     AggregateOptions, Aggregation, Convention, MasterOptions, Naming, PreparedAggregation, Relocation,
     SplitOptions, list, master_options,
 };
-use ncirrus_tools::{ReferenceForm, ReferenceOptions, write_references};
+use ncirrus_tools::{ReferenceForm, ReferenceOptions, ReferenceReport, write_references};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -233,7 +233,7 @@ pub(super) fn reference<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (session, words) = (Session::of(session)?, Keywords::new(options, "reference")?);
     let (replaces, replaces_any) = overwrite(words.object("overwrite")?)?;
-    let mut options = ReferenceOptions::new()
+    let mut options = what_is_embedded(&words)?
         .axis(words.take::<String>("axis")?)
         .relative(words.take("relative")?.unwrap_or(false))
         .add_files(words.take("add")?.unwrap_or(false))
@@ -245,24 +245,33 @@ pub(super) fn reference<'py>(
     if let Some(rows) = words.size("record_size")? {
         options = options.record_size(rows);
     }
+    words.done()?;
+    let report = wait(py, || {
+        let files = list(&files, &session)?;
+        write_references(&files, target, &options, &session)
+    })?;
+    json::to_python(py, &reported(&report))
+}
+
+/// Which chunks and values are embedded.
+pub(super) fn what_is_embedded(words: &Keywords<'_>) -> PyResult<ReferenceOptions> {
+    let mut options = ReferenceOptions::new();
     if let Some(bytes) = words.size("inline_threshold")? {
         options = options.inline_threshold(bytes);
     }
     if let Some(count) = words.size("inline_values")? {
         options = options.inline_values(count);
     }
-    words.done()?;
-    let report = wait(py, || {
-        let files = list(&files, &session)?;
-        write_references(&files, target, &options, &session)
-    })?;
-    let json_of = json!({
+    Ok(options)
+}
+
+pub(super) fn reported(report: &ReferenceReport) -> Value {
+    json!({
         "variables": report.variables,
         "references": report.references,
         "inline": report.inline,
         "left_out": left_out(&report.left_out),
-    });
-    json::to_python(py, &json_of)
+    })
 }
 
 fn reference_form(kind: &str) -> PyResult<ReferenceForm> {

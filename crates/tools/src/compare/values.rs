@@ -1,10 +1,12 @@
 //! What differs in the values of two variables.
 use super::blocks::{Blocks, common_grain};
 use super::elements::{element_text, type_text};
+use super::shared::SharedChunks;
 use super::{CompareOptions, DifferentElement, VariableComparison};
 use ncirrus::cf::CfDecoding;
 use ncirrus::{Atomic, Error, Result, Selection, Values, Variable};
 use ncirrus_model::ExactNumber;
+use std::collections::VecDeque;
 
 /// Bytes of a block of one dataset; a sixteenth of the session's memory if that is less.
 const BLOCK: usize = 16 << 20;
@@ -72,6 +74,30 @@ enum Outcome {
     Missing,
 }
 
+/// The blocks of a selection without what both sides have in common.
+struct DifferingBlocks<'a> {
+    blocks: Blocks,
+    shared: Option<SharedChunks<'a>>,
+    /// Parts of the last block.
+    ready: VecDeque<Selection>,
+    /// Elements that were left out.
+    common: u64,
+}
+
+impl DifferingBlocks<'_> {
+    fn next(&mut self) -> Result<Option<Selection>> {
+        let Some(shared) = &self.shared else { return Ok(self.blocks.next()) };
+        while self.ready.is_empty()
+            && let Some(block) = self.blocks.next()
+        {
+            let (wanted, common) = shared.split(block)?;
+            self.ready.extend(wanted);
+            self.common += common;
+        }
+        Ok(self.ready.pop_front())
+    }
+}
+
 impl<'a> ValueComparison<'a> {
     pub(super) fn new(sides: &'a [Side<'a>; 2], options: &'a CompareOptions) -> Self {
         let [first, second] = sides.each_ref().map(|side| side.variable);
@@ -97,13 +123,18 @@ impl<'a> ValueComparison<'a> {
 
     /// Compares the elements of a selection, block by block; the next block is read while one is compared.
     pub(super) fn run(mut self, selection: &Selection) -> Result<VariableComparison> {
-        let mut blocks = Blocks::new(selection, self.grain.clone(), self.max);
-        let mut current = match blocks.next() {
+        let mut blocks = DifferingBlocks {
+            blocks: Blocks::new(selection, self.grain.clone(), self.max),
+            shared: self.shared()?,
+            ready: VecDeque::new(),
+            common: 0,
+        };
+        let mut current = match blocks.next()? {
             Some(block) => Some((read_both(self.sides, block.clone())()?, block)),
             None => None,
         };
         while let Some(([ours, theirs], block)) = current {
-            let following = blocks.next();
+            let following = blocks.next()?;
             let sides = self.sides;
             let read = std::thread::scope(|scope| {
                 let reading = following.map(|block| (scope.spawn(read_both(sides, block.clone())), block));
@@ -115,12 +146,32 @@ impl<'a> ValueComparison<'a> {
                 None => None,
             };
         }
+        self.found.compared += blocks.common;
+        self.found.elements.sort_by(|one, other| one.index.cmp(&other.index));
         self.found.rms = match self.found.compared {
             0 => 0.0,
             #[expect(clippy::cast_precision_loss, reason = "a mean over so many is no more exact")]
             count => (self.squares / count as f64).sqrt(),
         };
         Ok(self.found)
+    }
+
+    /// The chunks that need not be compared, if missing values are the same on both sides.
+    fn shared(&self) -> Result<Option<SharedChunks<'a>>> {
+        let [first, second] = self.sides;
+        if !self.have_same_fill() || first.decoding.is_some() || second.decoding.is_some() {
+            return Ok(None);
+        }
+        SharedChunks::between([first.variable, second.variable])
+    }
+
+    fn have_same_fill(&self) -> bool {
+        let [first, second] = self.sides;
+        match (&first.fill, &second.fill) {
+            (Some(one), Some(other)) => one.is_identical(other),
+            (None, None) => true,
+            _ => false,
+        }
     }
 
     fn compare(&mut self, ours: &SideBlock, theirs: &SideBlock, block: &Selection) {
@@ -138,15 +189,9 @@ impl<'a> ValueComparison<'a> {
 
     /// Whether elements are the same because their bytes are.
     fn is_run_equal(&self, ours: &SideBlock, theirs: &SideBlock, start: usize, end: usize) -> bool {
-        let [first, second] = self.sides;
-        let same_fill = match (&first.fill, &second.fill) {
-            (Some(one), Some(other)) => one.is_identical(other),
-            (None, None) => true,
-            _ => false,
-        };
         let same_mask = match (&ours.missing, &theirs.missing) {
             (Some(one), Some(other)) => one.get(start..end) == other.get(start..end),
-            (None, None) => same_fill,
+            (None, None) => self.have_same_fill(),
             _ => false,
         };
         let size = ours.values.atomic().and_then(Atomic::byte_len);

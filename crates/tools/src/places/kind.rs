@@ -18,12 +18,16 @@ pub enum PlaceKind {
     Zarr3,
     /// A dataset of NCZarr's first version.
     NcZarr,
+    /// An Icechunk repository.
+    Icechunk,
     /// A dataset of Zarr v2 in a zip file.
     ZippedZarr2,
     /// A dataset of Zarr v3 in a zip file.
     ZippedZarr3,
     /// A dataset of NCZarr's first version in a zip file.
     ZippedNcZarr,
+    /// An Icechunk repository in a zip file.
+    ZippedIcechunk,
     /// A prefix that is not a dataset.
     Prefix,
     /// An object that is not a dataset.
@@ -39,9 +43,11 @@ impl PlaceKind {
             Self::Zarr2 => "Zarr v2",
             Self::Zarr3 => "Zarr v3",
             Self::NcZarr => "NCZarr v1",
+            Self::Icechunk => "Icechunk",
             Self::ZippedZarr2 => "Zarr v2 in zip",
             Self::ZippedZarr3 => "Zarr v3 in zip",
             Self::ZippedNcZarr => "NCZarr v1 in zip",
+            Self::ZippedIcechunk => "Icechunk in zip",
             Self::Prefix => "prefix",
             Self::Object => "object",
         }
@@ -58,6 +64,7 @@ impl PlaceKind {
             Self::Zarr2 => Self::ZippedZarr2,
             Self::Zarr3 => Self::ZippedZarr3,
             Self::NcZarr => Self::ZippedNcZarr,
+            Self::Icechunk => Self::ZippedIcechunk,
             _ => Self::Object,
         }
     }
@@ -88,15 +95,19 @@ pub(super) fn is_other(name: &str) -> bool {
     ending.is_some_and(|ending| OTHERS.contains(&ending.as_str()))
 }
 
-/// The kind of a prefix by the names directly below it; the relevant ones begin with `.` or are `zarr.json`.
+/// The kind of a prefix by the names directly below it: `zarr.json`, names that begin with `.`, and the folders of an Icechunk
+/// repository (docs/spec/icechunk-format.md, "Layout").
 pub(super) fn of_prefix(names: &[ListEntry]) -> PlaceKind {
     let has = |wanted: &[&str]| names.iter().any(|entry| !entry.is_prefix && wanted.contains(&&*entry.name));
+    let has_folder = |name: &str| names.iter().any(|entry| entry.is_prefix && entry.name == name);
     if has(&["zarr.json"]) {
         PlaceKind::Zarr3
     } else if has(&[".nczarr", ".zdataset"]) {
         PlaceKind::NcZarr
     } else if has(&[".zgroup", ".zarray", ".zmetadata", ".zattrs"]) {
         PlaceKind::Zarr2
+    } else if has_folder("snapshots") && (has(&["repo"]) || has_folder("refs")) {
+        PlaceKind::Icechunk
     } else {
         PlaceKind::Prefix
     }

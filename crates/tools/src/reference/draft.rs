@@ -1,7 +1,9 @@
 //! What is referenced: the variables of one or several files, and how they are concatenated.
+mod unequal;
+
 use super::cut::{self, StridedArray};
 use super::existing::existing;
-use super::{AT_ONCE, ReferenceInput, ReferenceOptions};
+use super::{AT_ONCE, ReferenceInput, ReferenceOptions, ZarrFormat};
 use crate::aggregate::each;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{
@@ -33,6 +35,8 @@ pub(super) struct JointVariable {
     pub(super) axis: Option<usize>,
     /// The chunk shape; `None` if values must be embedded.
     pub(super) chunk: Option<Vec<u64>>,
+    /// The lengths of the chunks along the axis, if those of the files differ.
+    pub(super) lengths: Option<Vec<u64>>,
     /// Why there are no references.
     pub(super) reason: String,
 }
@@ -51,6 +55,19 @@ pub(super) struct VariablePart {
 }
 
 impl VariablePart {
+    /// The shape of its chunks, if they all have the same.
+    pub(super) fn chunk_shape(&self) -> Option<&[u64]> {
+        match &self.source.layout {
+            Layout::Grid { grid: ChunkGrid::Regular(chunk), edge: EdgeChunks::Full, .. } => Some(chunk),
+            _ => None,
+        }
+    }
+
+    /// Number of chunks along an axis.
+    pub(super) fn cells_along(&self, axis: usize) -> Option<u64> {
+        Some(self.shape.get(axis)?.div_ceil((*self.chunk_shape()?.get(axis)?).max(1)))
+    }
+
     /// Whether all of it is known to have been written.
     fn is_complete(&self) -> bool {
         match &self.source.layout {
@@ -72,6 +89,7 @@ impl ReferenceDraft {
     pub(super) fn draw(
         inputs: &[ReferenceInput],
         options: &ReferenceOptions,
+        format: ZarrFormat,
         session: &Session,
     ) -> Result<Self> {
         let models = each(inputs, AT_ONCE, None, |_, input| input.dataset.model())?;
@@ -83,6 +101,7 @@ impl ReferenceDraft {
             session,
             models: &models,
             axis: options.axis.as_deref(),
+            format,
             dims: HashMap::new(),
         };
         let mut groups = HashMap::from([(first.root(), draft.model.root())]);
@@ -118,6 +137,7 @@ struct DraftInProgress<'a> {
     session: &'a Session,
     models: &'a [Arc<Model>],
     axis: Option<&'a str>,
+    format: ZarrFormat,
     /// Dimensions of the first file in the joint model.
     dims: HashMap<DimId, DimId>,
 }
@@ -200,7 +220,12 @@ impl DraftInProgress<'_> {
             .iter()
             .position(|dim| first.dimension(*dim).is_some_and(|dim| self.axis == Some(dim.name.as_str())));
         let parts = self.parts(&path, variable, axis)?;
-        let chunk = chunk_of(&parts, axis, |input| self.url(input).to_owned());
+        let lengths =
+            axis.filter(|_| self.format == ZarrFormat::V3).and_then(|axis| unequal::lengths(&parts, axis));
+        let chunk = match (&lengths, parts.first().and_then(VariablePart::chunk_shape)) {
+            (Some(_), Some(chunk)) => Ok(chunk.to_vec()),
+            _ => chunk_of(&parts, axis, |input| self.url(input).to_owned()),
+        };
         let dims = variable.dims.iter().filter_map(|dim| self.dims.get(dim).copied()).collect();
         let mut joint = Variable::new(variable.name.clone(), variable.ty, dims);
         // The fill value stays if its attribute is left out.
@@ -233,8 +258,11 @@ impl DraftInProgress<'_> {
         };
         joint.storage =
             chunk.clone().filter(|chunk| !chunk.is_empty()).map_or(Storage::Default, Storage::Chunked);
+        if let (Some(lengths), Some(axis), Some(chunk)) = (&lengths, axis, &chunk) {
+            joint.chunk_lengths = Some(unequal::of_all_axes(&parts, chunk, axis, lengths));
+        }
         draft.model.insert_variable(to, joint)?;
-        draft.variables.push(JointVariable { path, parts, axis, chunk, reason });
+        draft.variables.push(JointVariable { path, parts, axis, chunk, lengths, reason });
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The references of all keys, and the JSON file with them.
 use super::draft::JointVariable;
 use super::pieces::pieces;
-use super::{ReferenceInput, ReferenceOptions};
+use super::{ReferenceInput, ReferenceOptions, ZarrFormat};
 use ncirrus::internals::{DatasetInternals, SessionInternals};
 use ncirrus::{Error, Result, Session};
 use ncirrus_layout::{Location, ObjectId, OutsideObject, Want, base64};
@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// The contents of a reference file's keys.
 pub(super) struct ReferenceKeys {
     refs: BTreeMap<String, StoredReference>,
+    format: ZarrFormat,
     /// Names of objects, each once.
     names: HashSet<Arc<str>>,
     /// Chunks that are referenced.
@@ -33,9 +34,9 @@ pub(super) enum StoredReference {
 
 impl ReferenceKeys {
     /// References together with embedded objects.
-    pub(super) fn new(objects: BTreeMap<String, Vec<u8>>) -> Self {
+    pub(super) fn new(objects: BTreeMap<String, Vec<u8>>, format: ZarrFormat) -> Self {
         let refs = objects.into_iter().map(|(key, body)| (key, StoredReference::Inline(body)));
-        Self { refs: refs.collect(), names: HashSet::new(), referred: 0, inline: 0 }
+        Self { refs: refs.collect(), format, names: HashSet::new(), referred: 0, inline: 0 }
     }
 
     /// The references by key.
@@ -56,7 +57,7 @@ impl ReferenceKeys {
         let consolidated = serde_json::json!({"metadata": metadata, "zarr_consolidated_format": 1});
         refs.extend(metadata.iter().map(|(key, value)| (key.clone(), document(value))));
         refs.insert(".zmetadata".to_owned(), document(&consolidated));
-        Self { refs, names: HashSet::new(), referred, inline }
+        Self { refs, format: ZarrFormat::V2, names: HashSet::new(), referred, inline }
     }
 
     /// A name that is kept once.
@@ -84,7 +85,7 @@ impl ReferenceKeys {
         for part in &variable.parts {
             let input = inputs.get(part.input).ok_or_else(|| Error::internal("no such file"))?;
             for (cell, place) in pieces(variable, part, chunk)? {
-                let key = key(&variable.path, &cell);
+                let key = key(&variable.path, &cell, self.format);
                 let reference = self.reference(input, place, options, session);
                 let reference = reference.map_err(|error| error.at_path(&variable.path).at_chunk(&cell))?;
                 reference.map(|reference| self.refs.insert(key, reference));
@@ -174,9 +175,13 @@ impl ReferenceInput {
     }
 }
 
-/// The key of a chunk in Zarr v2.
-fn key(path: &str, cell: &[u64]) -> String {
+/// The key of a chunk.
+fn key(path: &str, cell: &[u64], format: ZarrFormat) -> String {
     let numbers: Vec<String> = cell.iter().map(u64::to_string).collect();
+    if format == ZarrFormat::V3 {
+        let names = [path.trim_start_matches('/'), "c"].into_iter();
+        return names.chain(numbers.iter().map(String::as_str)).collect::<Vec<_>>().join("/");
+    }
     let numbers = if numbers.is_empty() { "0".to_owned() } else { numbers.join(".") };
     format!("{}/{numbers}", path.trim_start_matches('/'))
 }

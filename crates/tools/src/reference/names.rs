@@ -1,6 +1,6 @@
 //! Names of files in references: as fsspec interprets them, so paths are not escaped.
 use ncirrus::{Error, Result};
-use ncirrus_store::{Scheme, Url};
+use ncirrus_store::{Scheme, Url, percent_decoded};
 use std::path::{Component, Path, PathBuf};
 
 /// The name of a file in a reference file at `target`.
@@ -28,6 +28,33 @@ pub(super) fn name(url: &str, target: &str, relative: bool) -> Result<String> {
     }
     let place = absolute(place.path())?;
     text(&between(place.parent().unwrap_or(Path::new("/")), &path))
+}
+
+/// The address of a file in Icechunk: absolute, with the characters escaped that have a meaning in addresses.
+///
+/// # Errors
+/// `Unsupported` for places that icechunk does not reach, and for old versions of objects.
+pub(super) fn address(url: &str) -> Result<String> {
+    let source = Url::parse(url)?;
+    let escaped = |path: &str| path.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+    let plain = url.split('#').next().unwrap_or(url).trim_end_matches('/');
+    let unreachable = |what: &str| Error::unsupported(format!("virtual chunks in {what}")).at_object(url);
+    match source.scheme() {
+        Scheme::File => Ok(format!("file://{}", escaped(&text(&absolute(source.path())?)?))),
+        _ if source.query().is_some() => Err(unreachable("an object whose address has a query")),
+        Scheme::S3 | Scheme::Azure | Scheme::Http | Scheme::Https => Ok(plain.to_owned()),
+        Scheme::Gs => Ok(plain.replacen("gs://", "gcs://", 1)),
+        _ => Err(unreachable("a place that Icechunk does not reach")),
+    }
+}
+
+/// The same address as this library writes it.
+pub(super) fn reachable(address: &str) -> String {
+    match (address.strip_prefix("file://"), address.strip_prefix("gcs://")) {
+        (Some(path), _) => percent_decoded(path),
+        (_, Some(rest)) => format!("gs://{rest}"),
+        _ => address.to_owned(),
+    }
 }
 
 fn absolute(path: &str) -> Result<PathBuf> {
@@ -65,5 +92,15 @@ mod tests {
             "s3://bucket/a# 50%.nc?versionId=1"
         );
         assert!(name("/data/x.nc", "s3://bucket/all.json", true).is_err());
+    }
+
+    #[test]
+    fn addresses_in_icechunk_are_absolute() {
+        assert_eq!(address("/data/a b/x#1?.nc").unwrap(), "file:///data/a b/x%231%3F.nc");
+        assert_eq!(reachable("file:///data/a b/x%231%3F.nc"), "/data/a b/x#1?.nc");
+        assert_eq!(address("s3://bucket/x.zarr/#mode=zarr").unwrap(), "s3://bucket/x.zarr");
+        assert_eq!(address("gs://bucket/x.nc").unwrap(), "gcs://bucket/x.nc");
+        assert_eq!(address("https://host/x.nc").unwrap(), "https://host/x.nc");
+        assert!(address("s3://bucket/x.nc?versionId=1").is_err() && address("memory://a/x.nc").is_err());
     }
 }

@@ -11,6 +11,9 @@ pub(super) type JointChunk = (Vec<u64>, Location);
 /// # Errors
 /// `Unsupported` for a chunk of which a part was never written.
 pub(super) fn pieces(joint: &JointVariable, part: &VariablePart, chunk: &[u64]) -> Result<Vec<JointChunk>> {
+    if let (Some(axis), true) = (joint.axis, joint.lengths.is_some()) {
+        return Ok(unequal(joint, part, axis));
+    }
     let offset = |axis: usize| match joint.axis {
         Some(along) if along == axis => chunk.get(axis).map_or(0, |len| part.start / (*len).max(1)),
         _ => 0,
@@ -27,6 +30,19 @@ pub(super) fn pieces(joint: &JointVariable, part: &VariablePart, chunk: &[u64]) 
         (moved(cell, &offset), found.stored.location.clone())
     });
     Ok(list.collect())
+}
+
+/// The chunks of a file whose chunks have lengths of their own along the axis.
+fn unequal(joint: &JointVariable, part: &VariablePart, axis: usize) -> Vec<JointChunk> {
+    let before = joint.parts.iter().take_while(|other| other.input != part.input);
+    let offset: u64 = before.filter_map(|part| part.cells_along(axis)).fold(0, u64::saturating_add);
+    let chunk = part.chunk_shape().unwrap_or_default();
+    let list = part.chunks.iter().map(|found| {
+        let cell = found.start.iter().zip(chunk).map(|(start, len)| start / (*len).max(1)).collect();
+        let place = found.stored.location.clone();
+        (moved(cell, &|at| if at == axis { offset } else { 0 }), place)
+    });
+    list.collect()
 }
 
 fn moved(cell: Vec<u64>, offset: &impl Fn(usize) -> u64) -> Vec<u64> {

@@ -1,7 +1,7 @@
 //! The Zarr dataset without the referenced chunks: metadata, and embedded values. It is created in memory like any
 //! other, and read again to check that its chunks are what the files contain.
 use super::draft::{JointVariable, ReferenceDraft};
-use super::{ReferenceInput, ReferenceOptions};
+use super::{ReferenceInput, ReferenceOptions, ZarrFormat};
 use ncirrus::internals::{DatasetInternals, SessionInternals};
 use ncirrus::{CodecSpec, Detail, Error, LeftOut, Result, Selection, Session};
 use ncirrus_codec::{ChunkInfo, DecodedElement, names};
@@ -29,13 +29,17 @@ impl ZarrSkeleton {
         draft: &mut ReferenceDraft,
         inputs: &[ReferenceInput],
         options: &ReferenceOptions,
+        format: ZarrFormat,
         session: &Session,
     ) -> Result<Self> {
         let memory = MemoryStore::new("memory://references");
         let root = memory.root().child("data");
         let engine = session.engine();
         let model = draft.model.clone();
-        let writing = Arc::new(ZarrWriter::new(Dialect::Xarray).consolidated(true));
+        let writing = Arc::new(match format {
+            ZarrFormat::V2 => ZarrWriter::new(Dialect::Xarray).consolidated(true),
+            ZarrFormat::V3 => ZarrWriter::new(Dialect::V3).consolidated(false),
+        });
         engine.wait(async {
             let writer = engine.create(memory.shared(), root.clone(), writing).await?;
             let adopt = |empty: &mut ncirrus::Model| {
@@ -57,7 +61,10 @@ impl ZarrSkeleton {
         put_values(draft, &writer, inputs, options, session)?;
         engine.wait(writer.close())?;
         let keys = keys(&memory, &root)?;
-        let is_chunk = |key: &&String| !key.rsplit('/').next().unwrap_or_default().starts_with(".z");
+        let is_chunk = |key: &&String| {
+            let name = key.rsplit('/').next().unwrap_or_default();
+            !name.starts_with(".z") && name != "zarr.json"
+        };
         let inline = keys.keys().filter(is_chunk).count() as u64;
         Ok(Self { keys, inline })
     }
@@ -68,12 +75,12 @@ async fn check(variable: &JointVariable, dataset: &Dataset) -> std::result::Resu
     let Some(chunk) = &variable.chunk else { return Err(variable.reason.clone()) };
     let there = dataset.model().variable_at(&variable.path).ok_or("Zarr cannot store it")?;
     let there = dataset.source(there).await.map_err(|error| error.to_string())?;
-    let Layout::Grid { grid: ChunkGrid::Regular(shape), edge: EdgeChunks::Full, codecs, .. } = &there.layout
-    else {
+    let Layout::Grid { grid, edge: EdgeChunks::Full, codecs, .. } = &there.layout else {
         return Err("Zarr would not chunk it".to_owned());
     };
-    if shape != chunk {
-        return Err(format!("Zarr would use chunks of {shape:?}, not {chunk:?}"));
+    let first = grid.cell_shape(&vec![0; chunk.len()]).unwrap_or_default();
+    if first != *chunk || matches!(grid, ChunkGrid::Rectilinear(_)) != variable.lengths.is_some() {
+        return Err(format!("Zarr would use chunks of {first:?}, not {chunk:?}"));
     }
     let fits = |source: &Source| {
         let none = Arc::from([]);
@@ -95,7 +102,7 @@ fn without_sums(codecs: &[CodecSpec]) -> Vec<CodecSpec> {
     let is_sum = |codec: &CodecSpec| match codec {
         CodecSpec::Hdf5 { id, .. } => *id == 3,
         CodecSpec::V2(map) => map.get("id").is_some_and(|id| id == "fletcher32"),
-        CodecSpec::V3 { .. } => false,
+        CodecSpec::V3 { name, .. } => name == "numcodecs.fletcher32",
     };
     codecs.iter().filter(|codec| !is_sum(codec)).cloned().collect()
 }

@@ -41,6 +41,8 @@ pub(crate) struct Manners {
     pub(crate) ends_together: Option<usize>,
     /// Refuses conditions on completing multipart uploads.
     pub(crate) no_condition_at_ends: bool,
+    /// Answers each request only after this time: those that are sent together are in flight together.
+    pub(crate) answers_after: Option<std::time::Duration>,
 }
 
 /// The server, until the end of the test.
@@ -63,6 +65,8 @@ struct Shared {
     seen: Mutex<Vec<String>>,
     /// Serializes changes of objects, since the file system below does not check and put atomically.
     changing: tokio::sync::RwLock<()>,
+    /// Requests without an answer, and how many times one arrived when there were none.
+    rounds: Mutex<(usize, usize)>,
 }
 
 impl Server {
@@ -90,6 +94,7 @@ impl Server {
             refused: Mutex::default(),
             seen: Mutex::default(),
             changing: tokio::sync::RwLock::default(),
+            rounds: Mutex::default(),
         };
         let shared = Arc::new(shared);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -111,6 +116,11 @@ impl Server {
     /// Method, path and query of the requests since the last call.
     pub(crate) fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.seen.lock().unwrap())
+    }
+
+    /// Rounds of requests since the last call; they are told apart if the server answers late.
+    pub(crate) fn rounds(&self) -> usize {
+        std::mem::take(&mut self.shared.rounds.lock().unwrap().1)
     }
 
     pub(crate) fn behave(&self, manners: Manners) {
@@ -188,6 +198,21 @@ async fn serve(
 
 impl Shared {
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        {
+            let mut rounds = self.rounds.lock().unwrap();
+            rounds.1 += usize::from(rounds.0 == 0);
+            rounds.0 += 1;
+        }
+        let late = self.manners.lock().unwrap().answers_after;
+        if let Some(late) = late {
+            tokio::time::sleep(late).await;
+        }
+        let answer = self.checked(request).await;
+        self.rounds.lock().unwrap().0 -= 1;
+        answer
+    }
+
+    async fn checked(&self, request: Request<Incoming>) -> Response<Body> {
         let guard = self.guard.lock().unwrap().clone();
         let mut answer = match guard.refuses(&request) {
             Some((code, answer)) => {
