@@ -309,8 +309,19 @@ fn integer(name: &Value) -> Option<Atomic> {
     all.into_iter().find(|atomic| v3_name(*atomic) == name)
 }
 
-fn v3_name(atomic: Atomic) -> String {
-    crate::write::v3_name(atomic)
+/// The name of an integer type in Zarr v3; that of other types is empty.
+fn v3_name(atomic: Atomic) -> &'static str {
+    match atomic {
+        Atomic::Byte => "int8",
+        Atomic::Short => "int16",
+        Atomic::Int => "int32",
+        Atomic::Int64 => "int64",
+        Atomic::UByte => "uint8",
+        Atomic::UShort => "uint16",
+        Atomic::UInt => "uint32",
+        Atomic::UInt64 => "uint64",
+        _ => "",
+    }
 }
 
 /// One value of an integer type.

@@ -28,7 +28,6 @@ mod stored;
 mod text;
 
 pub use stored::FixedString;
-pub(crate) use stored::v3_name;
 
 /// Default maximum size of a chunk, approximately.
 const CHUNK_BYTES: u64 = 4 << 20;

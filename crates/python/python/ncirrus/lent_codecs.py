@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class CodecChunk:
-    """What a codec is told of the chunks that it decodes and encodes."""
+    """A description of the chunks that a codec decodes and encodes."""
 
     name: str
     """The name of the codec."""
@@ -69,9 +69,9 @@ class BoundCodec:
     def decode(self, data: bytes, limit: int) -> bytes | None:
         if self._decode is None:
             raise NotImplementedError("the codec does not decode")
-        told = self._chunk
-        told = CodecChunk(told.name, told.configuration, told.shape, told.itemsize, limit)
-        view = _view(self._decode(data, told))
+        known = self._chunk
+        known = CodecChunk(known.name, known.configuration, known.shape, known.itemsize, limit)
+        view = _view(self._decode(data, known))
         return None if view.nbytes > limit else _bytes(view)
 
     def encode(self, data: bytes) -> bytes:

@@ -288,7 +288,7 @@ pub(super) fn v2_name(atomic: Atomic, order: ByteOrder) -> String {
     format!("{mark}{}", kind_and_size(atomic))
 }
 
-pub(crate) fn v3_name(atomic: Atomic) -> String {
+pub(super) fn v3_name(atomic: Atomic) -> String {
     match atomic {
         Atomic::Byte => "int8",
         Atomic::Short => "int16",
