@@ -1,7 +1,8 @@
 //! Definitions that mostly add members: the work is in proportion to what they add. Whatever is more than that, or cannot be stored,
 //! is left to the walk through the whole model, which also reports errors.
+use super::definitions::{PlannedVariable, check_unchanged};
 use super::names;
-use super::placer::{PlannedVariable, ZarrPlacer, check_unchanged};
+use super::placer::ZarrPlacer;
 use ncirrus_layout::Result;
 use ncirrus_model::{Changes, GroupId, Model, NodeId, VarId};
 

@@ -2,8 +2,9 @@
 use super::attributes::WrittenAttributes;
 use super::cells::CellSet;
 use super::compose::DocumentComposer;
+use super::definitions::{DefinedState, VariableState};
 use super::names;
-use super::placer::{DefinedState, VariableState, ZarrPlacer};
+use super::placer::ZarrPlacer;
 use super::plan::{ArrayForm, VariablePlan};
 use super::{ZarrWriter, commit};
 use crate::chunk_key::{ChunkKeys, KeySeparator};
