@@ -233,6 +233,11 @@ impl DatasetWriter {
         self.uploads.keep_failure(self.conflicts.acquire_lease().await)
     }
 
+    /// The same, after what is put over its present state was read.
+    async fn stay_first(&self) -> Result<()> {
+        self.uploads.keep_failure(self.conflicts.stay_first().await)
+    }
+
     /// The model in its present state, including edits and the lengths that writing has grown.
     pub fn model(&self) -> Arc<Model> {
         Arc::clone(&self.definitions().model)

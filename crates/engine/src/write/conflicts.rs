@@ -221,6 +221,20 @@ impl ConflictControl {
         if self.is_shared() { self.try_lease().await } else { Ok(()) }
     }
 
+    /// As [`acquire_lease`](Self::acquire_lease), after the chunks were read that are put over their present state. A writer
+    /// that took over the lease may have put what was read: its elements would be replaced, although it commits them. If it
+    /// takes over the lease after this, it puts later, and the state that was read is not the present one.
+    ///
+    /// # Errors
+    /// As `acquire_lease`; `Conflict` if another writer took over the lease.
+    pub(super) async fn stay_first(&self) -> Result<()> {
+        match (self.is_first().await?, self.commit_object()) {
+            (Some(false), Some(deciding)) => Err(overtaken(&deciding)),
+            (Some(true), _) => Ok(()),
+            _ => self.acquire_lease().await,
+        }
+    }
+
     async fn try_lease(&self) -> Result<()> {
         let _alone = self.acquiring.lock().await;
         let Some(deciding) = self.commit_object() else { return Ok(()) };

@@ -25,6 +25,10 @@ fn local() -> Session {
 
 /// `v(time, x)` with eight rows, in chunks of 2 x 3 and shards of 8 x 6.
 fn create(url: &str, session: &Session) {
+    create_in(url, session, Some(Shards::new(vec![8, 6])));
+}
+
+fn create_in(url: &str, session: &Session, shards: Option<Shards>) {
     let options = CreateOptions::new().kind(Kind::Zarr3);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     let edited = dataset.edit(|model| {
@@ -34,7 +38,7 @@ fn create(url: &str, session: &Session) {
         let var = model.add_variable(root, "v", Atomic::Int.into(), &[time, x])?;
         let variable = model.variable_mut(var).unwrap();
         variable.storage = Storage::Chunked(vec![2, 3]);
-        variable.shards = Some(Shards::new(vec![8, 6]));
+        variable.shards = shards.clone();
         Ok(())
     });
     edited.unwrap();
@@ -73,7 +77,6 @@ fn race(url: &str, session: &Session, writer: u64, appends: bool, value: i32) ->
 
 /// Races of two writers on one shard: what was reported as kept is there, and the others get a conflict.
 fn races(name: &str, url: &str, sessions: &[Session; 2], races: u64) {
-    create(url, &sessions[0]);
     let (mut kept, mut told) = (0, 0);
     for number in 0..races {
         let before = rows(url, &sessions[0]).unwrap().len();
@@ -116,16 +119,23 @@ fn races(name: &str, url: &str, sessions: &[Session; 2], races: u64) {
         kept += successes;
         told += 2 - successes;
     }
-    println!("{name}: {races} races of two writers on one shard: {kept} kept, 0 lost, {told} got a conflict");
+    println!("{name}: {races} races of two writers: {kept} kept, 0 lost, {told} got a conflict");
 }
 
 #[test]
 fn of_two_writers_of_one_shard_none_is_lost() {
     let many = count("NCIRRUS_SHARD_RACES", 24);
-    let folder = tempfile::tempdir().unwrap();
-    races("directory", folder.path().join("a.zarr").to_str().unwrap(), &[local(), local()], many);
-    let server = Server::start();
-    races("S3", &server.url("raced-shard"), &[server.session(), server.session()], many);
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::start());
+    // The same for chunks that are objects of their own.
+    for (name, shards) in [("shards", Some(Shards::new(vec![8, 6]))), ("chunks", None)] {
+        let (url, sessions) = (folder.path().join(name), [local(), local()]);
+        let url = url.to_str().unwrap();
+        create_in(url, &sessions[0], shards.clone());
+        races(&format!("{name} in a directory"), url, &sessions, many);
+        let (url, sessions) = (server.url(name), [server.session(), server.session()]);
+        create_in(&url, &sessions[0], shards);
+        races(&format!("{name} on S3"), &url, &sessions, many);
+    }
 }
 
 /// The boxes of a turn in an array of that many rows: one somewhere, which may reach over the end, and sometimes a row.

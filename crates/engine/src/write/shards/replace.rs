@@ -27,6 +27,8 @@ struct ShardTask<'a> {
     kept: Vec<bool>,
     /// What the put depends on.
     basis: ShardBasis,
+    /// Whether the array becomes longer, which one writer at a time does.
+    grows: bool,
 }
 
 /// What the put of a shard depends on.
@@ -130,12 +132,13 @@ impl DatasetWriter {
         let turn = self.shards.turn(&key).await;
         let Some((object, parts)) = turn.begin() else { return Ok(()) };
         let is_shared = self.conflicts.is_shared();
-        if is_shared && !self.conflicts.is_committed(key.var, &model.shape(key.var)) {
-            self.acquire_lease().await?;
-        }
+        let grows = is_shared && !self.conflicts.is_committed(key.var, &model.shape(key.var));
         let located = |error: Error| error.at_path(target.path.clone());
         let (kept, basis) = self.basis((&target, &model), sharding, &key, &parts).await.map_err(located)?;
-        let task = ShardTask { turn: &turn, target: &target, sharding, object, parts, kept, basis };
+        if grows && basis == ShardBasis::Nothing {
+            self.acquire_lease().await?;
+        }
+        let task = ShardTask { turn: &turn, target: &target, sharding, object, parts, kept, basis, grows };
         self.conflicts.check_key(&task.object, task.object.key().len())?;
         self.placer.forget_object(&task.object);
         if task.basis == ShardBasis::Nothing && how == ShardPutting::Detached && self.output.local().is_none()
@@ -207,6 +210,9 @@ impl DatasetWriter {
             ShardBasis::Stored => self.stored_shard(task.sharding, task.turn, &task.object).await?,
             ShardBasis::Nothing | ShardBasis::Absent => None,
         };
+        if task.grows && task.basis != ShardBasis::Nothing {
+            self.stay_first().await?;
+        }
         let mut last = overtaken(&task.object);
         for attempt in 0..ATTEMPTS {
             let chunks = self.chunks_over(task, stored.as_deref()).await?;

@@ -31,16 +31,18 @@ impl DatasetWriter {
         queue: &mut PutQueue<'a>,
     ) -> Result<()> {
         let model = self.model();
-        if cells
-            .iter()
-            .any(|(_, held)| !self.conflicts.is_committed(held.key.var, &model.shape(held.key.var)))
-        {
-            self.acquire_lease().await?;
-        }
+        let is_growing = |key: &ChunkKey| !self.conflicts.is_committed(key.var, &model.shape(key.var));
+        let grows = cells.iter().any(|(_, held)| is_growing(&held.key));
         let mut checked = Vec::with_capacity(cells.len());
         for (puts, mut held) in cells {
             let guard = self.guard(&mut held)?;
             checked.push((puts, held, guard));
+        }
+        let is_read = checked.iter().any(|(.., guard)| matches!(guard, PutGuard::As(_)));
+        match (grows, is_read) {
+            (true, true) => self.stay_first().await?,
+            (true, false) => self.acquire_lease().await?,
+            (false, _) => {}
         }
         // A chunk that is written wholly needs no condition.
         let needs = checked.iter().find(|(.., guard)| !matches!(guard, PutGuard::Free));
