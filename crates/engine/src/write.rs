@@ -233,7 +233,7 @@ impl DatasetWriter {
         self.uploads.keep_failure(self.conflicts.acquire_lease().await)
     }
 
-    /// The same, after what is put over its present state was read.
+    /// Checks that this writer still holds the lease, after it read the chunks that it will replace; acquires it otherwise.
     async fn stay_first(&self) -> Result<()> {
         self.uploads.keep_failure(self.conflicts.stay_first().await)
     }

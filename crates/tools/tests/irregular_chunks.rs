@@ -200,6 +200,26 @@ fn chunks_of_given_lengths_are_added_before_the_values() {
 
 /// zarr-python 3.4 reads what was appended, and appends to it by itself.
 #[test]
+fn a_chunk_that_would_be_too_large_is_rejected_and_the_dataset_stays_usable() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let source = days(folder.path(), &session);
+    let store = folder.path().join("far.zarr");
+    let store = copied(&source, &store, PLAIN, &["time/[1,3,1]", "x/4"], &session).unwrap();
+    let dataset = Dataset::update_with(store.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
+    let v = dataset.variable("v").unwrap();
+    let far = Selection::slab(&[1 << 50, 0], &[1, 4]);
+    let error = v.write_values(&far, &Values::Short(vec![1; 4])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+    assert_eq!(v.shape(), [5, 4]);
+    // Definitions keep the chunks that were added.
+    v.add_chunks(0, &[4, 2]).unwrap();
+    v.set_attribute(Attribute::text("note", "more")).unwrap();
+    v.write_values(&Selection::slab(&[5, 0], &[6, 4]), &Values::Short(vec![7; 24])).unwrap();
+    dataset.close().unwrap();
+    assert_eq!(grid(&store, "v")["configuration"]["chunk_shapes"][0], json!([1, 3, 1, 4, 2]));
+}
+
+#[test]
 fn zarr_python_reads_and_continues_what_was_appended() {
     let Some(python) = peers_python() else { return };
     let (folder, session) = (tempfile::tempdir().unwrap(), session());

@@ -124,6 +124,8 @@ impl DatasetWriter {
         let commit = self.committer.commit_lock.share().await;
         self.check_usable()?;
         self.define(&commit).await?;
+        let (target, _) = self.target(var)?;
+        target.check_reach(shape, &self.session.shared.limits)?;
         self.definitions().grow(var, &Selection::all(shape)).map(|_| ())
     }
 
@@ -137,9 +139,11 @@ impl DatasetWriter {
         self.check_usable()?;
         self.define(&commit).await?;
         let (target, _) = self.target(var)?;
+        // Other threads may have added chunks since: the present grid is the one that is extended.
         let mut definitions = self.definitions();
-        let grid = target.encoding.grid.with_chunks(axis, lengths);
-        self.placer.guard().extend_grid(var, grid.map_err(|error| error.at_path(target.path.clone()))?)?;
+        let mut placer = self.placer.guard();
+        let grid = placer.encoding(var)?.grid.with_chunks(axis, lengths);
+        placer.extend_grid(var, grid.map_err(|error| error.at_path(target.path.clone()))?)?;
         definitions.targets.remove(&var);
         Ok(())
     }

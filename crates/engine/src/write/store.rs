@@ -149,6 +149,9 @@ impl DatasetWriter {
             Picked::Points(points) => points::reach(points).map(Cow::Owned),
         };
         if let Some(reach) = reach {
+            if let Some(extent) = reach.extent() {
+                target.check_reach(&extent, &self.session.shared.limits)?;
+            }
             self.grow(var, &reach).map_err(located)?;
         }
         if count == 0 {

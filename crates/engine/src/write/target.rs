@@ -98,6 +98,25 @@ impl WriteTarget {
         Ok(target)
     }
 
+    /// Checks, before the array becomes as large as `extent`, that the chunks that are added to a grid of chunks of different
+    /// lengths are not too large: once the dimension is longer, that cannot be taken back.
+    ///
+    /// # Errors
+    /// `Limit` if they are.
+    pub(super) fn check_reach(&self, extent: &[u64], limits: &Limits) -> Result<()> {
+        let located = |error: Error| error.at_path(self.path.clone());
+        let Some(ChunkGrid::Rectilinear(axes)) = self.encoding.grid.reaching(extent).map_err(located)? else {
+            return Ok(());
+        };
+        let mut bytes = Some(self.element.unwrap_or(1) as u64);
+        for ends in &axes {
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let longest = ends.iter().zip(starts).map(|(end, start)| end.saturating_sub(start)).max();
+            bytes = bytes.and_then(|bytes| bytes.checked_mul(longest.unwrap_or(1)));
+        }
+        limits.chunk_len(bytes.unwrap_or(u64::MAX), "a chunk").map(|_| ()).map_err(located)
+    }
+
     fn bind(&self, shape: &[u64]) -> Result<CodecChain> {
         let chunk = ChunkInfo { shape: shape.to_vec(), element: element_of(&self.encoding.stored) };
         self.registry.bind(&self.codecs, &chunk).map_err(codec_error)

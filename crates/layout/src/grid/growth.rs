@@ -49,8 +49,10 @@ fn missing_chunks(ends: &[u64], missing: u64) -> Result<Vec<u64>> {
     if ends.len() < 2 || !is_even || first == 0 {
         return Ok(vec![missing]);
     }
-    let count = usize::try_from(missing.div_ceil(first)).ok().filter(|count| *count <= MAX_CHUNKS);
-    count.map(|count| vec![first; count]).ok_or_else(too_many)
+    // Of too many small chunks one large chunk is made.
+    let room = MAX_CHUNKS.saturating_sub(ends.len());
+    let count = usize::try_from(missing.div_ceil(first)).ok().filter(|count| *count <= room);
+    Ok(count.map_or_else(|| vec![missing], |count| vec![first; count]))
 }
 
 fn extended(ends: &[u64], lengths: &[u64]) -> Result<Arc<[u64]>> {

@@ -77,7 +77,7 @@ fn race(url: &str, session: &Session, writer: u64, appends: bool, value: i32) ->
 
 /// Races of two writers on one shard: what was reported as kept is there, and the others get a conflict.
 fn races(name: &str, url: &str, sessions: &[Session; 2], races: u64) {
-    let (mut kept, mut told) = (0, 0);
+    let (mut kept, mut rejected) = (0, 0);
     for number in 0..races {
         let before = rows(url, &sessions[0]).unwrap().len();
         let appends = number % 4 == 3;
@@ -117,9 +117,9 @@ fn races(name: &str, url: &str, sessions: &[Session; 2], races: u64) {
             }
         }
         kept += successes;
-        told += 2 - successes;
+        rejected += 2 - successes;
     }
-    println!("{name}: {races} races of two writers: {kept} kept, 0 lost, {told} got a conflict");
+    println!("{name}: {races} races of two writers: {kept} kept, 0 lost, {rejected} got a conflict");
 }
 
 #[test]
@@ -135,6 +135,37 @@ fn of_two_writers_of_one_shard_none_is_lost() {
         let (url, sessions) = (server.url(name), [server.session(), server.session()]);
         create_in(&url, &sessions[0], shards);
         races(&format!("{name} on S3"), &url, &sessions, many);
+    }
+}
+
+/// A writer that another one overtook puts a chunk or a shard of which a part is committed: nothing of the other one changes.
+fn overtaken_writer_changes_nothing(url: &str, sessions: &[Session; 2], shards: Option<Shards>) {
+    let unit = if shards.is_some() { 8 } else { 2 };
+    create_in(url, &sessions[0], shards);
+    let row = |session: &Session, number: u64, value: i32| {
+        let dataset = update(url, session).unwrap();
+        write(&dataset, ([number, 0], [1, WIDTH]), value).unwrap();
+        dataset.close()
+    };
+    row(&sessions[1], 8, 1).unwrap();
+    let slow = update(url, &sessions[0]).unwrap();
+    // The first rows that are put make this writer the one that may add rows.
+    write(&slow, ([8 + unit, 0], [unit, WIDTH]), 2).unwrap();
+    row(&sessions[1], 9, 3).unwrap();
+    let written = write(&slow, ([8, 0], [unit, WIDTH]), 4);
+    let closed = written.and_then(|()| slow.close());
+    assert!(closed.is_err_and(|error| error.kind() == ErrorKind::Conflict), "{url}");
+    let after = rows(url, &sessions[1]).unwrap();
+    assert_eq!(after[8..], [vec![1; COLUMNS], vec![3; COLUMNS]], "{url}");
+}
+
+#[test]
+fn a_writer_that_was_overtaken_changes_no_committed_rows() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::start());
+    for (name, shards) in [("shards", Some(Shards::new(vec![8, 6]))), ("chunks", None)] {
+        let url = folder.path().join(name);
+        overtaken_writer_changes_nothing(url.to_str().unwrap(), &[local(), local()], shards.clone());
+        overtaken_writer_changes_nothing(&server.url(name), &[server.session(), server.session()], shards);
     }
 }
 

@@ -72,7 +72,10 @@ impl ZarrPlacer {
                 check_unchanged(&state.described, variable).ok().map(|()| None)
             }
             Some(state) if state.described == *variable => Some(None),
-            _ => PlannedVariable::new(&self.writer, model, var, key).ok().map(Some),
+            _ => {
+                let new = PlannedVariable::new(&self.writer, model, var, key).ok()?;
+                Some(Some(new.with_added_chunks(&self.defined)))
+            }
         }
     }
 

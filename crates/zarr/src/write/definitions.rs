@@ -116,7 +116,7 @@ impl DefinedState {
             Some(state) if state.described == *variable => Ok(()),
             _ => {
                 let new = PlannedVariable::new(writer, model, var, key)?;
-                self.insert(new);
+                self.insert(new.with_added_chunks(self));
                 Ok(())
             }
         }
@@ -158,6 +158,19 @@ impl PlannedVariable {
         let plan = plan::plan(writer, model, var, key)?;
         let placed = CellSet::new(longest_axis(model, var));
         Ok(Self { var, plan, state: VariableState { described, extent: None, placed, has_data: false } })
+    }
+
+    /// Keeps chunks that were added to the grid, unless the definition of the grid changed.
+    pub(super) fn with_added_chunks(mut self, before: &DefinedState) -> Self {
+        if let (Some(plan), Some(state)) = (before.plans.get(&self.var), before.states.get(&self.var)) {
+            let (old, new) = (&state.described, &self.state.described);
+            if plan.is_extended
+                && (&old.storage, &old.dims, &old.shards) == (&new.storage, &new.dims, &new.shards)
+            {
+                self.plan.extend_grid(plan.encoding.grid.clone());
+            }
+        }
+        self
     }
 }
 

@@ -96,7 +96,7 @@ impl DatasetWriter {
         request_log::put_locally("write", &object, None, body.len());
         let put =
             local.put_bytes(&object, body, &PutCondition::None).map_err(|error| error.at_object(&object));
-        // What was known of the stored shard is not so any more.
+        // The cached copy of the stored shard is out of date.
         turn.keep(None, self.known_budget());
         turn.stored();
         put.map(|_| ())
@@ -135,9 +135,10 @@ impl DatasetWriter {
         let grows = is_shared && !self.conflicts.is_committed(key.var, &model.shape(key.var));
         let located = |error: Error| error.at_path(target.path.clone());
         let (kept, basis) = self.basis((&target, &model), sharding, &key, &parts).await.map_err(located)?;
-        if grows && basis == ShardBasis::Nothing {
-            self.acquire_lease().await?;
-        }
+        let basis = match basis {
+            ShardBasis::Nothing if grows => self.basis_of_growth((&target, &model), sharding, &key).await?,
+            basis => basis,
+        };
         let task = ShardTask { turn: &turn, target: &target, sharding, object, parts, kept, basis, grows };
         self.conflicts.check_key(&task.object, task.object.key().len())?;
         self.placer.forget_object(&task.object);
@@ -151,6 +152,26 @@ impl DatasetWriter {
         self.replace(&task, is_shared).await.map_err(located)?;
         turn.stored();
         Ok(())
+    }
+
+    /// What the put of a whole shard depends on if the array becomes longer: a part of it may be outside of the committed
+    /// extent, where only the writer with the lease puts.
+    async fn basis_of_growth(
+        &self,
+        (target, model): (&WriteTarget, &Model),
+        sharding: &Arc<dyn Sharding>,
+        key: &ShardKey,
+    ) -> Result<ShardBasis> {
+        let (committed, shape) = (self.conflicts.committed_shape(target.var), model.shape(target.var));
+        let clipped = |cell: &[u64], shape: &[u64]| target.encoding.grid.clipped_region(cell, shape);
+        let is_across = committed.is_some_and(|committed| {
+            sharding.cells_of(&key.shard).any(|cell| clipped(&cell, &committed) != clipped(&cell, &shape))
+        });
+        if is_across && self.conflicts.has_conditions().await? {
+            return Ok(ShardBasis::Stored);
+        }
+        self.acquire_lease().await?;
+        Ok(ShardBasis::Nothing)
     }
 
     /// Which stored chunks stay, and what the put depends on.

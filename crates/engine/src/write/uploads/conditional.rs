@@ -9,7 +9,8 @@ use crate::write::encoder::PlacedChunk;
 use crate::write::put::bytes_of;
 use crate::write::write_back_cache::{ChunkKey, ChunkLock};
 use bytes::Bytes;
-use ncirrus_layout::{CellList, Error, ObjectId, PlacerWork, Result, StorePut};
+use ncirrus_layout::{CellList, Error, ObjectId, PlacerWork, Result, StorePut, Tag};
+use ncirrus_model::Model;
 use ncirrus_store::PutCondition;
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ enum PutGuard {
     New,
     /// It is as it was when it was completed.
     As(StoredChunk),
+    /// It is as it was before this writer checked that it has the lease: it is written wholly, but only a part of it is inside
+    /// the committed extent.
+    Over(Option<Tag>),
 }
 
 impl DatasetWriter {
@@ -35,10 +39,13 @@ impl DatasetWriter {
         let grows = cells.iter().any(|(_, held)| is_growing(&held.key));
         let mut checked = Vec::with_capacity(cells.len());
         for (puts, mut held) in cells {
-            let guard = self.guard(&mut held)?;
+            let guard = match self.guard(&mut held)? {
+                PutGuard::Free if grows && self.is_across(&held.key, &model)? => self.present(&puts).await?,
+                guard => guard,
+            };
             checked.push((puts, held, guard));
         }
-        let is_read = checked.iter().any(|(.., guard)| matches!(guard, PutGuard::As(_)));
+        let is_read = checked.iter().any(|(.., guard)| matches!(guard, PutGuard::As(_) | PutGuard::Over(_)));
         match (grows, is_read) {
             (true, true) => self.stay_first().await?,
             (true, false) => self.acquire_lease().await?,
@@ -73,6 +80,9 @@ impl DatasetWriter {
             return Ok(None);
         }
         let is_new = !self.is_inside(held)?;
+        if !is_new && self.is_across(&held.key, &self.model())? {
+            return Ok(None);
+        }
         let is_known = !is_new || self.conflicts.has_lease();
         Ok(is_known.then_some(if is_new { PutCondition::Absent } else { PutCondition::None }))
     }
@@ -83,6 +93,24 @@ impl DatasetWriter {
         let Some(shape) = self.conflicts.committed_shape(*var) else { return Ok(false) };
         let (target, _) = self.target(*var)?;
         Ok(cell.is_empty() || target.encoding.grid.clipped_region(cell, &shape).is_some())
+    }
+
+    /// Whether a chunk has elements inside of the committed extent, and others by which this writer makes the array longer.
+    fn is_across(&self, key: &ChunkKey, model: &Model) -> Result<bool> {
+        let Some(committed) = self.conflicts.committed_shape(key.var) else { return Ok(false) };
+        let (target, _) = self.target(key.var)?;
+        let clipped = |shape: &[u64]| target.encoding.grid.clipped_region(&key.cell, shape);
+        Ok(clipped(&committed).is_some_and(|inside| Some(inside) != clipped(&model.shape(key.var))))
+    }
+
+    /// The condition that a chunk is as it is now.
+    async fn present(&self, puts: &[StorePut]) -> Result<PutGuard> {
+        match puts.last() {
+            Some(StorePut::Object { object, .. }) if self.conflicts.has_conditions().await? => {
+                Ok(PutGuard::Over(self.output.get(object).await?.map(|blob| blob.tag)))
+            }
+            _ => Ok(PutGuard::Free),
+        }
     }
 
     fn guard(&self, held: &mut ChunkLock) -> Result<PutGuard> {
@@ -105,8 +133,10 @@ impl DatasetWriter {
             | PutGuard::As(StoredChunk::There(_) | StoredChunk::Values(_) | StoredChunk::Bytes(.., None)) => {
                 PutCondition::None
             }
-            PutGuard::New | PutGuard::As(StoredChunk::Absent) => PutCondition::Absent,
-            PutGuard::As(StoredChunk::Bytes(.., Some(tag))) => PutCondition::Matches(tag.clone()),
+            PutGuard::New | PutGuard::As(StoredChunk::Absent) | PutGuard::Over(None) => PutCondition::Absent,
+            PutGuard::As(StoredChunk::Bytes(.., Some(tag))) | PutGuard::Over(Some(tag)) => {
+                PutCondition::Matches(tag.clone())
+            }
         };
         match self.output.put_when(&object, body.clone(), when).await {
             Err(error) if is_conflict(&error) => self.put_over(&object, body, key, &guard).await,
