@@ -147,6 +147,37 @@ fn levels_of_a_pyramid_have_coordinates_of_their_own() {
 }
 
 #[test]
+fn coordinates_of_several_chunks_continue() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let store = folder.path().join("a.zarr");
+    group(&store, json!({}));
+    array(&store.join("v"), [1, 2, 1300], spatial([1.0, 0.0, 0.0, 0.0, -1.0, 0.0]));
+    let due: Vec<f64> = (0..1300).map(|at| f64::from(at) + 0.5).collect();
+    assert_eq!(numbers(&opened(&store, &session), "X"), due);
+}
+
+#[test]
+fn descriptions_that_are_too_long_are_ignored_with_a_warning() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let store = folder.path().join("a.zarr");
+    let wkt = |len: usize| format!("PROJCRS[{}]", "x".repeat(len - 9));
+    group(&store, json!({"proj:code": "EPSG:4326"}));
+    array(&store.join("v"), [1, 3, 4], with(spatial(NORTH_UP), "proj:wkt2", json!(wkt((1 << 16) + 1))));
+    let dataset = opened(&store, &session);
+    // The system of the group is not that of the array.
+    assert!(dataset.variable("spatial_ref").is_err());
+    assert_eq!(text(&dataset, "X", "standard_name"), None);
+    let warnings = dataset.warnings();
+    assert!(warnings.iter().any(|text| text.contains("/v: proj:wkt2")), "{warnings:?}");
+    let store = folder.path().join("b.zarr");
+    group(&store, json!({"proj:code": "EPSG:4326"}));
+    array(&store.join("v"), [1, 3, 4], with(spatial(NORTH_UP), "proj:wkt2", json!(wkt(1 << 16))));
+    let dataset = opened(&store, &session);
+    assert_eq!(text(&dataset, "spatial_ref", "crs_wkt"), Some(wkt(1 << 16)));
+    assert!(!dataset.warnings().iter().any(|text| text.contains("wkt2")), "{:?}", dataset.warnings());
+}
+
+#[test]
 fn what_is_in_doubt_is_left_as_it_is() {
     let session = session();
     let rotated = spatial([10.0, 1.0, 0.0, 0.0, -10.0, 0.0]);

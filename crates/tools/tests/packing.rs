@@ -165,6 +165,138 @@ fn numbers_that_attributes_do_not_give_stay_floats_in_netcdf_and_keep_codecs_in_
     assert_eq!(std::fs::read(to.join("v/c/0")).unwrap(), [3, 0, 7, 0, 0xff, 0xff]);
 }
 
+/// A store with the array `v` of halves (-1, 0.5, 1) in a type of Zarr, as int16 or int8, with some members replaced.
+fn halves(
+    folder: &Path,
+    data_type: &str,
+    stored: &str,
+    missing: Option<i64>,
+    changes: &[(&str, Value)],
+) -> PathBuf {
+    let store = folder.join("halves.zarr");
+    std::fs::create_dir_all(store.join("v/c")).unwrap();
+    std::fs::write(store.join("zarr.json"), r#"{"zarr_format": 3, "node_type": "group"}"#).unwrap();
+    let mut cast = json!({"data_type": stored});
+    if let Some(missing) = missing {
+        cast["scalar_map"] = json!({"encode": [["NaN", missing]], "decode": [[missing, "NaN"]]});
+    }
+    let mut document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [3], "data_type": data_type, "fill_value": 0.0,
+        "dimension_names": ["x"], "chunk_key_encoding": {"name": "default"},
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
+        "codecs": [
+            {"name": "scale_offset", "configuration": {"scale": 2.0, "offset": 0.0}},
+            {"name": "cast_value", "configuration": cast},
+            {"name": "bytes", "configuration": {"endian": "little"}},
+        ],
+    });
+    for (name, value) in changes {
+        document[*name] = value.clone();
+    }
+    std::fs::write(store.join("v/zarr.json"), document.to_string()).unwrap();
+    let chunk: &[u8] = if stored == "int8" { &[0xfe, 1, 2] } else { &[0xfe, 0xff, 1, 0, 2, 0] };
+    std::fs::write(store.join("v/c/0"), chunk).unwrap();
+    store
+}
+
+fn type_of(dataset: &Dataset, name: &str) -> Atomic {
+    match dataset.variable(name).unwrap().ty() {
+        Some(ncirrus::TypeRef::Atomic(atomic)) => atomic,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn zarr_v2_has_attributes_in_place_of_the_codecs() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let source = packed(folder.path(), &session);
+    let by_codecs = CopyOptions::new().packing(PackingForm::Codecs);
+    let first = copied(&source, folder.path().join("a.zarr"), Kind::Zarr3, by_codecs, &session).unwrap();
+    let exact = opened(&first, PackedArrays::Exact, &session);
+    let to = copied(&exact, folder.path().join("b.zarr"), Kind::Zarr2, CopyOptions::new(), &session).unwrap();
+    let attributes = json(&to.join("short/.zattrs"));
+    assert_eq!((&attributes["scale_factor"], &attributes["add_offset"]), (&json!(0.25), &json!(273.0)));
+    assert_eq!(json(&to.join("short/.zarray"))["fill_value"], -999);
+    let second = opened(&to, PackedArrays::Decoded, &session);
+    for name in NAMES {
+        assert_eq!(type_of(&second, name), type_of(&source, name), "{name}");
+        // The attributes of plain Zarr v2 have no types: floats may be decoded as doubles.
+        assert_eq!(decoded(&second, name).1, decoded(&source, name).1, "{name}");
+    }
+}
+
+#[test]
+fn attributes_of_the_floats_are_kept_with_the_floats() {
+    let session = session();
+    let nan = json!("AAAAAAAA+H8=");
+    for (attributes, exact, stored) in [
+        (json!({"units": "K"}), Atomic::Short, Atomic::Short),
+        (json!({"_FillValue": nan}), Atomic::Short, Atomic::Short),
+        (json!({"_FillValue": "NaN"}), Atomic::Short, Atomic::Short),
+        (json!({"_FillValue": 0.5}), Atomic::Double, Atomic::Double),
+        (json!({"missing_value": -999.0}), Atomic::Double, Atomic::Double),
+        (json!({"scale_factor": 2.0}), Atomic::Double, Atomic::Double),
+        (json!({"add_offset": 2.0}), Atomic::Double, Atomic::Double),
+        (json!({"valid_range": [0.0, 100.0]}), Atomic::Double, Atomic::Short),
+        (json!({"valid_min": 0.0}), Atomic::Double, Atomic::Short),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let changes = [("attributes", attributes.clone())];
+        let store = halves(folder.path(), "float64", "int16", Some(-1000), &changes);
+        for (form, ty) in [(PackedArrays::Exact, exact), (PackedArrays::Stored, stored)] {
+            let dataset = opened(&store, form, &session);
+            assert_eq!(type_of(&dataset, "v"), ty, "{attributes} {form:?}");
+            if ty == Atomic::Double {
+                let v = dataset.variable("v").unwrap();
+                assert_eq!(values(&v).unwrap(), Values::Double(vec![-1.0, 0.5, 1.0]), "{attributes}");
+                for name in attributes.as_object().unwrap().keys() {
+                    assert!(v.attribute(name).unwrap().is_some(), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_are_shown_only_if_cf_and_the_fill_value_agree() {
+    let session = session();
+    let fill = |number: f64| vec![("fill_value", json!(number))];
+    for (stored, missing, changes, reason) in [
+        ("int16", Some(-1000), fill(0.5), None),
+        ("int8", None, fill(0.5), None),
+        ("int16", None, fill(0.5), Some("missing by CF")),
+        ("int16", Some(-1000), fill(0.3), Some("has no stored number")),
+        ("int16", Some(-1000), fill(-500.0), Some("has no stored number")),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = halves(folder.path(), "float64", stored, missing, &changes);
+        let exact = opened(&store, PackedArrays::Exact, &session);
+        let is_integer = type_of(&exact, "v") != Atomic::Double;
+        assert_eq!(is_integer, reason.is_none(), "{stored} {missing:?} {changes:?}");
+        let warnings = exact.warnings();
+        let is_said = reason.is_none_or(|reason| warnings.iter().any(|text| text.contains(reason)));
+        assert!(is_said, "{stored} {missing:?} {changes:?}: {warnings:?}");
+        let to = copied(&exact, folder.path().join("a.nc"), Kind::Nc4, CopyOptions::new(), &session).unwrap();
+        let copy = opened(&to, PackedArrays::Decoded, &session);
+        assert_eq!(type_of(&copy, "v"), type_of(&exact, "v"));
+        if reason.is_some() {
+            let floats = values(&copy.variable("v").unwrap()).unwrap();
+            assert_eq!(floats, Values::Double(vec![-1.0, 0.5, 1.0]), "{stored} {missing:?} {changes:?}");
+        }
+    }
+}
+
+#[test]
+fn small_floats_are_never_shown_packed() {
+    let session = session();
+    for form in [PackedArrays::Exact, PackedArrays::Stored] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = halves(folder.path(), "float8_e4m3", "int8", None, &[]);
+        let dataset = opened(&store, form, &session);
+        assert_eq!(type_of(&dataset, "v"), Atomic::Float, "{form:?}");
+    }
+}
+
 #[test]
 fn what_codecs_cannot_give_is_refused_before_anything_is_written() {
     let (folder, session) = (tempfile::tempdir().unwrap(), session());

@@ -60,7 +60,7 @@ impl Packing {
     /// Why they do not, with a stored number for which they differ.
     pub(crate) fn check(&self) -> Result<(), String> {
         let (min, max) = self.stored.integer_range().ok_or_else(|| self.is_no_integer())?;
-        match self.stored.byte_len() {
+        let compared = match self.stored.byte_len() {
             Some(1 | 2) => (min..=max).try_for_each(|stored| self.check_one(stored)),
             Some(4) => {
                 self.check_power_of_two(max - min)?;
@@ -70,7 +70,26 @@ impl Packing {
                     .try_for_each(|stored| self.check_one(stored))
             }
             _ => Err(format!("the type {} has more digits than floats", self.stored.name())),
+        };
+        compared?;
+        match default_fill(self.stored).integer(0) {
+            Some(fill) if self.missing.is_none() && self.stored.byte_len() != Some(1) => {
+                Err(format!("the stored number {fill} is missing by CF, and no scalar_map says so"))
+            }
+            _ => Ok(()),
         }
+    }
+
+    /// Checks that the stored number of a fill value gives this fill value again.
+    ///
+    /// # Errors
+    /// That it does not.
+    pub(crate) fn check_fill(&self, fill: f64, stored: i128) -> Result<(), String> {
+        let is_same = self.by_codecs(stored).to_bits() == fill.to_bits();
+        if fill.is_nan() || (is_same && Some(stored) != self.missing) {
+            return Ok(());
+        }
+        Err(format!("the fill value {fill:?} has no stored number"))
     }
 
     fn is_no_integer(&self) -> String {
@@ -131,7 +150,7 @@ fn round(number: f64) -> f64 {
 }
 
 /// Names of attributes that apply to stored numbers, or say that there are several missing ones.
-const OF_STORED: [&str; 6] =
+pub(crate) const OF_STORED: [&str; 6] =
     ["valid_min", "valid_max", "valid_range", "flag_values", "flag_masks", "_Unsigned"];
 
 /// How a packed variable is stored by codecs of Zarr v3 (`scale_offset`, `cast_value`) instead of by its attributes; `None` if it
@@ -250,6 +269,10 @@ impl Packing {
             None | Some(Value::Null) => None,
             Some(map) => Some(nan_pair(map)?),
         };
+        let (min, max) = stored.integer_range()?;
+        if missing.is_some_and(|missing| !(min..=max).contains(&missing)) {
+            return None;
+        }
         let factor = if is_single { round(1.0 / scale) } else { 1.0 / scale };
         if !factor.is_normal() || !offset.is_finite() {
             return None;

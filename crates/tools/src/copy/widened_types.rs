@@ -12,6 +12,8 @@ pub(super) fn keep_or_forget(source: &Dataset, model: &mut Model, var: VarId, cr
         Some(_) if from.is_none() => false,
         Some(ExtendedType::FixedBytes { .. }) => create.strings == StringForm::Suited && from == create.kind,
         Some(ExtendedType::FixedText { .. }) => create.strings == StringForm::Suited,
+        // Only Zarr v3 has the codecs: elsewhere attributes say what the integers mean.
+        Some(ExtendedType::Packed { .. }) => create.kind == Some(Kind::Zarr3),
         _ => true,
     };
     if !is_kept {

@@ -94,3 +94,42 @@ fn codecs_with_another_meaning_are_no_packing() {
     assert!(Packing::of_codecs(false, &plain, 1e9).is_none());
     assert!(Packing::of_codecs(true, &plain, 3.0).is_some());
 }
+
+#[test]
+fn two_bytes_need_a_missing_number_because_cf_has_a_default() {
+    let plain = |stored: &str| {
+        let text = format!(r#"[{{"name": "cast_value", "configuration": {{"data_type": "{stored}"}}}}]"#);
+        Packing::of_codecs(false, &codecs(&text), 0.0).unwrap().0.check()
+    };
+    for (stored, fill) in [("int16", "-32767"), ("uint16", "65535"), ("int32", "-2147483647")] {
+        let reason = plain(stored).unwrap_err();
+        assert!(reason.contains(fill) && reason.contains("missing by CF"), "{stored}: {reason}");
+    }
+    assert_eq!((plain("int8"), plain("uint8")), (Ok(()), Ok(())));
+}
+
+#[test]
+fn fill_values_are_compared_with_their_stored_number() {
+    let text = r#"[
+        {"name": "scale_offset", "configuration": {"scale": 2}},
+        {"name": "cast_value", "configuration": {
+            "data_type": "int16", "scalar_map": {"encode": [["NaN", -1]], "decode": [[-1, "NaN"]]}}}
+    ]"#;
+    for (fill, is_exact) in
+        [(0.5, true), (f64::NAN, true), (0.0, true), (-0.0, false), (0.3, false), (-0.5, false)]
+    {
+        let (packing, stored, _) = Packing::of_codecs(false, &codecs(text), fill).unwrap();
+        let found = packing.check_fill(fill, stored);
+        assert_eq!(found.is_ok(), is_exact, "{fill:?} {stored}: {found:?}");
+    }
+}
+
+#[test]
+fn missing_numbers_are_in_the_range_of_their_type() {
+    for (stored, missing, is_known) in [("int8", 127, true), ("int8", 128, false), ("uint8", -1, false)] {
+        let map = json!({"encode": [["NaN", missing]], "decode": [[missing, "NaN"]]});
+        let cast = json!([{"name": "cast_value", "configuration": {"data_type": stored, "scalar_map": map}}]);
+        let found = Packing::of_codecs(false, &codecs(&cast.to_string()), 1.0);
+        assert_eq!(found.is_some(), is_known, "{stored} {missing}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The conventions `proj:`, `spatial:` and `multiscales` of GeoZarr, in the terms of CF: a grid mapping variable for the coordinate
 //! reference system, and coordinate variables for an affine transform without rotation. Both are computed; nothing is stored.
 //!
-//! Attributes of the conventions stay as they are. Only what they say without doubt is shown: variables that exist are kept, and
+//! Attributes of the conventions stay as they are. Ambiguous attributes are ignored: variables that exist are kept, and
 //! arrays of a group that contradict each other get no coordinates.
 use super::assemble::DatasetAssembly;
 use super::node::{ArrayNode, AttributeHolder, GroupNode};
@@ -23,7 +23,7 @@ mod crs;
 struct Georeference {
     system: Option<ReferenceSystem>,
     /// Names of the dimensions of y and x.
-    dims: Option<[String; 2]>,
+    dims: Option<Arc<[String; 2]>>,
     /// Along y and x: the coordinate at the edge or centre of the first cell, and the distance of cells.
     axes: Option<[AxisLine; 2]>,
 }
@@ -58,9 +58,12 @@ impl Georeference {
     }
 }
 
-fn dims(json: Option<&JsonValue>) -> Option<[String; 2]> {
+fn dims(json: Option<&JsonValue>) -> Option<Arc<[String; 2]>> {
     match json?.as_array()? {
-        [y, x] => Some([y.as_str()?.to_owned(), x.as_str()?.to_owned()]).filter(|[y, x]| y != x),
+        [y, x] => {
+            let names = [y.as_str()?.to_owned(), x.as_str()?.to_owned()];
+            (y.as_str() != x.as_str()).then(|| Arc::new(names))
+        }
         _ => None,
     }
 }
@@ -114,11 +117,12 @@ impl DatasetAssembly<'_> {
     /// Adds what the conventions mean in CF.
     ///
     /// # Errors
-    /// If the model refuses a variable.
+    /// If the model rejects a variable.
     pub(super) fn georeference(&mut self, groups: &[(GroupId, &GroupNode)]) -> Result<()> {
         let mut of_paths: HashMap<String, Georeference> = HashMap::new();
         for (id, node) in groups {
             let path = self.model.group_path(*id);
+            self.warn_of_long_wkt(&path, node);
             let own = Georeference::of(&node.attributes);
             of_paths.extend(levels(&path, node, &own));
             let own = match of_paths.get(&path) {
@@ -131,6 +135,19 @@ impl DatasetAssembly<'_> {
             self.add_coordinates(*id, &arrays)?;
         }
         Ok(())
+    }
+
+    /// Warns of descriptions of coordinate reference systems that are ignored.
+    fn warn_of_long_wkt(&mut self, path: &str, node: &GroupNode) {
+        let path = path.trim_end_matches('/');
+        if crs::has_long_wkt(&|name| node.attributes.find(name)) {
+            self.warnings.push(format!("{path}/: proj:wkt2 is ignored: it is too long"));
+        }
+        for array in &node.arrays {
+            if crs::has_long_wkt(&|name| array.attributes.find(name)) {
+                self.warnings.push(format!("{path}/{}: proj:wkt2 is ignored: it is too long", array.name));
+            }
+        }
     }
 
     fn said_of(
@@ -167,7 +184,9 @@ impl DatasetAssembly<'_> {
     fn add_systems(&mut self, group: GroupId, arrays: &[Georeferenced]) -> Result<()> {
         let mut known: Vec<(ReferenceSystem, String)> = Vec::new();
         for array in arrays {
-            let Some(system) = &array.said.system else { continue };
+            let Some(system) = array.said.system.as_ref().filter(|system| system.is_known()) else {
+                continue;
+            };
             let attributes = self.model.variable(array.var).and_then(|variable| variable.attributes.known());
             if attributes.is_none_or(|known| known.find("grid_mapping").is_some()) {
                 continue;

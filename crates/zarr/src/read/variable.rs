@@ -75,10 +75,7 @@ impl DatasetAssembly<'_> {
         let typedef = node.info.as_ref().and_then(|info| self.draft_dtypes.get(info.typedef.as_deref()?));
         let sized = typedef.and_then(|dtype| draft::with_dtype(json, dtype, self.limits));
         let json = sized.as_ref().unwrap_or(json);
-        // Numbers that are packed by attributes as well stay as the codecs make them.
-        let is_packed =
-            ["scale_factor", "add_offset"].iter().any(|name| node.attributes.find(name).is_some());
-        let packed = if is_packed { PackedArrays::Decoded } else { self.packed };
+        let packed = packed_arrays(node, self.packed);
         let mut metadata = array::describe(json, shape, node.text_rules(self.rules), packed, self.limits)?;
         let stored = metadata.data_type.stored.clone();
         // What the dataset itself calls the type goes before what the data type is beyond it.
@@ -313,6 +310,23 @@ impl DatasetAssembly<'_> {
         let layout = Layout::Grid { grid, edge: EdgeChunks::Full, index, codecs };
         Source { layout, stored, extent, fill, resolver: None, swapped_fill }
     }
+}
+
+/// How packed floats are shown: as the codecs make them if the array has attributes of the floats that would be lost beside the
+/// stored integers, or would mean something else.
+fn packed_arrays(node: &ArrayNode, wanted: PackedArrays) -> PackedArrays {
+    let has = |name: &&str| node.attributes.find(name).is_some();
+    let is_of_floats = ["scale_factor", "add_offset", "missing_value"].iter().any(has)
+        || (wanted == PackedArrays::Exact && crate::packing::OF_STORED.iter().any(has))
+        || node.attributes.find(FILL_VALUE).is_some_and(|fill| !is_nan(fill));
+    if is_of_floats { PackedArrays::Decoded } else { wanted }
+}
+
+/// Whether an attribute is NaN: as a number, as text or in base64.
+fn is_nan(json: &JsonValue) -> bool {
+    let in_base64 = || packed_double(json, Atomic::Double.into())?.number(0);
+    let is_number = json.as_number().is_some_and(|number| number.as_f64().is_nan());
+    is_number || json.as_str() == Some("NaN") || in_base64().is_some_and(f64::is_nan)
 }
 
 /// The chunk shape to show: none for scalars; of a rectilinear grid the first chunk's.

@@ -8,7 +8,7 @@ use crate::special::EXTENSION;
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result, StoredType};
 use ncirrus_model::{
-    Attribute, AttributeState, DimId, GroupId, Model, NodeId, TypeId, TypeRef, Values, VarId,
+    Attribute, AttributeState, DimId, ExtendedType, GroupId, Model, NodeId, TypeId, TypeRef, Values, VarId,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -161,10 +161,13 @@ impl DocumentComposer<'_> {
     /// Whether the data type of a new array says already what an attribute says.
     fn is_implied(&self, node: NodeId, attribute: &Attribute) -> bool {
         let NodeId::Variable(var) = node else { return false };
-        let is_new = self.plans.get(&var).is_some_and(|plan| matches!(plan.array, ArrayForm::New(_)));
-        let extended = self.model.variable(var).and_then(super::extended::kept);
-        let is_kept = is_new && super::stored::has_types(self.dialect());
-        is_kept && extended.is_some_and(|extended| super::extended::is_implied(extended, attribute))
+        let Some(ArrayForm::New(array)) = self.plans.get(&var).map(|plan| &plan.array) else { return false };
+        let Some(extended) = self.model.variable(var).and_then(super::extended::kept) else { return false };
+        // Packed numbers need their attributes wherever no codecs are written.
+        let is_written = !matches!(extended, ExtendedType::Packed { .. }) || array.form.packed.is_some();
+        is_written
+            && super::stored::has_types(self.dialect())
+            && super::extended::is_implied(extended, attribute)
     }
 
     /// The fill value in the metadata of an array of plain Zarr v2.

@@ -52,7 +52,8 @@ pub(super) fn describe(
     }
     codecs.extend(data_type.small.as_deref().map(|small| widening(small, order)));
     let mut packing = None;
-    if packed != PackedArrays::Decoded && !inner.serializer.is_compressing() {
+    // The codecs of small floats compute with fewer digits than the floats that are shown.
+    if packed != PackedArrays::Decoded && !inner.serializer.is_compressing() && data_type.small.is_none() {
         let before: Vec<CodecSpec> = of_elements.iter().chain(&inner.before).map(CodecEntry::spec).collect();
         packing = packed_view(&mut data_type, &before, json.member("fill_value"), packed, order, limits);
     }
@@ -107,7 +108,7 @@ fn packed_view(
     let fill = element.parse(fill.unwrap_or(&null)).ok()??.number(0)?;
     let (packing, stored_fill, extended) = Packing::of_codecs(is_single, codecs, fill)?;
     if packed == PackedArrays::Exact
-        && let Err(reason) = packing.check()
+        && let Err(reason) = packing.check().and_then(|()| packing.check_fill(fill, stored_fill))
     {
         return Some(Err(reason));
     }

@@ -2,8 +2,8 @@
 use bytes::Bytes;
 use ncirrus_layout::{CellList, ChunkIndex, ChunkRef, Location, Step, View};
 
-/// Elements of a computed chunk.
-pub(super) const CHUNK: u64 = 1 << 13;
+/// Elements of a computed chunk. It is small because all chunks of a batch, 2^15 of them, are in memory at the same time: 128 MiB.
+pub(super) const CHUNK: u64 = 1 << 9;
 
 /// Coordinates at equal distances, in chunks.
 #[derive(Debug)]

@@ -2,13 +2,17 @@
 use super::texts;
 use crate::json::JsonValue;
 use ncirrus_model::{Attribute, Attributes, Values};
+use std::sync::Arc;
 
-/// A coordinate reference system.
+/// The longest description of a system that is shown, in bytes: each group that uses it has copies in its attributes.
+const LONGEST_TEXT: usize = 1 << 16;
+
+/// A coordinate reference system. Levels and arrays share its texts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ReferenceSystem {
     /// Authority and number, such as `EPSG:32633`.
-    code: Option<String>,
-    wkt: Option<String>,
+    code: Option<Arc<str>>,
+    wkt: Option<Arc<str>>,
 }
 
 /// The kind of a system's coordinates.
@@ -21,18 +25,28 @@ enum SystemKind {
 }
 
 impl ReferenceSystem {
-    /// The system that the attributes of `proj:` name; `None` if they name none.
+    /// The system that the attributes of `proj:` name; `None` if they name none. It is not known if its description is too long:
+    /// then it is not that of the group either.
     pub(super) fn of<'a>(find: &dyn Fn(&str) -> Option<&'a JsonValue>) -> Option<Self> {
-        let text = |name: &str| find(name).and_then(JsonValue::as_str).map(str::to_owned);
+        let text = |name: &str| find(name).and_then(JsonValue::as_str);
         let of_json = || {
             let id = find("proj:projjson")?.member("id")?;
             let number = id.member("code")?;
             let number = number.as_str().map(str::to_owned).or_else(|| Some(number.as_u64()?.to_string()))?;
             Some(format!("{}:{number}", id.member("authority")?.as_str()?))
         };
-        let (code, wkt) =
-            (text("proj:code").filter(|code| is_code(code)).or_else(of_json), text("proj:wkt2"));
-        (code.is_some() || wkt.is_some()).then_some(Self { code, wkt })
+        let code = text("proj:code").filter(|code| is_code(code)).map(str::to_owned).or_else(of_json);
+        let wkt = text("proj:wkt2");
+        if code.is_none() && wkt.is_none() {
+            return None;
+        }
+        let code = code.filter(|code| code.len() <= LONGEST_TEXT).map(Arc::from);
+        Some(Self { code, wkt: wkt.filter(|wkt| wkt.len() <= LONGEST_TEXT).map(Arc::from) })
+    }
+
+    /// Whether there is something to show.
+    pub(super) fn is_known(&self) -> bool {
+        self.code.is_some() || self.wkt.is_some()
     }
 
     /// The attributes of a grid mapping variable.
@@ -115,6 +129,11 @@ impl ReferenceSystem {
         };
         Some((f64::from(zone) * 6.0 - 183.0, northing))
     }
+}
+
+/// Whether `proj:wkt2` is too long to be shown.
+pub(super) fn has_long_wkt<'a>(find: &dyn Fn(&str) -> Option<&'a JsonValue>) -> bool {
+    find("proj:wkt2").and_then(JsonValue::as_str).is_some_and(|wkt| wkt.len() > LONGEST_TEXT)
 }
 
 /// Authority and number, with a colon between them.
