@@ -101,16 +101,16 @@ impl fmt::Debug for BoundLent {
 impl CustomCodec for BoundLent {
     fn encode(&self, input: &[u8]) -> Result<Vec<u8>, CodecError> {
         Python::attach(|py| {
-            let answer = self.bound.bind(py).call_method1("encode", (PyBytes::new(py, input),));
-            let bytes = answer.and_then(|answer| Ok(answer.extract::<PyBackedBytes>()?));
+            let result = self.bound.bind(py).call_method1("encode", (PyBytes::new(py, input),));
+            let bytes = result.and_then(|result| Ok(result.extract::<PyBackedBytes>()?));
             bytes.map(|bytes| bytes.to_vec()).map_err(|error| raised(py, &self.name, &error))
         })
     }
 
     fn decode(&self, input: &[u8], limit: usize) -> Result<Vec<u8>, CodecError> {
         Python::attach(|py| {
-            let answer = self.bound.bind(py).call_method1("decode", (PyBytes::new(py, input), limit));
-            let found = answer.and_then(|answer| Ok(answer.extract::<Option<PyBackedBytes>>()?));
+            let result = self.bound.bind(py).call_method1("decode", (PyBytes::new(py, input), limit));
+            let found = result.and_then(|result| Ok(result.extract::<Option<PyBackedBytes>>()?));
             match found.map_err(|error| raised(py, &self.name, &error))? {
                 Some(bytes) if bytes.len() <= limit => Ok(bytes.to_vec()),
                 _ => Err(CodecError::limit(&self.name, limit)),

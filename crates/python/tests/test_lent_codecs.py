@@ -48,15 +48,15 @@ BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 
 def test_a_function_decodes(tmp_path: Path) -> None:
     path = store(tmp_path / "a.zarr", [BYTES, {"name": NAME, "configuration": {"level": 3}}], VALUES.tobytes()[::-1])
-    told = []
+    received = []
 
     def decode(data: bytes, chunk: ncirrus.CodecChunk) -> memoryview:
-        told.append(chunk)
+        received.append(chunk)
         return memoryview(data[::-1])
 
     with ncirrus.open(path, session=ncirrus.Session(codecs={NAME: decode})) as ds:
         assert np.array_equal(ds["v"][:], VALUES)
-    chunk = told[0]
+    chunk = received[0]
     assert (chunk.name, chunk.configuration, chunk.shape, chunk.itemsize) == (NAME, {"level": 3}, (3, 4), 4)
     assert chunk.limit >= VALUES.nbytes
 
@@ -111,6 +111,30 @@ def test_classes_of_numcodecs_are_codecs(tmp_path: Path) -> None:
         variable[:] = 7
     assert (path / "v" / "0").stat().st_size < 100
     assert (ncirrus.open(path, session=session)["v"][:] == 7).all()
+
+
+@pytest.mark.parametrize("kind", ["zarr2", "zarr3"])
+def test_a_class_of_numcodecs_itself_is_a_codec(tmp_path: Path, kind: str) -> None:
+    numcodecs = pytest.importorskip("numcodecs")
+    session = ncirrus.Session(codecs={"example.zlib": numcodecs.Zlib})
+    path = tmp_path / "a.zarr"
+    spec: Any = (
+        {"id": "example.zlib", "level": 9} if kind == "zarr2" else {"name": "example.zlib", "configuration": {"level": 9}}
+    )
+    with ncirrus.create(path, kind, session=session) as new:
+        new.create_dimension("x", 1000)
+        new.create_variable("v", "i4", ("x",), chunks=(1000,), filters=[spec])[:] = 7
+    assert (path / "v" / ("0" if kind == "zarr2" else "c/0")).stat().st_size < 100
+    with ncirrus.open(path, session=session) as ds:
+        assert (ds["v"][:] == 7).all()
+        assert (pickle.loads(pickle.dumps(ds))["v"][:] == 7).all()
+
+
+def test_views_in_another_order_than_their_bytes_are_results(tmp_path: Path) -> None:
+    path = store(tmp_path / "a.zarr", [BYTES, {"name": NAME}], VALUES.tobytes()[::-1])
+    session = ncirrus.Session(codecs={NAME: lambda data, chunk: memoryview(data)[::-1]})
+    with ncirrus.open(path, session=session) as ds:
+        assert np.array_equal(ds["v"][:], VALUES)
 
 
 def test_errors_name_variable_chunk_and_codec(tmp_path: Path) -> None:
@@ -185,6 +209,44 @@ def test_xarray_and_dask_decode_by_sessions_that_travel(tmp_path: Path) -> None:
         assert np.array_equal(lazy["v"].compute(scheduler="threads"), VALUES)
         again = pickle.loads(pickle.dumps(lazy))
         assert np.array_equal(again["v"].compute(), VALUES)
+
+
+class FlipClass:
+    """A codec in the way of numcodecs, which rejects parameters that it does not know."""
+
+    codec_id = NAME
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> FlipClass:
+        assert not config
+        return cls()
+
+    def decode(self, buf: bytes) -> bytes:
+        return buf[::-1]
+
+    def encode(self, buf: Any) -> bytes:
+        return bytes(buf)[::-1]
+
+
+@pytest.mark.parametrize("codec", [flip, (flip, flip), ncirrus.LentCodec(flip, flip, members=["a"]), FlipClass])
+def test_datasets_that_arrive_by_pickles_share_one_session(tmp_path: Path, codec: Any) -> None:
+    path = store(tmp_path / "a.zarr", [BYTES, {"name": NAME}], VALUES.tobytes()[::-1])
+    with ncirrus.open(path, session=ncirrus.Session(codecs={NAME: codec})) as ds:
+        arrived = [pickle.loads(pickle.dumps(ds)) for _ in range(3)]
+    assert all(np.array_equal(one["v"][:], VALUES) for one in arrived)
+    assert len({id(one.session) for one in arrived}) == 1
+
+
+def test_datasets_are_pickled_after_a_class_is_registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ncirrus import sessions
+
+    monkeypatch.setattr(sessions, "_registered", {})
+    monkeypatch.setattr(sessions, "_default", None)
+    path = store(tmp_path / "a.zarr", [BYTES, {"name": NAME}], VALUES.tobytes()[::-1])
+    ncirrus.register_codec(NAME, FlipClass)
+    arrived = [pickle.loads(pickle.dumps(ncirrus.open(path))) for _ in range(3)]
+    assert all(np.array_equal(one["v"][:], VALUES) for one in arrived)
+    assert len({id(one.session) for one in arrived}) == 1
 
 
 def test_registered_codecs_are_those_of_new_sessions_and_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

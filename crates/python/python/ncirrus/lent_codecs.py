@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,10 @@ class LentCodec:
         self._decode, self._encode = decode, encode
         self.hdf5_id, self.members = hdf5_id, list(members)
 
+    def __repr__(self) -> str:
+        # Sessions that arrive by pickles are found by this text: equal for codecs of the same functions.
+        return f"LentCodec({self._decode!r}, {self._encode!r}, hdf5_id={self.hdf5_id!r}, members={self.members!r})"
+
     @property
     def encodes(self) -> bool:
         return self._encode is not None
@@ -87,7 +92,10 @@ def _view(result: Any) -> memoryview:
 
 
 def _bytes(view: memoryview) -> bytes:
-    return view.obj if isinstance(view.obj, bytes) and len(view.obj) == view.nbytes else view.tobytes()
+    # A view may be of other bytes than its object's in their order: reversed, for example.
+    if isinstance(view.obj, bytes) and len(view.obj) == view.nbytes and view.c_contiguous:
+        return view.obj
+    return view.tobytes()
 
 
 def lent(name: str, codec: Any) -> LentCodec:
@@ -106,14 +114,19 @@ def lent(name: str, codec: Any) -> LentCodec:
 
 
 def _of_numcodecs(made: Any) -> LentCodec:
-    def of(chunk: CodecChunk) -> Any:
-        return made.from_config({**chunk.configuration, "id": getattr(made, "codec_id", chunk.name)})
+    # Functions of the module, so that sessions with the codec can be pickled.
+    return LentCodec(partial(_decode_by, made), partial(_encode_by, made))
 
-    def decode(data: bytes, chunk: CodecChunk) -> Any:
-        return of(chunk).decode(data)
 
-    def encode(data: bytes, chunk: CodecChunk) -> Any:
-        # Codecs of numcodecs are given arrays: of bytes if nothing else is known.
-        return of(chunk).encode(np.frombuffer(data, "u1"))
+def _decode_by(made: Any, data: bytes, chunk: CodecChunk) -> Any:
+    return _configured(made, chunk).decode(data)
 
-    return LentCodec(decode, encode)
+
+def _encode_by(made: Any, data: bytes, chunk: CodecChunk) -> Any:
+    # Codecs of numcodecs are given arrays: of bytes if nothing else is known.
+    return _configured(made, chunk).encode(np.frombuffer(data, "u1"))
+
+
+def _configured(made: Any, chunk: CodecChunk) -> Any:
+    """A codec with the parameters of a chunk: numcodecs removes the `id` before it calls `from_config`."""
+    return made.from_config({name: value for name, value in chunk.configuration.items() if name != "id"})

@@ -311,7 +311,7 @@ def reference(
     if kind == "icechunk":
         embedding = {"axis": axis, "inline_threshold": inline_threshold, "inline_values": inline_values}
         if target is not None or add or relative or record_size is not None:
-            raise TypeError('kind="icechunk" takes a store, and no target, record_size, add or relative')
+            raise TypeError('kind="icechunk" needs store and rejects target, record_size, add and relative')
         native = _session(session, storage_options)._native()
         return virtual_chunks.write(_addresses(files), store, embedding, bool(overwrite), native)
     if target is None or store is not None:

@@ -30,8 +30,8 @@ def write(
         _put(store, key, body)
     for path, chunks in plan["arrays"]:
         _refer(store, path, chunks, plan["objects"])
-    told = plan["report"]
-    return ReferenceReport(**{**told, "left_out": reports.left_out(told["left_out"])})
+    report = plan["report"]
+    return ReferenceReport(**{**report, "left_out": reports.left_out(report["left_out"])})
 
 
 def _refer(store: Any, path: str, chunks: list[Any], objects: list[Any]) -> None:
