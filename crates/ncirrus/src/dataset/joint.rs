@@ -196,15 +196,14 @@ impl Dataset {
             }
             for (path, cells) in receipt.chunks {
                 let variable = ticket.variables.iter().find(|variable| variable.path == path);
-                let variable = variable.ok_or_else(|| {
-                    self.joint_error("a receipt names a variable that is none").at_path(&path)
-                })?;
+                let variable = variable
+                    .ok_or_else(|| self.joint_error("a receipt names an unknown variable").at_path(&path))?;
                 let variable = JoinedVariable::new(variable.clone(), &self.0.session)?;
                 let all = chunks.entry(path).or_default();
                 for cell in cells {
                     variable.check_new(&cell)?;
                     if !all.insert(cell.clone()) {
-                        let error = self.joint_error("two receipts name the chunk");
+                        let error = self.joint_error("two receipts name this chunk or shard");
                         return Err(error.at_path(&variable.reported.path).at_chunk(&cell));
                     }
                 }
@@ -226,7 +225,7 @@ impl Dataset {
             for cell in joined.whole_units(&Region::all(joined.encoder.shape()))? {
                 let is_old = joined.check_new(&cell).is_err();
                 if !is_old && !received.is_some_and(|received| received.contains(&cell)) {
-                    let message = "no receipt names the chunk: one is missing";
+                    let message = "a receipt for this chunk or shard is missing";
                     let error = Error::new(ErrorKind::Missing, message).at_object(&self.0.url);
                     return Err(error.at_path(&variable.path).at_chunk(&cell));
                 }

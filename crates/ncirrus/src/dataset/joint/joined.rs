@@ -62,7 +62,7 @@ impl JoinedVariable {
         }
     }
 
-    /// Checks that a unit holds nothing that is there already.
+    /// Checks that a unit contains no existing data.
     ///
     /// # Errors
     /// `Invalid` if it does, or if there is no such unit.
@@ -74,7 +74,7 @@ impl JoinedVariable {
         }
         let what = if self.shards.is_some() { "shard" } else { "chunk" };
         let message =
-            format!("the {what} holds data that are there already: it is written by whoever finishes");
+            format!("the {what} contains existing data; only the process that finishes may write it");
         Err(Error::invalid(message).at_path(&self.reported.path).at_chunk(unit))
     }
 

@@ -40,6 +40,8 @@ pub(super) struct Receipt {
 }
 
 const TICKET: &str = "ncirrus-ticket-1";
+/// Tickets with shards: a version of this library that writes only chunks rejects them.
+const SHARDS_TICKET: &str = "ncirrus-ticket-2";
 const RECEIPT: &str = "ncirrus-receipt-1";
 
 /// A name, a digest that detects accidental changes, and the body.
@@ -87,8 +89,9 @@ impl Ticket {
             })
         };
         let place = &self.place;
+        let has_shards = self.variables.iter().any(|variable| variable.shards.is_some());
         sealed(
-            TICKET,
+            if has_shards { SHARDS_TICKET } else { TICKET },
             &json!({
                 "url": self.url,
                 "folder": place.folder.as_ref().map(|folder| folder.to_string_lossy()),
@@ -102,7 +105,8 @@ impl Ticket {
     }
 
     pub(super) fn of_text(text: &str) -> Result<Self> {
-        let value = opened(TICKET, "ticket", text)?;
+        let name = if text.starts_with(SHARDS_TICKET) { SHARDS_TICKET } else { TICKET };
+        let value = opened(name, "ticket", text)?;
         Self::read(&value).ok_or_else(|| Error::malformed("the text is no ticket: a part is missing"))
     }
 
@@ -116,9 +120,10 @@ impl Ticket {
                     Value::Null => None,
                     old => Some(numbers(old)?),
                 },
-                shards: match value.get("shards")? {
-                    Value::Null => None,
-                    shards => Some(Shards {
+                // Older tickets have no such member.
+                shards: match value.get("shards") {
+                    None | Some(Value::Null) => None,
+                    Some(shards) => Some(Shards {
                         shape: numbers(shards.get("shape")?)?,
                         index_first: shards.get("index_first")?.as_bool()?,
                     }),
