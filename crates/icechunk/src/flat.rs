@@ -6,6 +6,9 @@ use crate::pages::Pages;
 use ncirrus_layout::{Error, Result};
 use std::borrow::Cow;
 
+/// Most bytes that are copied at once out of a buffer in pages: a file gives the lengths of its vectors and texts.
+const MAX_PART: usize = 24 << 20;
+
 /// A buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FlatBytes<'a> {
@@ -213,6 +216,12 @@ impl<'a> FlatBytes<'a> {
         match self {
             Self::Whole(bytes) => bytes.get(at..end).map(Cow::Borrowed).ok_or_else(|| outside(at)),
             Self::Paged(pages) => {
+                if len > MAX_PART {
+                    let message = format!(
+                        "a vector or text of {len} bytes in a long file; at most {MAX_PART} bytes are read"
+                    );
+                    return Err(Error::limit(message).at_offset(at as u64));
+                }
                 let mut out = vec![0; len];
                 pages.copy(at, &mut out)?.ok_or_else(|| outside(at))?;
                 Ok(Cow::Owned(out))

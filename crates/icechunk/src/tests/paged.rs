@@ -2,7 +2,9 @@
 use super::corpus::objects;
 use crate::chunk_place::part_of;
 use crate::envelope::{self, FileBody, FileKind};
+use crate::flat::{FlatBytes, FlatTable};
 use crate::manifest::{ChunkPlace, Manifest};
+use crate::pages::PageMaker;
 use bytes::Bytes;
 use ncirrus_layout::Limits;
 use proptest::prelude::*;
@@ -54,6 +56,27 @@ fn long_files_are_kept_in_pages() {
     // Not even in pages are more bytes expanded than a file may stand for.
     let bomb = envelope::open_any(&long_file(1 << 28), FileKind::Manifest, &limits);
     assert!(bomb.is_err_and(|error| error.kind() == ncirrus_layout::ErrorKind::Limit));
+}
+
+#[test]
+fn long_vectors_in_pages_are_not_copied() {
+    let text_of = |len: u32| {
+        // A table with one field, which is a text of that many bytes.
+        let mut file = vec![12, 0, 0, 0, 6, 0, 8, 0, 4, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0];
+        file.extend_from_slice(&len.to_le_bytes());
+        let mut maker = PageMaker::new();
+        maker.add(&file).unwrap();
+        maker.add(&vec![b'a'; usize::try_from(len).unwrap()]).unwrap();
+        let pages = maker.finish().unwrap();
+        let table = FlatTable::root_of(FlatBytes::Paged(&pages)).unwrap();
+        table.any_bytes(0).map(|bytes| bytes.unwrap().len())
+    };
+    assert_eq!(text_of(24 << 20).unwrap(), 24 << 20);
+    let error = text_of((24 << 20) + 1).unwrap_err();
+    assert!(
+        error.kind() == ncirrus_layout::ErrorKind::Limit && error.message().contains("25165825"),
+        "{error}"
+    );
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! The references of all keys, and the JSON file with them.
 use super::draft::JointVariable;
 use super::pieces::pieces;
-use super::{ReferenceInput, ReferenceOptions, ZarrFormat};
+use super::{ReferenceInput, ReferenceOptions, ZarrFormat, names};
 use ncirrus::internals::{DatasetInternals, SessionInternals};
 use ncirrus::{Error, Result, Session};
 use ncirrus_layout::{Location, ObjectId, OutsideObject, Want, base64};
@@ -109,7 +109,7 @@ impl ReferenceKeys {
             }
             Location::Object(object) => {
                 self.referred += 1;
-                let name = self.shared(input.name_of(&object)?);
+                let name = self.shared(input.name_of(&object, self.format)?);
                 return Ok(Some(StoredReference::Whole(name)));
             }
             Location::Bytes(object, range) => (object, range),
@@ -124,7 +124,7 @@ impl ReferenceKeys {
             return Ok(Some(StoredReference::Inline(found.bytes.to_vec())));
         }
         self.referred += 1;
-        let name = self.shared(input.name_of(&object)?);
+        let name = self.shared(input.name_of(&object, self.format)?);
         Ok(Some(StoredReference::Range(name, range.start, len)))
     }
 
@@ -159,7 +159,7 @@ impl StoredReference {
 
 impl ReferenceInput {
     /// The name of an object of the dataset.
-    fn name_of(&self, object: &ObjectId) -> Result<String> {
+    fn name_of(&self, object: &ObjectId, format: ZarrFormat) -> Result<String> {
         if let Some(outside) = OutsideObject::of(object) {
             return Ok(outside.address.to_string());
         }
@@ -169,6 +169,10 @@ impl ReferenceInput {
         }
         let below = object.key().strip_prefix(root.key()).map(|below| below.trim_start_matches('/'));
         match below.filter(|below| root.child(below) == *object) {
+            // Names in Icechunk are addresses; the names of kerchunk are paths, which are not escaped.
+            Some(below) if format == ZarrFormat::V3 && self.name.starts_with("file://") => {
+                Ok(format!("{}/{}", self.name, names::escaped(below)))
+            }
             Some(below) => Ok(format!("{}/{below}", self.name)),
             None => Err(Error::unsupported("a reference to another file").at_object(object)),
         }

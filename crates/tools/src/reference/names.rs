@@ -36,7 +36,6 @@ pub(super) fn name(url: &str, target: &str, relative: bool) -> Result<String> {
 /// `Unsupported` for places that icechunk does not reach, and for old versions of objects.
 pub(super) fn address(url: &str) -> Result<String> {
     let source = Url::parse(url)?;
-    let escaped = |path: &str| path.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
     let plain = url.split('#').next().unwrap_or(url).trim_end_matches('/');
     let unreachable = |what: &str| Error::unsupported(format!("virtual chunks in {what}")).at_object(url);
     match source.scheme() {
@@ -48,6 +47,11 @@ pub(super) fn address(url: &str) -> Result<String> {
     }
 }
 
+/// A path with the characters escaped that have a meaning in addresses.
+pub(super) fn escaped(path: &str) -> String {
+    path.replace('%', "%25").replace('?', "%3F").replace('#', "%23")
+}
+
 /// The same address as this library writes it.
 pub(super) fn reachable(address: &str) -> String {
     match (address.strip_prefix("file://"), address.strip_prefix("gcs://")) {
@@ -57,8 +61,36 @@ pub(super) fn reachable(address: &str) -> String {
     }
 }
 
+/// An absolute path without `..`: other readers of references compare addresses as texts.
+///
+/// Symbolic links keep their names, since the prefixes of containers are given by these names. Only if a link before `..`
+/// leads to a place that is not the one above its name, the folder is named as it really is.
 fn absolute(path: &str) -> Result<PathBuf> {
-    std::path::absolute(path).map_err(|error| Error::invalid("no path").at_object(path).because(error))
+    let found = std::path::absolute(path);
+    let path = found.map_err(|error| Error::invalid("no path").at_object(path).because(error))?;
+    if !path.components().any(|part| part == Component::ParentDir) {
+        return Ok(path);
+    }
+    // The file itself may not exist yet.
+    let (folder, name) = match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => (folder, Some(name)),
+        _ => (path.as_path(), None),
+    };
+    let mut folded = PathBuf::new();
+    for part in folder.components() {
+        if part == Component::ParentDir {
+            folded.pop();
+        } else {
+            folded.push(part);
+        }
+    }
+    if let Ok(real) = folder.canonicalize()
+        && folded.canonicalize().ok().as_ref() != Some(&real)
+    {
+        folded = real;
+    }
+    folded.extend(name);
+    Ok(folded)
 }
 
 fn text(path: &Path) -> Result<String> {
@@ -102,5 +134,30 @@ mod tests {
         assert_eq!(address("gs://bucket/x.nc").unwrap(), "gcs://bucket/x.nc");
         assert_eq!(address("https://host/x.nc").unwrap(), "https://host/x.nc");
         assert!(address("s3://bucket/x.nc?versionId=1").is_err() && address("memory://a/x.nc").is_err());
+    }
+
+    #[test]
+    fn names_of_files_have_no_parts_that_lead_up() {
+        assert_eq!(address("/none/a/../b/../../data/x.nc").unwrap(), "file:///data/x.nc");
+        assert_eq!(address("/../none/x.nc").unwrap(), "file:///none/x.nc");
+        assert_eq!(name("/none/a/../x.nc", "/none/b/../all.json", true).unwrap(), "x.nc");
+        let here = std::env::current_dir().unwrap();
+        let above = here.parent().unwrap().join("x.nc");
+        assert_eq!(name("../x.nc", "all.json", false).unwrap(), above.to_str().unwrap());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_keep_their_names_unless_they_lead_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(folder.join("far/below")).unwrap();
+        std::fs::create_dir_all(folder.join("near/a")).unwrap();
+        std::os::unix::fs::symlink(folder.join("far/below"), folder.join("near/link")).unwrap();
+        let of = |path: &str| name(folder.join(path).to_str().unwrap(), "/all.json", false).unwrap();
+        let expected = |path: &str| folder.join(path).to_str().unwrap().to_owned();
+        assert_eq!(of("near/link/x.nc"), expected("near/link/x.nc"));
+        assert_eq!(of("near/a/../link/x.nc"), expected("near/link/x.nc"));
+        assert_eq!(of("near/link/../x.nc"), expected("far/x.nc"));
     }
 }

@@ -118,7 +118,7 @@ impl Server {
         std::mem::take(&mut self.shared.seen.lock().unwrap())
     }
 
-    /// Rounds of requests since the last call; they are told apart if the server answers late.
+    /// Rounds of requests since the last call; they can be distinguished if the server responds with a delay.
     pub(crate) fn rounds(&self) -> usize {
         std::mem::take(&mut self.shared.rounds.lock().unwrap().1)
     }
