@@ -4,6 +4,7 @@ usage: icechunk_peers.py make FOLDER: FOLDER/bench/repo, a repository of 128 chu
        icechunk_peers.py virtual FOLDER CHUNKS [SPLIT]: FOLDER/repo with so many virtual chunks in FOLDER/data; SPLIT is the number of
            chunks of each manifest (one manifest without it).
        icechunk_peers.py parquet FOLDER CHUNKS: FOLDER/refs.parq, references of kerchunk in Parquet.
+       icechunk_peers.py json FOLDER CHUNKS: FOLDER/refs.json, the same references in JSON.
        icechunk_peers.py files FOLDER COUNT: FOLDER/NNNN.nc, netCDF-4 files with a variable of 24 chunks each.
        icechunk_peers.py icechunk CASE ENDPOINT RUNS: icechunk's own Python with zarr-python; CASE as in `icechunk.rs`.
        icechunk_peers.py virtualizarr scan SERVER RUNS COUNT: scans the files behind a web server.
@@ -11,6 +12,7 @@ usage: icechunk_peers.py make FOLDER: FOLDER/bench/repo, a repository of 128 chu
 import json
 import os
 import resource
+import shutil
 import sys
 import time
 
@@ -27,6 +29,7 @@ def make(folder):
     import zarr
 
     place = os.path.join(folder, "bench", "repo")
+    shutil.rmtree(place, ignore_errors=True)
     repository = icechunk.Repository.create(icechunk.local_filesystem_storage(place))
     session = repository.writable_session("main")
     group = zarr.create_group(session.store)
@@ -56,8 +59,10 @@ def virtual(folder, chunks, split=None):
         config.manifest = icechunk.ManifestConfig(
             splitting=icechunk.ManifestSplittingConfig.from_dict({icechunk.ManifestSplitCondition.AnyArray(): condition}))
     allowed = icechunk.containers_credentials({prefix: icechunk.Credentials.LocalFileSystemAccess()})
+    place = os.path.join(folder, "repo")
+    shutil.rmtree(place, ignore_errors=True)
     repository = icechunk.Repository.create(
-        icechunk.local_filesystem_storage(os.path.join(folder, "repo")), config=config,
+        icechunk.local_filesystem_storage(place), config=config,
         authorize_virtual_chunk_access=allowed)
     repository.save_config()
     steps = int(chunks) // 1000
@@ -80,19 +85,35 @@ def virtual(folder, chunks, split=None):
         session.commit("all")
 
 
-def parquet(folder, chunks):
-    import fastparquet
-    import pandas
-
+def referred(folder, count):
+    """A file with the bytes of chunks, and the metadata of an array of so many chunks."""
     os.makedirs(os.path.join(folder, "data"), exist_ok=True)
     file = os.path.join(folder, "data", "raw.bin")
     np.arange(1 << 20, dtype="<f4").tofile(file)
-    rows, count = 10_000, int(chunks)
     array = {
         "zarr_format": 2, "shape": [count // 1000, 1000, ELEMENTS], "chunks": [1, 1, ELEMENTS], "dtype": "<f4",
         "fill_value": None, "order": "C", "compressor": None, "filters": None}
     documents = {
         ".zgroup": {"zarr_format": 2}, "v/.zarray": array, "v/.zattrs": {"_ARRAY_DIMENSIONS": ["time", "y", "x"]}}
+    return file, documents
+
+
+def json_file(folder, chunks):
+    file, documents = referred(folder, int(chunks))
+    references = {key: json.dumps(document) for key, document in documents.items()}
+    size = ELEMENTS * 4
+    for number in range(int(chunks)):
+        references[f"v/{number // 1000}.{number % 1000}.0"] = [file, number % 65536 * size, size]
+    with open(os.path.join(folder, "refs.json"), "w") as out:
+        json.dump({"version": 1, "refs": references}, out)
+
+
+def parquet(folder, chunks):
+    import fastparquet
+    import pandas
+
+    rows, count = 10_000, int(chunks)
+    file, documents = referred(folder, count)
     target = os.path.join(folder, "refs.parq")
     os.makedirs(os.path.join(target, "v"), exist_ok=True)
     for part in range(-(-count // rows)):
@@ -176,4 +197,7 @@ if __name__ == "__main__":
         _, server, runs, count = arguments
         measured(lambda: with_virtualizarr(server, int(count)), runs)
     else:
-        {"make": make, "virtual": virtual, "parquet": parquet, "files": files}[who](*arguments)
+        folder, *more = arguments
+        makers = {"make": make, "virtual": virtual, "parquet": parquet, "json": json_file, "files": files}
+        # The addresses of virtual chunks and references are absolute.
+        makers[who](os.path.abspath(folder), *more)

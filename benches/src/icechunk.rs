@@ -3,25 +3,35 @@
 //! CASE is one of `open`, `series` (one point of 128 chunks) and `read` (all of them) of the repository `s3://bench/repo`, with the
 //! address of an S3 server as PLACE; or, with a folder as PLACE, `virtual-open`, `virtual-step` (1,000 chunks, the manifest
 //! known), `virtual-value` (opening, and one value) of `repo` with virtual chunks, and `parquet-open`, `parquet-step` and
-//! `parquet-value` of references in `refs.parq`; or `json-open` of `refs.json`.
+//! `parquet-value` of references in `refs.parq`; or `json-open` of `refs.json`; or `scan`, with the address of a web server as PLACE:
+//! references for its 1,000 netCDF-4 files.
 use crate::{Failure, timed};
 use ncirrus::store::{ContainerRule, StoreOptions};
 use ncirrus::{Dataset, OpenOptions, Selection, Session};
+use ncirrus_tools::{ReferenceOptions, write_references};
 use std::time::Duration;
 
 const SHAPE: [u64; 3] = [128, 512, 512];
+/// Files that are scanned.
+const FILES: usize = 1000;
 /// Chunks of a step, and elements of a chunk.
 const STEP: [u64; 2] = [1000, 16];
 
 pub(crate) fn run(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
+    if case == "scan" {
+        return scan(place, runs);
+    }
     let (form, action) = case.split_once('-').unwrap_or(("remote", case));
+    // Rules and addresses of local files are absolute.
+    let folder = std::path::absolute(place)?;
+    let folder = folder.display();
     let address = match form {
-        "virtual" => format!("{place}/repo"),
-        "parquet" => format!("{place}/refs.parq"),
-        "json" => format!("{place}/refs.json"),
+        "virtual" => format!("{folder}/repo"),
+        "parquet" => format!("{folder}/refs.parq"),
+        "json" => format!("{folder}/refs.json"),
         _ => return remote(action, place, runs),
     };
-    let rule = (format!("file://{place}/data/"), ContainerRule::Allow);
+    let rule = (format!("file://{folder}/data/"), ContainerRule::Allow);
     let session = || Session::builder().chunk_cache(0).containers([rule.clone()]).build();
     let open = |session: &Session| Dataset::open_with(&address, &OpenOptions::default(), session);
     match action {
@@ -49,6 +59,17 @@ pub(crate) fn run(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>,
         }
         other => Err(format!("unknown case {other:?}").into()),
     }
+}
+
+/// Makes references for the files of a web server.
+fn scan(server: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
+    let files: Vec<String> = (0..FILES).map(|number| format!("{server}/{number:04}.nc")).collect();
+    let options = ReferenceOptions::new().axis("time".to_owned()).overwrite(true);
+    timed(runs, || {
+        let session = Session::new()?;
+        let report = write_references(&files, "memory://icechunk-scan/refs.json", &options, &session)?;
+        if report.left_out.is_empty() { Ok(()) } else { Err(format!("{:?}", report.left_out).into()) }
+    })
 }
 
 fn remote(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failure> {

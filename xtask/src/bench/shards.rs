@@ -1,11 +1,11 @@
 //! Shards of Zarr v3, compared with the same chunks as single objects, zarr-python, zarrs and tensorstore; and many small
-//! chunks with and without shards, in a directory and on an S3 server that answers with a delay.
+//! chunks with and without shards, in a directory and on an S3 server that responds with a delay.
 use super::Figures;
 use super::cloud::Server;
 use crate::run::Outcome;
 use std::path::Path;
 
-/// Milliseconds that the server waits before each answer.
+/// Milliseconds that the server waits before each response.
 const LATENCY: &str = "50";
 const CASES: [&str; 4] = ["write", "read", "series", "append"];
 const PROGRAMS: [&str; 6] = ["limit", "ncirrus", "unsharded", "zarr-python", "zarrs-python", "tensorstore"];
