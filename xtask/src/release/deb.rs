@@ -17,6 +17,7 @@ const PACKAGES: [(&str, Option<&str>, &str); 3] = [
 pub(super) fn make() -> Result<StepOutput, String> {
     let path = tools::cargo_tool(TOOL.0, TOOL.1)?;
     stage::command()?;
+    stage::compress_manual()?;
     stage::library()?;
     let time = commit_time()?;
     let mut names = Vec::new();
