@@ -17,6 +17,7 @@ const PACKAGES: [(&str, Option<&str>, &str); 3] = [
 pub(super) fn make() -> Result<StepOutput, String> {
     let path = tools::cargo_tool(TOOL.0, TOOL.1)?;
     stage::command()?;
+    stage::compress_manual()?;
     stage::library()?;
     let time = commit_time()?;
     let mut names = Vec::new();
@@ -25,9 +26,6 @@ pub(super) fn make() -> Result<StepOutput, String> {
         let out = folder().join(&file).to_string_lossy().into_owned();
         let mut deb = vec!["deb", "--quiet", "--no-build", "--no-strip", "--package", package];
         deb.extend(["--target", linux::TRIPLE, "--output", &out]);
-        if linux::built_elsewhere().is_some() {
-            deb.push("--fast");
-        }
         variant.iter().for_each(|variant| deb.extend(["--variant", variant]));
         run::command("cargo", &deb, &[("PATH", &path), ("SOURCE_DATE_EPOCH", &time)])?;
         names.push(file);
@@ -51,6 +49,5 @@ fn lint(names: &[String]) -> Outcome {
     run::command("lintian", &lintian, &[])
 }
 
-/// What does not apply: the packages are not part of Debian.
-const ALLOWED: &str =
-    "initial-upload-closes-no-bugs,bogus-mail-host,no-manual-page,bad-distribution-in-changes-file";
+/// What does not apply: the packages are not part of Debian, and `libnetcdf.so.22` has only a name and a dependency, no code.
+const ALLOWED: &str = "initial-upload-closes-no-bugs,bogus-mail-host,no-manual-page,bad-distribution-in-changes-file,    library-not-linked-against-libc";

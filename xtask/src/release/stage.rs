@@ -46,6 +46,17 @@ fn manual(program: &Path, folder: &Path) -> Outcome {
     run::command(&program.to_string_lossy(), &["manual", &folder.to_string_lossy()], &[])
 }
 
+/// Compressed copies of the manual pages in `man`, for the Debian package: cargo-deb compresses only files that it does not
+/// take from cargo's build folder.
+pub(super) fn compress_manual() -> Outcome {
+    let (from, to) = (folder().join("share/man/man1"), folder().join("man"));
+    if to.exists() {
+        fs::remove_dir_all(&to).map_err(|error| format!("{}: {error}", to.display()))?;
+    }
+    run::command("cp", &["-R", &from.to_string_lossy(), &to.to_string_lossy()], &[])?;
+    run::command("gzip", &["-9nr", &to.to_string_lossy()], &[])
+}
+
 /// Licences, and what Debian wants in each package.
 fn documents(folder: &Path) -> Outcome {
     create(folder)?;
