@@ -317,16 +317,15 @@ fn what_codecs_cannot_give_is_refused_before_anything_is_written() {
     assert!(!to.exists());
 }
 
-/// zarr-python decodes what is written here, where it has the package that casts.
+/// zarr-python decodes what is written here. It needs a package for it, which supports Python 3.12 and newer.
 #[test]
 fn zarr_python_decodes_the_codecs() {
     let Some(python) = peers_python() else { return };
     let script = "
 import sys, zarr, numpy as np
+if sys.version_info < (3, 12): sys.exit()
 a = zarr.open_group(sys.argv[1], mode='r')
 assert a['byte'].dtype == 'f4' and a['short'].dtype == 'f8', a['short'].metadata
-try: import cast_value_rs
-except ImportError: print('no cast_value_rs'); sys.exit()
 assert a['byte'][:].tolist() == [0, 0.5, 127, 127.5]
 assert np.isnan(a['short'][1, 1]) and a['short'][0, 0] == 273 - 4000 and np.isnan(a['short'][5]).all()
 ";

@@ -38,6 +38,12 @@ fn change(objects: ObjectView, folder: &Path) -> Option<bool> {
     hand.commit(&model);
     assert_eq!(hand.history.len(), 0, "{}: nothing changed", folder.display());
     let global = NodeId::Group(model.root());
+    // An array at the root has no group to which anything could be added.
+    let document = std::fs::read_to_string(folder.join("zarr.json")).unwrap_or_default();
+    let document: String = document.split_whitespace().collect();
+    if folder.join(".zarray").exists() || document.contains("\"node_type\":\"array\"") {
+        return Some(false);
+    }
     if model.attributes(global).and_then(|state| state.known()).is_none() {
         return Some(false);
     }
