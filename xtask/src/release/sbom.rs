@@ -28,7 +28,7 @@ fn run_tool(path: &str) -> Outcome {
     let time = commit_time()?;
     let cyclonedx =
         ["cyclonedx", "--quiet", "--format", "json", "--spec-version", "1.5", "--target", linux::TRIPLE];
-    let rest = ["--describe", "crate", "--override-filename", NAME];
+    let rest = ["--override-filename", NAME];
     run::command("cargo", &[&cyclonedx[..], &rest].concat(), &[("PATH", path), ("SOURCE_DATE_EPOCH", &time)])
 }
 

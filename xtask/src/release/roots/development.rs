@@ -33,7 +33,7 @@ pub(super) fn check(suite: &str, checks: &mut Checks) -> Outcome {
             let output = system.run("\"$1\" /tmp", &[program])?;
             equal(&output, "7 8 9\nsame version: 1\nncirrus: 1\n")?;
             let libraries =
-                system.run("ldd \"$1\" | sed -n 's/.*\\(libnetcdf.*\\) (.*/\\1/p'", &[program])?;
+                system.run("ldd \"$1\" | sed -n 's/^[[:space:]]*\\(libnetcdf.*\\) (.*/\\1/p'", &[program])?;
             let expected = format!("libnetcdf.so.19 => {}/libnetcdf.so.19\n", stage::LIBRARY);
             equal(&libraries, if what.ends_with("shared") { &expected } else { "" })
         });
