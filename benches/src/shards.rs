@@ -160,9 +160,9 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
         let entry = entry?;
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?
+            copy(&entry.path(), &target)?;
         } else {
-            _ = std::fs::copy(entry.path(), target)?
+            std::fs::copy(entry.path(), target)?;
         }
     }
     Ok(())

@@ -129,7 +129,10 @@ fn read(chain: &CodecChain, array: &Path, out: &mut [f32]) -> Result<(), Failure
     })
 }
 
-fn opened(path: &Path) -> Result<(File, Vec<Option<Range<usize>>>), Failure> {
+/// The places of the chunks of a shard; none for those that are absent.
+type ChunkRanges = Vec<Option<Range<usize>>>;
+
+fn opened(path: &Path) -> Result<(File, ChunkRanges), Failure> {
     let file = File::open(path)?;
     let mut index = vec![0; INDEX];
     file.read_exact_at(&mut index, file.metadata()?.len() - INDEX as u64)?;

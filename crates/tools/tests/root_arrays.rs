@@ -82,13 +82,15 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+type Change<'a> = &'a dyn Fn(&Dataset) -> ncirrus::Result<()>;
+
 #[test]
 fn nothing_else_has_a_place_beside_it() {
     let (folder, session) = (tempfile::tempdir().unwrap(), session());
     for path in arrays(folder.path()) {
         let before: Vec<(PathBuf, Vec<u8>)> =
             walk(&path).into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap())).collect();
-        let refused: [&dyn Fn(&Dataset) -> ncirrus::Result<()>; 4] = [
+        let refused: [Change; 4] = [
             &|dataset| dataset.root().add_variable("more", Atomic::Int, &["x"]).map(|_| ()),
             &|dataset| dataset.root().add_group("below").map(|_| ()),
             &|dataset| dataset.root().set_attribute(Attribute::text("title", "none")),
