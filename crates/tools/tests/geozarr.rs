@@ -1,5 +1,9 @@
 //! The conventions of GeoZarr (`proj:`, `spatial:`, multiscales) and NZ: shown as CF has them, and kept as they are.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    reason = "helpers of tests may panic, and are called with new values"
+)]
 
 use crate::support::{json, session, values};
 use ncirrus::{

@@ -189,7 +189,11 @@ fn chunks_of_given_lengths_are_added_before_the_values() {
     v.add_chunks(0, &[4, 2]).unwrap();
     assert_eq!(v.add_chunks(0, &[0]).unwrap_err().kind(), ErrorKind::Invalid);
     for row in 5..11 {
-        v.write_values(&Selection::slab(&[row, 0], &[1, 4]), &Values::Short(vec![row as i16; 4])).unwrap();
+        v.write_values(
+            &Selection::slab(&[row, 0], &[1, 4]),
+            &Values::Short(vec![i16::try_from(row).unwrap(); 4]),
+        )
+        .unwrap();
     }
     dataset.close().unwrap();
     assert_eq!(grid(&to, "v")["configuration"]["chunk_shapes"][0], json!([2, 3, 4, 2]));

@@ -1,6 +1,5 @@
 //! Copies of the corpus of Zarr v3, read by zarr-python, its pipeline zarrs, and TensorStore: what a reader reads of the source, it
 //! reads of the copy.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::session;
 use ncirrus::{CreateOptions, Dataset, Dialect, Kind, OpenOptions, PackedArrays};

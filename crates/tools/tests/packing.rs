@@ -1,5 +1,5 @@
 //! Packed variables: by attributes in netCDF, by codecs in Zarr v3, and the same numbers in both.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use crate::support::{json, session, values};
 use ncirrus::{
@@ -34,8 +34,12 @@ fn packed(folder: &Path, session: &Session) -> Dataset {
     byte.write_values(&Selection::slab(&[0], &[4]), &Values::UByte(vec![0, 1, 254, 255])).unwrap();
     let int = dataset.root().add_variable("int", Atomic::Int, &["x"]).unwrap();
     int.set_attribute(number("scale_factor", 0.125)).unwrap();
-    let all =
-        vec![i32::MIN, -1, ncirrus_model::default_fill(Atomic::Int).integer(0).unwrap() as i32, i32::MAX];
+    let all = vec![
+        i32::MIN,
+        -1,
+        i32::try_from(ncirrus_model::default_fill(Atomic::Int).integer(0).unwrap()).unwrap(),
+        i32::MAX,
+    ];
     int.write_values(&Selection::slab(&[0], &[4]), &Values::Int(all)).unwrap();
     let plain = dataset.root().add_variable("plain", Atomic::Int, &["x"]).unwrap();
     plain.write_values(&Selection::slab(&[0], &[4]), &Values::Int(vec![1, 2, 3, 4])).unwrap();

@@ -25,10 +25,10 @@ fn local() -> Session {
 
 /// `v(time, x)` with eight rows, in chunks of 2 x 3 and shards of 8 x 6.
 fn create(url: &str, session: &Session) {
-    create_in(url, session, Some(Shards::new(vec![8, 6])));
+    create_in(url, session, Some(&Shards::new(vec![8, 6])));
 }
 
-fn create_in(url: &str, session: &Session, shards: Option<Shards>) {
+fn create_in(url: &str, session: &Session, shards: Option<&Shards>) {
     let options = CreateOptions::new().kind(Kind::Zarr3);
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     let edited = dataset.edit(|model| {
@@ -38,7 +38,7 @@ fn create_in(url: &str, session: &Session, shards: Option<Shards>) {
         let var = model.add_variable(root, "v", Atomic::Int.into(), &[time, x])?;
         let variable = model.variable_mut(var).unwrap();
         variable.storage = Storage::Chunked(vec![2, 3]);
-        variable.shards = shards.clone();
+        variable.shards = shards.cloned();
         Ok(())
     });
     edited.unwrap();
@@ -112,7 +112,7 @@ fn races(name: &str, url: &str, sessions: &[Session; 2], races: u64) {
                     assert_eq!(after[4 + row][3], value, "{at}");
                 }
                 Err(error) => {
-                    assert!(matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Changed), "{at}")
+                    assert!(matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Changed), "{at}");
                 }
             }
         }
@@ -130,16 +130,16 @@ fn of_two_writers_of_one_shard_none_is_lost() {
     for (name, shards) in [("shards", Some(Shards::new(vec![8, 6]))), ("chunks", None)] {
         let (url, sessions) = (folder.path().join(name), [local(), local()]);
         let url = url.to_str().unwrap();
-        create_in(url, &sessions[0], shards.clone());
+        create_in(url, &sessions[0], shards.as_ref());
         races(&format!("{name} in a directory"), url, &sessions, many);
         let (url, sessions) = (server.url(name), [server.session(), server.session()]);
-        create_in(&url, &sessions[0], shards);
+        create_in(&url, &sessions[0], shards.as_ref());
         races(&format!("{name} on S3"), &url, &sessions, many);
     }
 }
 
 /// A writer that another one overtook puts a chunk or a shard of which a part is committed: nothing of the other one changes.
-fn overtaken_writer_changes_nothing(url: &str, sessions: &[Session; 2], shards: Option<Shards>) {
+fn overtaken_writer_changes_nothing(url: &str, sessions: &[Session; 2], shards: Option<&Shards>) {
     let unit = if shards.is_some() { 8 } else { 2 };
     create_in(url, &sessions[0], shards);
     let row = |session: &Session, number: u64, value: i32| {
@@ -164,8 +164,12 @@ fn a_writer_that_was_overtaken_changes_no_committed_rows() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Server::start());
     for (name, shards) in [("shards", Some(Shards::new(vec![8, 6]))), ("chunks", None)] {
         let url = folder.path().join(name);
-        overtaken_writer_changes_nothing(url.to_str().unwrap(), &[local(), local()], shards.clone());
-        overtaken_writer_changes_nothing(&server.url(name), &[server.session(), server.session()], shards);
+        overtaken_writer_changes_nothing(url.to_str().unwrap(), &[local(), local()], shards.as_ref());
+        overtaken_writer_changes_nothing(
+            &server.url(name),
+            &[server.session(), server.session()],
+            shards.as_ref(),
+        );
     }
 }
 
@@ -174,7 +178,7 @@ fn boxes(turn: u64, len: u64) -> Vec<([u64; 2], [u64; 2])> {
     let column = turn * 3 % 8;
     let first = ([turn * 7 % (len + 1), column], [1 + turn % 5, 1 + turn % (WIDTH - column)]);
     let end = len.max(first.0[0] + first.1[0]);
-    if turn % 4 == 0 && end < 60 { vec![first, ([end, 0], [1, WIDTH])] } else { vec![first] }
+    if turn.is_multiple_of(4) && end < 60 { vec![first, ([end, 0], [1, WIDTH])] } else { vec![first] }
 }
 
 /// The array in memory.
