@@ -70,7 +70,11 @@ fn the_manual_of_a_command_explains_every_option() {
         assert_eq!((brief.contains(option), listing.contains(option)), (in_brief, in_listing), "{option}");
         assert!(manual.contains(option), "{option}");
     }
-    assert!(listing.contains("`ncirrus help copy`: --raw, ") && listing.contains("--memory"), "{listing}");
+    assert!(
+        listing.contains("`ncirrus help copy`: --shard-index, --packing, --raw, ")
+            && listing.contains("--memory"),
+        "{listing}"
+    );
     assert!(manual.contains("the exit code is 1") && manual.contains("- v110: HDF5 1.10"), "{manual}");
 }
 

@@ -16,6 +16,9 @@ use ncirrus_tools::{
 use std::io::Write as _;
 use std::time::Duration;
 
+/// Options of one format only, which the list of options does not show.
+const ZARR: &str = "Zarr v3";
+
 /// Copy a dataset to another format or place; the target appears complete or not at all.
 #[derive(ClapArgs)]
 #[command(before_long_help = "Examples:
@@ -68,7 +71,7 @@ pub(crate) struct Args {
     /// Where the index of each shard is: start or end.
     ///
     /// Without this option it is where it is in the source, and otherwise at the end of the object.
-    #[arg(long, value_enum, value_name = "PLACE", hide_short_help = true)]
+    #[arg(long, value_enum, value_name = "PLACE", hide_short_help = true, help_heading = ZARR)]
     shard_index: Option<IndexPlace>,
     /// Compress with deflate at level 0 to 9; 0 removes all filters.
     #[arg(short, long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
@@ -104,7 +107,7 @@ pub(crate) struct Args {
     ///
     /// `codecs` stores variables with `scale_factor` or `add_offset` as floats with the codecs scale_offset and cast_value.
     /// It is an error if the floats would not be the same, bit for bit.
-    #[arg(long, value_enum, value_name = "FORM", default_value = "attributes", hide_short_help = true)]
+    #[arg(long, value_enum, value_name = "FORM", default_value = "attributes", hide_short_help = true, help_heading = ZARR)]
     packing: PackingName,
     /// Copy only these variables, with their coordinates.
     #[arg(short = 'V', long, value_name = "VAR,...", value_delimiter = ',')]
