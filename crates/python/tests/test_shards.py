@@ -55,11 +55,12 @@ def test_netcdf4_creates_shards(tmp_path: Path) -> None:
         ds.createDimension("x", 10)
         with pytest.raises(ValueError, match="shards need format='ZARR3'"):
             ds.createVariable("v", "i4", ("x",), shards=(10,))
-    with netCDF4.Dataset(str(tmp_path / "c.nc"), "w") as ds:
-        ds.createDimension("x", 10)
-        with pytest.raises(RuntimeError, match="shards"):
-            ds.createVariable("v", "i4", ("x",), chunksizes=(5,), shards=(10,))[:] = 1
-            ds.sync()
+    ds = netCDF4.Dataset(str(tmp_path / "c.nc"), "w")
+    ds.createDimension("x", 10)
+    with pytest.raises(RuntimeError, match="shards"):
+        ds.createVariable("v", "i4", ("x",), chunksizes=(5,), shards=(10,))[:] = 1
+    with pytest.raises(RuntimeError, match="refused"):
+        ds.close()
 
 
 def test_shards_are_changed_and_grow(tmp_path: Path) -> None:

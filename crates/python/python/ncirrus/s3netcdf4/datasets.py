@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import ncirrus
 from ncirrus.errors import Error
@@ -105,6 +105,8 @@ class _S3Members(_Members):
         chunk_cache: int | None = None,
         subarray_shape: Any = None,
         max_subarray_size: Any = 0,
+        *,
+        shards: Sequence[int] | Literal["auto"] | None = None,
     ) -> s3Variable:
         """Creates a variable. In a CFA dataset a variable with dimensions is stored in sub-arrays, unless it is the coordinate
         of one of them. Sub-arrays have the shape `subarray_shape`, else at most `max_subarray_size` bytes; the default, 0, is
