@@ -47,7 +47,8 @@ class LentCodec:
         if decode is None and encode is None:
             raise TypeError("a codec decodes or encodes: one of both functions is needed")
         self._decode, self._encode = decode, encode
-        self.hdf5_id, self.members = hdf5_id, list(members)
+        self.hdf5_id: int | None = hdf5_id
+        self.members: list[str] = list(members)
 
     def __repr__(self) -> str:
         # Sessions that arrive by pickles are found by this text: equal for codecs of the same functions.
