@@ -179,6 +179,21 @@ pub fn row_major_index(mut number: usize, shape: &[usize]) -> Vec<usize> {
     index
 }
 
+/// The same for chunks of an array, whose counts along each axis are given: they may be more than memory has elements.
+///
+/// ```
+/// use ncirrus_layout::grid::row_major_cell;
+/// assert_eq!(row_major_cell(1 << 40, &[2, 1 << 40]), [1, 0]);
+/// ```
+pub fn row_major_cell(mut number: u64, counts: &[u64]) -> Vec<u64> {
+    let mut cell = vec![0; counts.len()];
+    for (at, count) in cell.iter_mut().zip(counts).rev() {
+        *at = number % (*count).max(1);
+        number /= (*count).max(1);
+    }
+    cell
+}
+
 /// The first element of each of the blocks into which an axis is divided, given their lengths.
 ///
 /// ```

@@ -11,14 +11,14 @@ impl ChunkGrid {
     /// chunks along an axis are alike, more of the same length are added; otherwise one chunk with all that is missing.
     ///
     /// # Errors
-    /// `Limit` if there would be too many chunks.
+    /// `Limit` if an axis gets too many chunks.
     pub fn reaching(&self, shape: &[u64]) -> Result<Option<Self>> {
         let Self::Rectilinear(axes) = self else { return Ok(None) };
         let mut grown: Option<Vec<Arc<[u64]>>> = None;
         for (axis, (ends, len)) in axes.iter().zip(shape).enumerate() {
             let missing = len.saturating_sub(ends.last().copied().unwrap_or(0));
             if missing > 0 {
-                let lengths = missing_chunks(ends, missing)?;
+                let lengths = missing_chunks(ends, missing);
                 if let Some(own) = grown.get_or_insert_with(|| axes.clone()).get_mut(axis) {
                     *own = extended(ends, &lengths)?;
                 }
@@ -30,8 +30,8 @@ impl ChunkGrid {
     /// The grid with chunks of these lengths behind the last one of an axis.
     ///
     /// # Errors
-    /// `Invalid` if the chunks of the grid are all alike, there is no such axis, or a length is 0; `Limit` if there would be
-    /// too many chunks.
+    /// `Invalid` if the chunks of the grid are all alike, the axis does not exist, or a length is 0; `Limit` if the axis gets too
+    /// many chunks.
     pub fn with_chunks(&self, axis: usize, lengths: &[u64]) -> Result<Self> {
         let Self::Rectilinear(axes) = self else {
             return Err(Error::invalid("chunks of other lengths in a grid of equal chunks"));
@@ -43,16 +43,16 @@ impl ChunkGrid {
     }
 }
 
-fn missing_chunks(ends: &[u64], missing: u64) -> Result<Vec<u64>> {
+fn missing_chunks(ends: &[u64], missing: u64) -> Vec<u64> {
     let first = ends.first().copied().unwrap_or(0);
     let is_even = ends.windows(2).all(|pair| matches!(pair, [one, next] if next - one == first));
     if ends.len() < 2 || !is_even || first == 0 {
-        return Ok(vec![missing]);
+        return vec![missing];
     }
     // Of too many small chunks one large chunk is made.
     let room = MAX_CHUNKS.saturating_sub(ends.len());
     let count = usize::try_from(missing.div_ceil(first)).ok().filter(|count| *count <= room);
-    Ok(count.map_or_else(|| vec![missing], |count| vec![first; count]))
+    count.map_or_else(|| vec![missing], |count| vec![first; count])
 }
 
 fn extended(ends: &[u64], lengths: &[u64]) -> Result<Arc<[u64]>> {

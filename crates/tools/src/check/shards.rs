@@ -1,6 +1,7 @@
 //! The shards of a variable: the checksum of each index, where it says that the chunks are, and bytes that belong to none.
 use super::report::{AbsentChunks, CheckFinding, FindingCode, Severity, code_of};
 use super::storage::{LISTED, StorageCheck};
+use ncirrus::layout::grid::row_major_cell;
 use ncirrus::layout::{ChunkGrid, ChunkIndex, Sharding};
 use ncirrus::{ObjectId, Result, Variable};
 use std::ops::Range;
@@ -39,7 +40,8 @@ impl StorageCheck<'_> {
             .enumerate()
             .map(|(axis, (len, per_shard))| grid.cells_along(axis, *len).div_ceil((*per_shard).max(1)))
             .collect();
-        for shard in indices(&counts) {
+        let total = counts.iter().fold(1u64, |product, count| product.saturating_mul(*count));
+        for shard in (0..total).map(|number| row_major_cell(number, &counts)) {
             let Some(object) = index.shard_object(&shard) else { continue };
             let chunks = match self.objects.name(&object) {
                 Some(false) => Vec::new(),
@@ -175,24 +177,4 @@ impl StoredShard<'_> {
 
 fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
-}
-
-/// All indices below these counts, in ascending order.
-fn indices(counts: &[u64]) -> impl Iterator<Item = Vec<u64>> {
-    let total = counts.iter().fold(1u64, |product, count| product.saturating_mul(*count));
-    let counts = counts.to_vec();
-    (0..total).map(move |number| {
-        let mut rest = number;
-        let mut index: Vec<u64> = counts
-            .iter()
-            .rev()
-            .map(|count| {
-                let at = rest % (*count).max(1);
-                rest /= (*count).max(1);
-                at
-            })
-            .collect();
-        index.reverse();
-        index
-    })
 }

@@ -15,6 +15,7 @@ use crate::write::placer::{ChunkArrangement, HeldElements, run_of};
 use crate::write::put::put_uint;
 use crate::write::value::encode_values;
 use bytes::Bytes;
+use ncirrus_layout::grid::row_major_cell;
 use ncirrus_layout::{CellList, Error, Location, Result, Step};
 use ncirrus_model::{DimId, Fill, Model, NodeId, VarId, Variable};
 use std::collections::{BTreeSet, HashSet};
@@ -247,7 +248,7 @@ impl UpdatePlanner<'_> {
         let one = encode_values(&form.datatype, fill, 0..1, &mut self.heap, &mut self.space)?;
         let mut whole = Bytes::new();
         for number in if only_last { count.saturating_sub(1) } else { 0 }..count {
-            let cell = cell_of(number, &all);
+            let cell = row_major_cell(number, &all);
             if written.contains(&cell) {
                 continue;
             }
@@ -268,22 +269,6 @@ impl UpdatePlanner<'_> {
 /// Whether edge chunks are stored differently from others, so that none may become an inner one.
 fn has_odd_edges(found: &StoredDataset) -> bool {
     matches!(found.arrangement, ElementLayout::Chunked { edges_unfiltered: true, .. })
-}
-
-/// The chunk of that number, in row-major order.
-fn cell_of(number: u64, counts: &[u64]) -> Vec<u64> {
-    let mut rest = number;
-    let mut cell: Vec<u64> = counts
-        .iter()
-        .rev()
-        .map(|count| {
-            let at = rest % (*count).max(1);
-            rest /= (*count).max(1);
-            at
-        })
-        .collect();
-    cell.reverse();
-    cell
 }
 
 /// Lengths of a dataset, with those of the model where it may grow.
