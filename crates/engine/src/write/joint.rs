@@ -97,7 +97,7 @@ fn cells_of(
         let inside = |cell: &Vec<u64>| target.encoding.grid.clipped_region(cell, array).is_some();
         cells.extend(sharding.cells_of(shard).filter(inside));
         if cells.len() == before {
-            return Err(target.located(Error::invalid("there is no such shard"), shard));
+            return Err(target.located(Error::invalid("the array has no such shard"), shard));
         }
     }
     Ok(cells)

@@ -116,7 +116,7 @@ impl VariableEncoder {
         &self.shape
     }
 
-    /// The shape of a chunk, not clipped; `None` if there is no chunk.
+    /// The shape of a chunk, not clipped; `None` if the grid has no chunks.
     pub fn chunk_shape(&self) -> Option<Vec<u64>> {
         let grid = &self.target.encoding.grid;
         grid.cell_shape(&vec![0; grid.rank()])

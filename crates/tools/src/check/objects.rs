@@ -124,7 +124,7 @@ impl StoredObjects {
         Ok(size)
     }
 
-    /// The first or last `len` bytes of an object, and its size; `None` if there is no such object.
+    /// The first or last `len` bytes of an object, and its size; `None` if the object does not exist.
     pub(super) fn end_of(
         &mut self,
         dataset: &Dataset,

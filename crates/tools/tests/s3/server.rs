@@ -41,7 +41,7 @@ pub(crate) struct Manners {
     pub(crate) ends_together: Option<usize>,
     /// Refuses conditions on completing multipart uploads.
     pub(crate) no_condition_at_ends: bool,
-    /// Answers each request only after this time: those that are sent together are in flight together.
+    /// Responds to each request after this delay; requests that are sent together wait together.
     pub(crate) answers_after: Option<std::time::Duration>,
 }
 

@@ -36,12 +36,12 @@ impl JoinedVariable {
     /// The elements of a unit in the array.
     ///
     /// # Errors
-    /// `Invalid` if there is no such unit.
+    /// `Invalid` if the array has no such unit.
     pub(super) fn region(&self, unit: &[u64]) -> Result<Region> {
         match &self.shards {
             None => self.encoder.region(unit),
             Some(shards) => shards.region(unit, self.encoder.shape()).ok_or_else(|| {
-                Error::invalid("there is no such shard").at_path(&self.reported.path).at_chunk(unit)
+                Error::invalid("the array has no such shard").at_path(&self.reported.path).at_chunk(unit)
             }),
         }
     }
@@ -65,7 +65,7 @@ impl JoinedVariable {
     /// Checks that a unit contains no existing data.
     ///
     /// # Errors
-    /// `Invalid` if it does, or if there is no such unit.
+    /// `Invalid` if it does, or if the array has no such unit.
     pub(super) fn check_new(&self, unit: &[u64]) -> Result<()> {
         let region = self.region(unit)?;
         let Some(old) = &self.reported.old else { return Ok(()) };
