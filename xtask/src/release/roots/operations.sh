@@ -1,5 +1,8 @@
 # Reads and writes by Debian's programs, with the variable `$1`, if it is not empty. Prints what they find, without dates and
 # versions; /tmp/loaded lists the files of libnetcdf that the loader has initialised.
+#
+# Global attributes of what was written are sorted: if CDO overwrites one of a netCDF-4 file, it keeps its place on our library,
+# and becomes the last one on netCDF-C (docs/c-library.md, "Attributes").
 cd /data
 rm -rf out /tmp/loaded /tmp/loader.*
 mkdir out
@@ -18,7 +21,10 @@ for file in sst.nc sst4.nc; do
   cdo -s --no_history -f nc4 -z zip_1 timmean "$file" out/time.nc
   cdo -s outputf,%.6g -fldmean -timmean "$file"
   for made in out/*.nc; do
-    ncdump -p 9,17 "$made" | grep -v -E ':(history|CDO|CDI|NCO)' 
+    ncdump -p 9,17 "$made" | grep -v -E ':(history|CDO|CDI|NCO)' > /tmp/made.cdl
+    attribute="$(printf '^\t\t:')"
+    grep -v -E "$attribute" /tmp/made.cdl
+    grep -E "$attribute" /tmp/made.cdl | sort
   done
 done
 
