@@ -9,6 +9,7 @@ use crate::url::anchored_path;
 use crate::{DirectoryStore, StoreContext, Url, fault, marker, platform, temporary};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::Result;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -95,20 +96,39 @@ impl TreeFinish {
         Ok(())
     }
 
-    /// Foreign files in the old dataset are hard-linked into the new one.
+    /// Foreign files in the old dataset are hard-linked into the new one. If another writer replaces the old dataset
+    /// meanwhile, what was found may be parts of two datasets, or of one that is being removed: the list is made again.
     fn keep_others(&self, from: &Path) -> Result<()> {
-        for other in others_in(&self.target)? {
-            let (old, new) = (self.target.join(&other), from.join(&other));
-            let kept = new.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| keep(&old, &new));
-            kept.map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
-                    let message = "is not part of the dataset, and the new one needs its name: move it away";
-                    fault::conflict(message, old.display())
+        let mut kept = HashSet::new();
+        for _ in 0..REPLACEMENTS {
+            let before = state(&self.target)?;
+            let found = if before.is_some() { others_in(&self.target) } else { Ok(Vec::new()) };
+            if state(&self.target)? != before {
+                continue;
+            }
+            let linked = found?.into_iter().try_for_each(|other| {
+                if kept.insert(other.clone()) {
+                    self.keep_one(&other, from).inspect_err(|_| drop(kept.remove(&other)))?;
                 }
-                _ => fault::of_io(error, old.display()),
-            })?;
+                Ok(())
+            });
+            if linked.is_ok() || state(&self.target)? == before {
+                return linked;
+            }
         }
-        Ok(())
+        Err(fault::conflict("other programs replace this dataset again and again", self.target.display()))
+    }
+
+    fn keep_one(&self, other: &Path, from: &Path) -> Result<()> {
+        let (old, new) = (self.target.join(other), from.join(other));
+        let kept = new.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| keep(&old, &new));
+        kept.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+                let message = "is not part of the dataset, and the new one needs its name: move it away";
+                fault::conflict(message, old.display())
+            }
+            _ => fault::of_io(error, old.display()),
+        })
     }
 
     /// The old dataset gets the temporary name, and is removed with it.
@@ -127,6 +147,18 @@ impl TreeFinish {
             return Err(error);
         }
         remove(&old)
+    }
+}
+
+/// How often others may replace a dataset while its foreign files are listed.
+const REPLACEMENTS: usize = 1000;
+
+/// Distinguishes the directories that have a name one after the other; `None` if none has it.
+fn state(target: &Path) -> Result<Option<(i64, i64, u64)>> {
+    match fs::symlink_metadata(target) {
+        Ok(metadata) => Ok(Some(platform::stamp(&metadata))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(path_error(error, target)),
     }
 }
 

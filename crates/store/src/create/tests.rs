@@ -66,6 +66,39 @@ fn a_tree_appears_on_commit_and_is_replaced_whole() {
 }
 
 #[test]
+fn writers_that_replace_a_tree_at_the_same_time_all_succeed_and_keep_foreign_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    // Each writer has variables of its own, and many, so that listing them takes long enough for another writer.
+    let make = |writer: usize, clobber| {
+        let staged = stage(&path, DatasetShape::Tree, clobber)?;
+        put(&staged, ".zgroup", b"{}");
+        (0..20).for_each(|at| put(&staged, &format!("v{writer}-{at}/.zarray"), b"{}"));
+        now(staged.commit())
+    };
+    make(0, OverwritePolicy::Never).unwrap();
+    fs::create_dir(path.join("by hand")).unwrap();
+    fs::write(path.join("by hand/notes.txt"), b"kept").unwrap();
+    let replace = |writer| (0..25).try_for_each(|_| make(writer, OverwritePolicy::Replace));
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                scope.spawn({
+                    let replace = &replace;
+                    move || replace(writer)
+                })
+            })
+            .collect();
+        for writer in writers {
+            writer.join().unwrap().unwrap();
+        }
+    });
+    assert_eq!(fs::read(path.join("by hand/notes.txt")).unwrap(), b"kept");
+    assert_eq!(names(&path).len(), 22, "{:?}", names(&path));
+    assert_eq!(names(folder.path()), ["x.zarr"]);
+}
+
+#[test]
 fn a_file_appears_on_commit_and_is_replaced_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.nc");
