@@ -1,0 +1,86 @@
+//! What all handlers share.
+use crate::published::{Entry, Published, ServedDataset};
+use crate::{HttpError, ServerLimits};
+use ncirrus::Session;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// The datasets that are served, and the threads that open and read them. Cheap to clone.
+#[derive(Clone)]
+pub struct ServerState(Arc<StateInner>);
+
+struct StateInner {
+    published: Published,
+    session: Session,
+    limits: ServerLimits,
+    base_path: String,
+    workers: Arc<Semaphore>,
+}
+
+impl ServerState {
+    pub(crate) fn new(
+        published: Published,
+        session: Session,
+        limits: ServerLimits,
+        base_path: String,
+    ) -> Self {
+        let workers = Arc::new(Semaphore::new(limits.workers.max(1)));
+        Self(Arc::new(StateInner { published, session, limits, base_path, workers }))
+    }
+
+    /// The session in which datasets are opened.
+    pub fn session(&self) -> &Session {
+        &self.0.session
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &ServerLimits {
+        &self.0.limits
+    }
+
+    /// The path before all routes: empty, or `/` and segments without a slash at the end.
+    pub fn base_path(&self) -> &str {
+        &self.0.base_path
+    }
+
+    /// What is served. Its functions block: call them in [`work`](Self::work).
+    pub fn published(&self) -> &Published {
+        &self.0.published
+    }
+
+    /// Runs what blocks on a worker thread; waits for one if all work.
+    ///
+    /// # Errors
+    /// Those of the work; 500 if it panics.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, HttpError> + Send + 'static,
+    ) -> Result<T, HttpError> {
+        let permit = Arc::clone(&self.0.workers).acquire_owned().await;
+        let permit = permit.map_err(|_| HttpError::busy("the server is shutting down"))?;
+        let work = move || {
+            let _permit = permit;
+            work()
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|_| HttpError::internal("the server failed; its log may say why"))?
+    }
+
+    /// The dataset that the first segments of a path name, open, and the rest of the path without a slash in front.
+    ///
+    /// # Errors
+    /// 404 if there is none; otherwise as opening it.
+    pub async fn open(&self, path: &str) -> Result<(Arc<ServedDataset>, String), HttpError> {
+        let (state, path) = (self.clone(), path.to_owned());
+        self.work(move || state.published().open(&path)).await
+    }
+
+    /// What is in a folder of what is served; the empty path is the uppermost folder.
+    ///
+    /// # Errors
+    /// 404 if there is no such folder.
+    pub async fn entries(&self, folder: &str) -> Result<Arc<Vec<Entry>>, HttpError> {
+        let (state, folder) = (self.clone(), folder.to_owned());
+        self.work(move || state.published().entries(&folder)).await
+    }
+}
