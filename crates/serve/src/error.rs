@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A status and a message for the client. The message names variables and names of the request, never paths or addresses
 /// of the server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct HttpError {
     /// The status.
     pub status: StatusCode,
@@ -14,12 +14,14 @@ pub struct HttpError {
     pub message: String,
     /// Seconds after which another attempt may succeed.
     pub retry_after: Option<u32>,
+    /// The error of the library, which may hold addresses: for the log, and for pages that only the user sees.
+    pub(crate) cause: Option<Error>,
 }
 
 impl HttpError {
     /// An error with a status.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), retry_after: None }
+        Self { status, message: message.into(), retry_after: None, cause: None }
     }
 
     /// 404.
@@ -87,7 +89,7 @@ impl From<Error> for HttpError {
             None => fact,
         };
         let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
-        Self { status, message, retry_after }
+        Self { status, message, retry_after, cause: Some(error) }
     }
 }
 

@@ -30,6 +30,7 @@
 
 mod error;
 pub mod limits;
+pub mod pages;
 pub mod published;
 pub mod response;
 mod server;
@@ -37,6 +38,7 @@ mod state;
 
 pub use error::HttpError;
 pub use limits::ServerLimits;
+pub use pages::{LocalViewer, PageOptions};
 pub use published::{Entry, EntryKind, Published, ServedDataset};
 pub use server::{Server, ServerBuilder};
 pub use state::ServerState;

@@ -40,6 +40,19 @@ impl Published {
         Ok(Self { session: session.clone(), roots, is_one_folder, folders, datasets })
     }
 
+    /// The addresses that were given; not for clients.
+    pub fn addresses(&self) -> Vec<&str> {
+        self.roots.iter().map(|root| root.address.as_str()).collect()
+    }
+
+    /// The name of the dataset, if one dataset alone was given.
+    pub fn only_dataset(&self) -> Option<&str> {
+        match self.roots.as_slice() {
+            [root] if !root.is_folder => Some(&root.name),
+            _ => None,
+        }
+    }
+
     /// What is in a folder.
     ///
     /// # Errors

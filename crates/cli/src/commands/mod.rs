@@ -24,6 +24,8 @@ pub(crate) mod reference;
 pub(crate) mod relocate;
 pub(crate) mod rm;
 pub(crate) mod split;
+#[cfg(feature = "serve")]
+pub(crate) mod view;
 pub(crate) mod whoami;
 
 use crate::CommandStatus;
