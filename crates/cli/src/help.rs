@@ -50,7 +50,22 @@ const TEMPLATE_WITHOUT_OPTIONS: &str =
 
 /// The commands by what they are for, in the order of the help.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Inspect", &["info", "dump", #[cfg(feature = "serve")] "view", "ls", "explain", "compare", "check", "filters", "keys", "log"]),
+    (
+        "Inspect",
+        &[
+            "info",
+            "dump",
+            #[cfg(feature = "serve")]
+            "view",
+            "ls",
+            "explain",
+            "compare",
+            "check",
+            "filters",
+            "keys",
+            "log",
+        ],
+    ),
     ("Write", &["copy", "generate", "append", "reference", "rm", "clean"]),
     ("Aggregate", &["aggregate", "split", "fragments", "relocate"]),
     ("Set up", &["config", "whoami", "link", "completions", "manual", "help"]),

@@ -64,7 +64,9 @@ fn show(address: &str) -> Option<NamedTempFile> {
     match opened {
         Ok(page) => Some(page),
         Err(error) => {
-            crate::message::print(format_args!("no browser was started: {error}; hint: open the address above"));
+            crate::message::print(format_args!(
+                "no browser was started: {error}; hint: open the address above"
+            ));
             None
         }
     }

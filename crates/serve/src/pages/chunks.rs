@@ -58,7 +58,13 @@ impl Bounds {
 fn chunk_bounds(variable: &Variable) -> Result<Vec<Bounds>, Failure> {
     if let Some(lengths) = variable.chunk_lengths() {
         let ends = |lengths: Vec<u64>| {
-            lengths.into_iter().scan(0u64, |end, length| { *end = end.saturating_add(length); Some(*end) }).collect()
+            lengths
+                .into_iter()
+                .scan(0u64, |end, length| {
+                    *end = end.saturating_add(length);
+                    Some(*end)
+                })
+                .collect()
         };
         return Ok(lengths.into_iter().map(|lengths| Bounds::Irregular(ends(lengths))).collect());
     }
@@ -78,13 +84,16 @@ fn window(variable: &Variable, bounds: &[Bounds], at: &[u64]) -> Result<Value, F
         let count = bounds.count();
         let first = if shown(axis) { 0 } else { at.get(axis).copied().unwrap_or(0) };
         if first >= count {
-            let message = format!("the chunk index {first} is past the end: there are {count} along dimension {axis}");
+            let message =
+                format!("the chunk index {first} is past the end: there are {count} along dimension {axis}");
             return Err(Error::invalid(message).at_path(variable.path()).into());
         }
         ranges.push(if shown(axis) { 0..count.min(EDGE) } else { first..first + 1 });
     }
-    let corner = |cell: u64, axis: usize| bounds.get(axis).and_then(|bounds| bounds.of(cell)).unwrap_or_default();
-    let starts: Vec<u64> = ranges.iter().enumerate().map(|(axis, range)| corner(range.start, axis).0).collect();
+    let corner =
+        |cell: u64, axis: usize| bounds.get(axis).and_then(|bounds| bounds.of(cell)).unwrap_or_default();
+    let starts: Vec<u64> =
+        ranges.iter().enumerate().map(|(axis, range)| corner(range.start, axis).0).collect();
     let ends = ranges.iter().enumerate().map(|(axis, range)| corner(range.end.saturating_sub(1), axis).1);
     let counts: Vec<u64> = ends.zip(&starts).map(|(end, start)| end - start).collect();
     let stored = variable.chunks(&Selection::slab(&starts, &counts))?;
@@ -104,12 +113,15 @@ fn window(variable: &Variable, bounds: &[Bounds], at: &[u64]) -> Result<Value, F
     let (mut cells, mut missing, mut bytes) = (Vec::new(), 0u64, 0u64);
     for row in rows.clone() {
         for column in columns.clone() {
-            let index: Vec<u64> = (0..rank).map(|axis| match rank - axis {
-                1 => column,
-                2 => row,
-                _ => ranges.get(axis).map_or(0, |range| range.start),
-            }).collect();
-            let corners: Vec<(u64, u64)> = index.iter().enumerate().map(|(axis, cell)| corner(*cell, axis)).collect();
+            let index: Vec<u64> = (0..rank)
+                .map(|axis| match rank - axis {
+                    1 => column,
+                    2 => row,
+                    _ => ranges.get(axis).map_or(0, |range| range.start),
+                })
+                .collect();
+            let corners: Vec<(u64, u64)> =
+                index.iter().enumerate().map(|(axis, cell)| corner(*cell, axis)).collect();
             let start: Vec<u64> = corners.iter().map(|corner| corner.0).collect();
             let stop: Vec<u64> = corners.iter().map(|corner| corner.1).collect();
             let length = lengths.get(&start);

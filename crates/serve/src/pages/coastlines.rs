@@ -13,10 +13,13 @@ pub(super) async fn coastlines(call: Call) -> Response {
     };
     let lines = points(call.text("detail") == "fine");
     let mut bytes = Vec::with_capacity(8 * lines.iter().map(|line| line.len() + 1).sum::<usize>());
-    for (longitude, latitude) in lines.into_iter().flat_map(|line| line.into_iter().chain([(f64::NAN, f64::NAN)])) {
+    for (longitude, latitude) in
+        lines.into_iter().flat_map(|line| line.into_iter().chain([(f64::NAN, f64::NAN)]))
+    {
         bytes.extend((longitude as f32).to_le_bytes());
         bytes.extend((latitude as f32).to_le_bytes());
     }
-    let headers = [(header::CONTENT_TYPE, "application/octet-stream"), (header::CACHE_CONTROL, "max-age=86400")];
+    let headers =
+        [(header::CONTENT_TYPE, "application/octet-stream"), (header::CACHE_CONTROL, "max-age=86400")];
     (headers, bytes).into_response()
 }

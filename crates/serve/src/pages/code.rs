@@ -9,19 +9,19 @@ pub(super) fn samples(address: &str, dataset: &Dataset) -> Vec<Value> {
     let group = path.rsplit_once('/').map_or("", |(group, _)| group);
     let (url, simple) = (quoted(address), quoted(path.trim_start_matches('/')));
     let in_group = if group.is_empty() { String::new() } else { format!(", group={}", quoted(group)) };
-    let sample = |language: &str, text: String, note: &str| json!({"language": language, "text": text, "note": note});
+    let sample =
+        |language: &str, text: String, note: &str| json!({"language": language, "text": text, "note": note});
     vec![
         sample(
             "Command",
-            format!(
-                "ncirrus info {0}\nncirrus dump -h {0}\nncirrus copy {0} copy.zarr",
-                shell(address)
-            ),
+            format!("ncirrus info {0}\nncirrus dump -h {0}\nncirrus copy {0} copy.zarr", shell(address)),
             "",
         ),
         sample(
             "Python",
-            format!("import ncirrus\n\ndataset = ncirrus.open({url})\nvariable = dataset[{simple}]\nvalues = variable[...]"),
+            format!(
+                "import ncirrus\n\ndataset = ncirrus.open({url})\nvariable = dataset[{simple}]\nvalues = variable[...]"
+            ),
             "pip install ncirrus",
         ),
         sample(
@@ -34,7 +34,9 @@ pub(super) fn samples(address: &str, dataset: &Dataset) -> Vec<Value> {
         ),
         sample(
             "netCDF4",
-            format!("from ncirrus import netCDF4\n\ndataset = netCDF4.Dataset({url})\nvalues = dataset[{simple}][...]"),
+            format!(
+                "from ncirrus import netCDF4\n\ndataset = netCDF4.Dataset({url})\nvalues = dataset[{simple}][...]"
+            ),
             "The interface of netCDF4-python, in the package ncirrus.",
         ),
         sample(

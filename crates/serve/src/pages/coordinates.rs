@@ -52,13 +52,10 @@ pub(super) fn text(attributes: &Attributes, name: &str) -> Option<String> {
 }
 
 /// Units of longitude and latitude (CF 4.1, 4.2).
-const EAST: [&str; 6] =
-    ["degrees_east", "degree_east", "degree_E", "degrees_E", "degreeE", "degreesE"];
-const NORTH: [&str; 6] =
-    ["degrees_north", "degree_north", "degree_N", "degrees_N", "degreeN", "degreesN"];
+const EAST: [&str; 6] = ["degrees_east", "degree_east", "degree_E", "degrees_E", "degreeE", "degreesE"];
+const NORTH: [&str; 6] = ["degrees_north", "degree_north", "degree_N", "degrees_N", "degreeN", "degreesN"];
 /// Units of pressure, which alone make a coordinate vertical (CF 4.3).
-const PRESSURES: [&str; 9] =
-    ["Pa", "hPa", "kPa", "mbar", "millibar", "millibars", "dbar", "decibar", "bar"];
+const PRESSURES: [&str; 9] = ["Pa", "hPa", "kPa", "mbar", "millibar", "millibars", "dbar", "decibar", "bar"];
 
 /// What a coordinate variable measures.
 pub(super) fn role(variable: &Variable) -> Result<Option<Role>> {
@@ -70,9 +67,7 @@ fn role_of(name: &str, attributes: &Attributes) -> Option<Role> {
     let (units, standard, axis) = (get("units").unwrap_or_default(), get("standard_name"), get("axis"));
     let standard = standard.as_deref();
     let is_plain = ["", "degrees", "degree", "deg"].contains(&&*units);
-    let named = |names: [&str; 2]| {
-        standard.is_none() && is_plain && names.contains(&&*name.to_lowercase())
-    };
+    let named = |names: [&str; 2]| standard.is_none() && is_plain && names.contains(&&*name.to_lowercase());
     if standard == Some("longitude") || EAST.contains(&&*units) || named(["longitude", "lon"]) {
         return Some(Role::Longitude);
     }
@@ -104,7 +99,9 @@ pub(super) fn positive(attributes: &Attributes) -> &'static str {
     match text(attributes, "positive").map(|text| text.to_lowercase()).as_deref() {
         Some("down") => "down",
         Some("up") => "up",
-        _ if PRESSURES.contains(&&*units) || matches!(standard.as_deref(), Some("depth" | "air_pressure")) => {
+        _ if PRESSURES.contains(&&*units)
+            || matches!(standard.as_deref(), Some("depth" | "air_pressure")) =>
+        {
             "down"
         }
         _ => "up",

@@ -38,7 +38,9 @@ impl CsvLines {
             let read = known.filter(|found| found.decoding().is_ok());
             axes.push(match &read {
                 Some(found) => texts(found, &Selection::new(vec![axis.clone()]))?,
-                None => (0..axis.count()).filter_map(|at| axis.index(at)).map(|index| index.to_string()).collect(),
+                None => {
+                    (0..axis.count()).filter_map(|at| axis.index(at)).map(|index| index.to_string()).collect()
+                }
             });
             names.push(if read.is_some() { name } else { format!("{name} (index)") });
         }
@@ -105,7 +107,10 @@ fn halves(selection: &Selection, origin: &[u64]) -> Vec<(Selection, Vec<u64>)> {
 /// The next indices in row-major order.
 fn advance(at: &mut [u64], origin: &[u64], shape: &[u64]) {
     for axis in (0..at.len()).rev() {
-        let (Some(place), Some(start), Some(len)) = (at.get_mut(axis), origin.get(axis), shape.get(axis)) else { return };
+        let (Some(place), Some(start), Some(len)) = (at.get_mut(axis), origin.get(axis), shape.get(axis))
+        else {
+            return;
+        };
         *place += 1;
         if *place < start + len {
             return;
@@ -118,13 +123,20 @@ fn texts(variable: &Variable, selection: &Selection) -> Result<Vec<String>, Fail
     let (numbers, dates) = coordinates(variable, selection)?;
     Ok(match dates {
         Some(dates) => dates,
-        None => numbers.iter().map(|number| if number.is_nan() { String::new() } else { number.to_string() }).collect(),
+        None => numbers
+            .iter()
+            .map(|number| if number.is_nan() { String::new() } else { number.to_string() })
+            .collect(),
     })
 }
 
 /// A field, in quotation marks if it has a comma, a quotation mark or a line end.
 fn field(text: &str) -> String {
-    if text.contains(['"', ',', '\r', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains(['"', ',', '\r', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]

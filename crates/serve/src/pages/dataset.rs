@@ -49,20 +49,21 @@ pub(super) async fn cdl(call: Call) -> Response {
         let served = call.dataset()?;
         let dataset = served.dataset();
         let name = served.name().rsplit('/').next().unwrap_or_default();
-        let options = PrintOptions {
-            name: name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned(),
-            data: DataChoice::HeaderOnly,
-            special: true,
-            classic: ncirrus_tools::is_classic_model(dataset),
-            ..PrintOptions::default()
-        };
+        let mut options = PrintOptions::default();
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem).clone_into(&mut options.name);
+        options.data = DataChoice::HeaderOnly;
+        options.special = true;
+        options.classic = ncirrus_tools::is_classic_model(dataset);
         let mut text = Bounded(Vec::new());
         let printed = ncirrus_tools::dump(dataset, &mut text, &options);
         if text.0.len() >= CDL {
-            return Err(Failure::too_large(format!("the CDL has more than {CDL} bytes; `ncirrus dump -h` prints it")));
+            return Err(Failure::too_large(format!(
+                "the CDL has more than {CDL} bytes; `ncirrus dump -h` prints it"
+            )));
         }
         printed?;
-        let headers = [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
+        let headers =
+            [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
         Ok((headers, String::from_utf8_lossy(&text.0).into_owned()).into_response())
     })
     .await

@@ -35,7 +35,9 @@ impl Form {
             "nc4" => Self::Nc4,
             "zarr" => Self::Zarr,
             "csv" => Self::Csv,
-            _ => return Err(Failure::invalid(format!("the form {name:?} is not one of nc3, nc4, zarr, csv"))),
+            _ => {
+                return Err(Failure::invalid(format!("the form {name:?} is not one of nc3, nc4, zarr, csv")));
+            }
         })
     }
 

@@ -3,7 +3,7 @@ use super::PageOptions;
 use crate::HttpError;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ncirrus::{Error, ReadPlan};
+use ncirrus::Error;
 use serde_json::{Value, json};
 
 /// Why a request of a page failed.
@@ -14,7 +14,7 @@ pub(crate) enum Failure {
     /// An error of the server, or of opening a dataset.
     Http(HttpError),
     /// The read would be expensive: it was not begun.
-    Cost { message: String, plan: Box<ReadPlan> },
+    Cost { requests: u64, bytes: u64 },
 }
 
 impl From<Error> for Failure {
@@ -59,9 +59,10 @@ impl Failure {
                 (public.status, json!({"error": message, "hint": hint}))
             }
             Self::Http(error) => (error.status, json!({"error": error.message})),
-            Self::Cost { message, plan } => {
+            Self::Cost { requests, bytes } => {
+                let message = format!("this reads {} MiB in {requests} requests", bytes >> 20);
                 let hint = "choose a smaller part, or read it anyway";
-                let cost = json!({"requests": plan.requests, "bytes": plan.bytes});
+                let cost = json!({"requests": requests, "bytes": bytes});
                 (StatusCode::PAYLOAD_TOO_LARGE, json!({"error": message, "hint": hint, "cost": cost}))
             }
         };

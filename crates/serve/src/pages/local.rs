@@ -31,8 +31,8 @@ impl Secret {
 
 /// A server of the pages on the loopback interface, for one dataset or folder.
 pub struct LocalViewer {
-    state: ServerState,
-    options: PageOptions,
+    pub(super) state: ServerState,
+    pub(super) options: PageOptions,
 }
 
 impl LocalViewer {

@@ -1,8 +1,8 @@
 //! The query of a request.
 use super::PageOptions;
 use super::failure::Failure;
-use crate::published::ServedDataset;
 use crate::ServerState;
+use crate::published::ServedDataset;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::response::Response;

@@ -15,9 +15,14 @@ async fn the_pages_are_served_to_those_who_know_the_secret_alone() {
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.text().contains("static/app.js"));
     let script = viewer.get("static/app.js").await;
-    assert_eq!((script.status, script.header("content-type")), (StatusCode::OK, "text/javascript; charset=utf-8"));
+    assert_eq!(
+        (script.status, script.header("content-type")),
+        (StatusCode::OK, "text/javascript; charset=utf-8")
+    );
     assert_eq!(viewer.get("static/../../Cargo.toml").await.status, StatusCode::NOT_FOUND);
-    for path in ["/", "/view/", "/view/api/start", "/00000000000000000000000000000000/view/", "/view/static/app.js"] {
+    for path in
+        ["/", "/view/", "/view/api/start", "/00000000000000000000000000000000/view/", "/view/static/app.js"]
+    {
         assert_eq!(viewer.at(path, &viewer.host()).await.status, StatusCode::NOT_FOUND, "{path}");
     }
     assert!(viewer.base().len() > 32);
@@ -53,7 +58,8 @@ async fn pages_load_nothing_from_elsewhere_and_send_no_referrer() {
 async fn a_folder_lists_datasets_and_folders_and_nothing_outside_it_is_read() {
     let viewer = Viewer::of_sample();
     let listed = viewer.json("api/list?path=").await;
-    let names: Vec<&str> = listed["entries"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        listed["entries"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["below", "packed.nc", "t.zarr"]);
     assert_eq!(listed["entries"][1]["kind"], "netCDF-4/HDF5");
     assert!(listed["entries"][1]["size"].as_u64().unwrap() > 100);
@@ -74,7 +80,8 @@ async fn a_dataset_is_shown_with_storage_and_code() {
     let variables = shown["groups"][0]["variables"].as_array().unwrap();
     let sst = variables.iter().find(|variable| variable["path"] == "/sst").unwrap();
     assert_eq!((&sst["shape"], &sst["chunks"]), (&json!([2, 6, 8]), &json!([1, 3, 4])));
-    let languages: Vec<&Value> = shown["code"].as_array().unwrap().iter().map(|sample| &sample["language"]).collect();
+    let languages: Vec<&Value> =
+        shown["code"].as_array().unwrap().iter().map(|sample| &sample["language"]).collect();
     assert_eq!(languages, ["Command", "Python", "xarray", "netCDF4", "C"]);
     let cdl = viewer.get("api/cdl?path=packed.nc").await;
     assert!(cdl.text().starts_with("netcdf packed {") && cdl.text().contains("short sst(time, lat, lon)"));
@@ -85,7 +92,8 @@ async fn a_variable_has_the_axes_of_a_map() {
     let viewer = Viewer::of_sample();
     let shown = viewer.json("api/variable?path=packed.nc&var=/sst").await;
     assert_eq!((&shown["x"], &shown["y"], &shown["is_number"]), (&json!(2), &json!(1), &json!(true)));
-    let roles: Vec<&Value> = shown["dimensions"].as_array().unwrap().iter().map(|dimension| &dimension["role"]).collect();
+    let roles: Vec<&Value> =
+        shown["dimensions"].as_array().unwrap().iter().map(|dimension| &dimension["role"]).collect();
     assert_eq!(roles, ["time", "latitude", "longitude"]);
     let time = viewer.json("api/axis?path=packed.nc&var=/time").await;
     assert_eq!(time["labels"], json!(["2001-02-28", "2001-03-01"]));
@@ -164,7 +172,10 @@ async fn chunks_that_were_never_written_are_missing_in_the_map() {
     let map = viewer.json("api/chunks?path=packed.nc&var=/half&at=").await;
     assert_eq!((&map["grid"], &map["stored"], &map["missing"]), (&json!([2, 2]), &json!(2), &json!(2)));
     let first = &map["cells"][0];
-    assert_eq!((&first["start"], &first["stop"], &first["stored"]), (&json!([0, 0]), &json!([3, 4]), &json!(true)));
+    assert_eq!(
+        (&first["start"], &first["stop"], &first["stored"]),
+        (&json!([0, 0]), &json!([3, 4]), &json!(true))
+    );
     assert!(first["length"].as_u64().unwrap() > 0);
     assert_eq!((&map["cells"][2]["stored"], &map["cells"][2]["length"]), (&json!(false), &Value::Null));
     let second = viewer.json("api/chunks?path=packed.nc&var=/sst&at=1").await;
@@ -177,7 +188,10 @@ async fn chunks_that_were_never_written_are_missing_in_the_map() {
 async fn texts_are_shown_with_their_indices() {
     let viewer = Viewer::of_sample();
     let found = viewer.json("api/texts?path=packed.nc&var=/name").await;
-    assert_eq!((&found["values"], &found["places"], &found["left_out"]), (&json!(["north", "<b>"]), &json!(["0", "1"]), &json!(false)));
+    assert_eq!(
+        (&found["values"], &found["places"], &found["left_out"]),
+        (&json!(["north", "<b>"]), &json!(["0", "1"]), &json!(false))
+    );
 }
 
 #[tokio::test]
@@ -185,13 +199,16 @@ async fn a_selection_is_saved_in_each_form() {
     let viewer = Viewer::of_sample();
     let query = "path=packed.nc&var=/sst&select=[1,0:2,0:2]";
     let session = Session::new().unwrap();
-    for (form, ending, kind) in [("nc4", "nc", "netCDF-4"), ("nc3", "nc", "netCDF-3"), ("zarr", "zarr.zip", "NCZarr")] {
+    for (form, ending, kind) in
+        [("nc4", "nc", "netCDF-4"), ("nc3", "nc", "netCDF-3"), ("zarr", "zarr.zip", "NCZarr")]
+    {
         let response = viewer.get(&format!("api/download?{query}&form={form}")).await;
         assert_eq!(response.status, StatusCode::OK, "{form}: {}", response.text());
         assert_eq!(response.header("content-disposition"), format!("attachment; filename=\"sst.{ending}\""));
         let path = viewer.folder().join(format!("saved.{form}.{ending}"));
         std::fs::write(&path, &response.body).unwrap();
-        let saved = ncirrus::Dataset::open_with(&path.to_string_lossy(), &Default::default(), &session).unwrap();
+        let saved =
+            ncirrus::Dataset::open_with(&path.to_string_lossy(), &Default::default(), &session).unwrap();
         assert!(saved.kind().to_string().starts_with(kind), "{form}: {}", saved.kind());
         let values = saved.variable("/sst").unwrap().read::<i16>().unwrap();
         assert_eq!(values.to_vec(), [-1, 49, 56, 57]);
@@ -230,6 +247,8 @@ async fn the_work_of_a_request_ends_when_the_client_goes_away() {
     let request = tokio::spawn(waiting);
     tokio::task::spawn_blocking(move || begins.recv().unwrap()).await.unwrap();
     request.abort();
-    let kind = tokio::task::spawn_blocking(move || ends.recv_timeout(Duration::from_secs(60)).unwrap()).await.unwrap();
+    let kind = tokio::task::spawn_blocking(move || ends.recv_timeout(Duration::from_secs(60)).unwrap())
+        .await
+        .unwrap();
     assert_eq!(kind, ncirrus::ErrorKind::Interrupted);
 }

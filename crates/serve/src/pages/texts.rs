@@ -24,7 +24,11 @@ pub(super) async fn texts(call: Call) -> Response {
             _ => (shape.as_slice(), 1),
         };
         let first = first_part(outer);
-        let axes = if is_char && !shape.is_empty() { [&*first, &[width.min(LETTERS as u64)]].concat() } else { first.clone() };
+        let axes = if is_char && !shape.is_empty() {
+            [&*first, &[width.min(LETTERS as u64)]].concat()
+        } else {
+            first.clone()
+        };
         let selection = Selection::slab(&vec![0; axes.len()], &axes);
         check_cost(call, served.dataset(), &variable, &selection)?;
         let values = variable.values(&selection)?;
@@ -41,22 +45,30 @@ pub(super) async fn texts(call: Call) -> Response {
 /// The shape of the first values: whole rows as far as they fit.
 fn first_part(shape: &[u64]) -> Vec<u64> {
     let mut left = TEXTS;
-    let mut part: Vec<u64> = shape.iter().rev().map(|len| {
-        let taken = (*len).min(left.max(1));
-        left /= taken.max(1);
-        taken
-    }).collect();
+    let mut part: Vec<u64> = shape
+        .iter()
+        .rev()
+        .map(|len| {
+            let taken = (*len).min(left.max(1));
+            left /= taken.max(1);
+            taken
+        })
+        .collect();
     part.reverse();
     part
 }
 
 /// The indices of a value in an array of that shape.
 fn place(mut at: u64, shape: &[u64]) -> String {
-    let mut indices: Vec<String> = shape.iter().rev().map(|len| {
-        let index = at % (*len).max(1);
-        at /= (*len).max(1);
-        index.to_string()
-    }).collect();
+    let mut indices: Vec<String> = shape
+        .iter()
+        .rev()
+        .map(|len| {
+            let index = at % (*len).max(1);
+            at /= (*len).max(1);
+            index.to_string()
+        })
+        .collect();
     indices.reverse();
     indices.join(", ")
 }
@@ -69,17 +81,24 @@ fn written(variable: &Variable, values: &Values, each: usize) -> Result<Vec<Stri
     let lossy = |bytes: &[u8]| cut(String::from_utf8_lossy(bytes).trim_end_matches('\0'));
     Ok(match values {
         Values::Char(letters) => letters.chunks(each.max(1)).map(lossy).collect(),
-        Values::String(texts) => texts.iter().map(|text| text.map_or_else(|| "NIL".to_owned(), lossy)).collect(),
+        Values::String(texts) => {
+            texts.iter().map(|text| text.map_or_else(|| "NIL".to_owned(), lossy)).collect()
+        }
         Values::Opaque { size, bytes } => {
             let hex = |value: &[u8]| value.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
             bytes.chunks((*size).max(1)).map(|value| cut(&hex(value))).collect()
         }
-        Values::Vlen { .. } | Values::Compound { .. } => {
-            (0..values.len()).map(|at| one(values, at)).collect::<Result<Vec<_>, _>>()?.iter().map(|text| cut(text)).collect()
-        }
+        Values::Vlen { .. } | Values::Compound { .. } => (0..values.len())
+            .map(|at| one(values, at))
+            .collect::<Result<Vec<_>, _>>()?
+            .iter()
+            .map(|text| cut(text))
+            .collect(),
         numbers => {
             let written = (0..numbers.len()).map(|at| number(numbers, at));
-            written.collect::<Option<Vec<_>>>().ok_or_else(|| Failure::invalid(format!("{}: the values have no text", variable.path())))?
+            written
+                .collect::<Option<Vec<_>>>()
+                .ok_or_else(|| Failure::invalid(format!("{}: the values have no text", variable.path())))?
         }
     })
 }
@@ -105,7 +124,8 @@ fn one(values: &Values, at: usize) -> Result<String, Failure> {
         Values::Compound { fields, .. } => {
             let parts = fields.iter().map(|field| {
                 let each = field.len().checked_div(values.len().max(1)).unwrap_or(0);
-                let members = (at * each..(at + 1) * each).map(|at| one(field, at)).collect::<Result<Vec<_>, _>>()?;
+                let members =
+                    (at * each..(at + 1) * each).map(|at| one(field, at)).collect::<Result<Vec<_>, _>>()?;
                 Ok(members.join(" "))
             });
             Ok(format!("{{{}}}", parts.collect::<Result<Vec<_>, Failure>>()?.join(", ")))
@@ -114,7 +134,9 @@ fn one(values: &Values, at: usize) -> Result<String, Failure> {
             let single = other.slice(at..at + 1);
             match &single {
                 Values::Char(letters) => Ok(String::from_utf8_lossy(letters).into_owned()),
-                Values::String(texts) => Ok(texts.get(0).map_or_else(|| "NIL".to_owned(), |text| String::from_utf8_lossy(text).into_owned())),
+                Values::String(texts) => Ok(texts
+                    .get(0)
+                    .map_or_else(|| "NIL".to_owned(), |text| String::from_utf8_lossy(text).into_owned())),
                 Values::Opaque { bytes, .. } => Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
                 numbers => number(numbers, 0).ok_or_else(|| Failure::invalid("a value has no text")),
             }

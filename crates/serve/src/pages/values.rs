@@ -26,7 +26,9 @@ pub(super) async fn values(call: Call) -> Response {
         let count = selection.element_count();
         if count.is_none_or(|count| count > VALUES) {
             let shape = selection.shape();
-            return Err(Failure::too_large(format!("a selection of {shape:?} has more than {VALUES} values")));
+            return Err(Failure::too_large(format!(
+                "a selection of {shape:?} has more than {VALUES} values"
+            )));
         }
         let is_narrow = is_narrow(variable.decoding()?.decoded_type());
         check_cost(call, served.dataset(), &variable, &selection)?;
@@ -86,8 +88,7 @@ pub(super) fn check_cost(
     if bytes <= FREE_BYTES && requests <= FREE_REQUESTS {
         return Ok(());
     }
-    let message = format!("this reads {} MiB in {requests} requests", bytes >> 20);
-    Err(Failure::Cost { message, plan: Box::new(plan) })
+    Err(Failure::Cost { requests, bytes })
 }
 
 /// Requests and bytes of a plan that counts only the first chunks.
@@ -108,7 +109,9 @@ mod tests {
 
     #[test]
     fn float32_is_used_where_it_loses_nothing() {
-        for (ty, is) in [(Atomic::Float, true), (Atomic::Short, true), (Atomic::Int, false), (Atomic::Double, false)] {
+        for (ty, is) in
+            [(Atomic::Float, true), (Atomic::Short, true), (Atomic::Int, false), (Atomic::Double, false)]
+        {
             assert_eq!(is_narrow(ty), is, "{ty:?}");
         }
         assert_eq!(as_bytes(&[1.5, -2.0], true), [1.5f32.to_le_bytes(), (-2.0f32).to_le_bytes()].concat());
@@ -117,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_plan_of_the_first_chunks_is_scaled_to_all() {
-        let plan = ReadPlan { chunks: Some(1000), counted: 10, requests: 10, bytes: 500, ..ReadPlan::default() };
+        let plan =
+            ReadPlan { chunks: Some(1000), counted: 10, requests: 10, bytes: 500, ..ReadPlan::default() };
         assert_eq!(whole_cost(&plan), (1000, 50_000));
         let plan = ReadPlan { chunks: None, counted: 1, requests: 4, bytes: 500, ..ReadPlan::default() };
         assert_eq!(whole_cost(&plan), (u64::MAX, u64::MAX));

@@ -24,7 +24,8 @@ pub(super) async fn variable(call: Call) -> Response {
 fn described(dataset: &Dataset, variable: &Variable) -> Result<Value, Failure> {
     let model = dataset.model()?;
     let attributes = variable.attributes()?;
-    let definition = model.variable(variable.id()).ok_or_else(|| Error::not_found("the variable was removed"))?;
+    let definition =
+        model.variable(variable.id()).ok_or_else(|| Error::not_found("the variable was removed"))?;
     let group = model.variable_group(variable.id()).unwrap_or_else(|| model.root());
     let shape = variable.shape();
     let (mut roles, mut dimensions) = (Vec::new(), Vec::new());
@@ -75,7 +76,10 @@ pub(super) async fn axis(call: Call) -> Response {
         let (selection, stride) = whole_axis(&variable)?;
         check_cost(call, served.dataset(), &variable, &selection)?;
         let (values, labels) = coordinates(&variable, &selection)?;
-        let values: Vec<Value> = values.into_iter().map(|value| if value.is_finite() { json!(value) } else { Value::Null }).collect();
+        let values: Vec<Value> = values
+            .into_iter()
+            .map(|value| if value.is_finite() { json!(value) } else { Value::Null })
+            .collect();
         Ok(json_response(json!({"stride": stride, "values": values, "labels": labels})))
     })
     .await
@@ -89,7 +93,11 @@ fn whole_axis(variable: &Variable) -> Result<(Selection, u64), Failure> {
             let slice = AxisSelection::Slice { start: 0, count: length.div_ceil(stride), stride };
             Ok((Selection::new(vec![slice]), stride))
         }
-        shape => Err(Failure::invalid(format!("{}: an axis has 1 dimension, not {}", variable.path(), shape.len()))),
+        shape => Err(Failure::invalid(format!(
+            "{}: an axis has 1 dimension, not {}",
+            variable.path(),
+            shape.len()
+        ))),
     }
 }
 

@@ -2,7 +2,7 @@
 use crate::HttpError;
 use hashlink::LruCache;
 use ncirrus::layout::LockExt;
-use ncirrus::{Dataset, OpenOptions, Result, Session};
+use ncirrus::{Dataset, OpenOptions, Session};
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};

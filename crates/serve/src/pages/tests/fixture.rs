@@ -6,7 +6,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
-use ncirrus::{Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Storage, Strings, Values};
+use ncirrus::{
+    Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Storage, Strings,
+    Values,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -97,7 +100,11 @@ impl Viewer {
 pub(super) fn numbers(reply: &Reply) -> Vec<f64> {
     assert_eq!(reply.status, StatusCode::OK, "{}", reply.text());
     if reply.header("ncirrus-type") == "float32" {
-        return reply.body.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()).into()).collect();
+        return reply
+            .body
+            .chunks(4)
+            .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()).into())
+            .collect();
     }
     reply.body.chunks(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap())).collect()
 }
