@@ -13,12 +13,6 @@ let shown = "";
 let close = () => {};
 
 async function show() {
-  // The link that skips the head of the page.
-  if (location.hash === "#main") {
-    history.replaceState(null, "", shown ? state.link(JSON.parse(shown)) : "#");
-    main.focus();
-    return;
-  }
   const now = state.read();
   const page = JSON.stringify({ path: now.path, var: now.var });
   close();
@@ -96,5 +90,10 @@ function activity() {
 }
 
 activity();
+// The fragment of the address is the state: a link to a part of the page would replace it.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
 window.addEventListener("hashchange", show);
 show();

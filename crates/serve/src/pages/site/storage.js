@@ -40,6 +40,7 @@ export function chunkMap(box, path, variable) {
   const rank = grid.length;
   const at = grid.map(() => 0);
   const picture = h("div", { class: "picture" });
+  const about = h("p", { class: "dim" });
   const detail = h("div", { class: "detail", role: "status" });
   const controls = grid.slice(0, Math.max(0, rank - 2)).map((length, axis) => length > 1 &&
     h("label", {}, `${variable.dimensions[axis]} `, h("input", { type: "number", min: 0, max: length - 1, value: 0, onchange: (event) => {
@@ -47,8 +48,7 @@ export function chunkMap(box, path, variable) {
       draw();
     } }), h("span", { class: "dim" }, ` of ${count(length)}`)));
   replace(box, h("h2", {}, `Chunks of ${variable.path.replace(/^\//, "")}`),
-    h("p", { class: "dim" }, `${plural(grid.reduce((product, length) => product * length, 1), "chunk")} in a grid of ${grid.map(count).join(" × ")}, ` +
-      `each of ${variable.chunks.map(count).join(" × ")} values (${variable.dimensions.join(" × ")})`),
+    about,
     h("div", { class: "toolbar" }, controls), h("div", { class: "split" }, picture, detail));
   draw();
 
@@ -57,6 +57,8 @@ export function chunkMap(box, path, variable) {
     try {
       const found = await json("chunks", { path, var: variable.path, at: at.join(","), ...more });
       replace(picture, drawn(found, choose));
+      about.textContent = `${plural(found.grid.reduce((product, length) => product * length, 1), "chunk")} in a grid of ${found.grid.map(count).join(" × ")}, ` +
+        `each of ${variable.chunks.map(count).join(" × ")} values (${variable.dimensions.join(" × ")})`;
       const { stored, missing, bytes, left_out: leftOut } = found;
       replace(detail, h("p", {}, `${plural(stored, "chunk")} stored, ${size(bytes)}; ${count(missing)} missing.`),
         leftOut && h("p", { class: "note" }, `The first ${found.rows.length} × ${found.columns.length} chunks are shown.`),

@@ -7,7 +7,6 @@ import { h, replace } from "./dom.js";
 import { downloads } from "./downloads.js";
 import { count, number } from "./format.js";
 import { showPlane } from "./map.js";
-import * as state from "./state.js";
 
 /** Values of a line at most: longer ones are read with a stride. */
 export const LINE = 1 << 16;
@@ -131,5 +130,4 @@ async function showTexts(stage, side, { path, shown }) {
   };
   replace(stage, h("p", { class: "dim", role: "status" }, "Reading…"));
   await read();
-  state.update({ tab: null });
 }
