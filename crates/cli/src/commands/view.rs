@@ -59,7 +59,10 @@ fn show(address: &str) -> Option<NamedTempFile> {
     let opened = leading_page(address).and_then(|page| {
         let mut command = opener(&page.path().to_string_lossy())?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().map(|_| page)
+        let mut started = command.spawn()?;
+        // The opener ends soon; a process that ended is kept until it was waited for.
+        std::thread::spawn(move || _ = started.wait());
+        Ok(page)
     });
     match opened {
         Ok(page) => Some(page),

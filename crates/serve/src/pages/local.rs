@@ -1,4 +1,4 @@
-//! The server of `ncirrus view`: for the user who started it, and nobody else.
+//! The server of `ncirrus view`, for the user who started it alone.
 use super::{PageOptions, guard, routes};
 use crate::published::Published;
 use crate::{ServerLimits, ServerState};
@@ -9,7 +9,7 @@ use ncirrus::{Error, ErrorKind, Result, Session};
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 
-/// Bytes of a secret: nobody guesses 128 bits.
+/// Bytes of a secret: 128 bits cannot be guessed.
 const SECRET: usize = 16;
 
 /// The part of an address that only the user who started the server knows. Other users of the machine, and pages of other

@@ -113,7 +113,7 @@ export function histogram(arrays, low, high) {
     const height = amount ? Math.max(1, (amount / most) * 46) : 0;
     return s("rect", { x: at * 5, y: 46 - height, width: 4.4, height });
   });
-  const text = `${part(below)} below, ${part(above)} above the range, ${part(missing)} missing`;
+  const text = `${part(below)} below, ${part(above)} above, ${part(missing)} missing`;
   return h("figure", { class: "histogram" },
     s("svg", { viewBox: `0 0 ${BINS * 5} 46`, preserveAspectRatio: "none", role: "img", "aria-label": `Histogram of the shown values: ${text}` }, bars),
     h("figcaption", { class: "dim" }, text));
