@@ -14,10 +14,10 @@ use tempfile::NamedTempFile;
 /// of the machine and other pages in the browser cannot read the data. The command runs until it is interrupted (Ctrl-C).
 #[derive(ClapArgs)]
 #[command(before_long_help = "Examples:
-  ncirrus view sst.nc                       a dataset
-  ncirrus view data/                        the datasets in a folder
-  ncirrus view s3://bucket/2024             the datasets below a prefix
-  ncirrus view --no-browser --port 8090 .   on another machine, with `ssh -L 8090:localhost:8090 HOST`")]
+  ncirrus view sst.nc                      a dataset
+  ncirrus view data/                       the datasets in a folder
+  ncirrus view s3://bucket/2024            the datasets below a prefix
+  ncirrus view --no-browser --port 8090 .  the current folder, for a browser on another machine")]
 pub(crate) struct Args {
     /// Path or URL of a dataset, folder, prefix or bucket.
     #[arg(default_value = ".")]
