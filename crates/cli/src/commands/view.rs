@@ -43,6 +43,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
         }
         crate::message::print("the pages are served until this command is interrupted (Ctrl-C)");
     })?;
+    drop(page);
     Ok(CommandStatus::SUCCESS)
 }
 
