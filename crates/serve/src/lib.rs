@@ -28,7 +28,9 @@
 //! - A program adds routes of its own with [`ServerBuilder::mount`]: they are under the base path as all others.
 #![forbid(unsafe_code)]
 
+mod dap;
 mod error;
+mod http;
 pub mod limits;
 pub mod published;
 pub mod response;

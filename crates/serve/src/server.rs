@@ -72,7 +72,7 @@ impl Server {
 
     /// All routes, under the base path.
     pub fn router(&self) -> Router {
-        let routes = Router::new().merge(self.routes.clone()).fallback(nothing);
+        let routes = Router::new().merge(crate::dap::routes()).merge(self.routes.clone()).fallback(nothing);
         let routes = match self.state.base_path() {
             "" => routes,
             base => Router::new().nest(base, routes).fallback(nothing),
