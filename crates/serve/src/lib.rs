@@ -28,16 +28,23 @@
 //! - A program adds routes of its own with [`ServerBuilder::mount`]: they are under the base path as all others.
 #![forbid(unsafe_code)]
 
+mod catalog;
+mod compress;
+mod connections;
 mod dap;
 mod error;
+mod guard;
 mod http;
 pub mod limits;
+mod nc;
 pub mod published;
 pub mod response;
 mod server;
 mod state;
+mod zarr;
 
 pub use error::HttpError;
+pub use guard::AccessLog;
 pub use limits::ServerLimits;
 pub use published::{Entry, EntryKind, Published, ServedDataset};
 pub use server::{Server, ServerBuilder};

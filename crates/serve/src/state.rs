@@ -1,4 +1,6 @@
 //! What all handlers share.
+use crate::guard::metrics::Metrics;
+use crate::guard::{AccessLog, Clients};
 use crate::published::{Entry, Published, ServedDataset};
 use crate::{HttpError, ServerLimits};
 use ncirrus::Session;
@@ -14,18 +16,55 @@ struct StateInner {
     session: Session,
     limits: ServerLimits,
     base_path: String,
+    is_behind_proxy: bool,
     workers: Arc<Semaphore>,
+    clients: Arc<Clients>,
+    metrics: Metrics,
+    log: AccessLog,
+}
+
+/// How a server is reached.
+pub(crate) struct Front {
+    pub(crate) base_path: String,
+    pub(crate) is_behind_proxy: bool,
+    pub(crate) log: AccessLog,
 }
 
 impl ServerState {
-    pub(crate) fn new(
-        published: Published,
-        session: Session,
-        limits: ServerLimits,
-        base_path: String,
-    ) -> Self {
+    pub(crate) fn new(published: Published, session: Session, limits: ServerLimits, front: Front) -> Self {
         let workers = Arc::new(Semaphore::new(limits.workers.max(1)));
-        Self(Arc::new(StateInner { published, session, limits, base_path, workers }))
+        let clients = Clients::new(limits.responses.max(1), limits.responses_per_client.max(1));
+        let Front { base_path, is_behind_proxy, log } = front;
+        let metrics = Metrics::default();
+        let inner = StateInner {
+            published,
+            session,
+            limits,
+            base_path,
+            is_behind_proxy,
+            workers,
+            clients,
+            metrics,
+            log,
+        };
+        Self(Arc::new(inner))
+    }
+
+    pub(crate) fn clients(&self) -> &Arc<Clients> {
+        &self.0.clients
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    pub(crate) fn log(&self) -> &AccessLog {
+        &self.0.log
+    }
+
+    /// Whether a proxy in front of the server says who its clients are.
+    pub fn is_behind_proxy(&self) -> bool {
+        self.0.is_behind_proxy
     }
 
     /// The session in which datasets are opened.
