@@ -111,6 +111,14 @@ impl Server {
         routes.layer(guard).with_state(self.state.clone())
     }
 
+    /// Serves until the process is asked to end, by SIGTERM or Ctrl-C; see [`run`](Self::run).
+    ///
+    /// # Errors
+    /// If the address cannot be bound.
+    pub fn run_until_signal(self, bind: SocketAddr, listening: impl FnOnce(SocketAddr)) -> Result<()> {
+        self.run(bind, listening, signal())
+    }
+
     /// Serves until `shutdown` is ready, then finishes the responses that were begun. `listening` receives the address
     /// once connections are accepted (port 0 becomes a free one). Blocks.
     ///
@@ -133,6 +141,27 @@ impl Server {
             crate::connections::serve(listener, self.router(), &self.state, shutdown).await;
             Ok(())
         })
+    }
+}
+
+/// Is ready when the process is asked to end: by SIGTERM or Ctrl-C.
+async fn signal() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        let terminated = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
+        let Ok(mut terminated) = terminated else {
+            _ = interrupted.await;
+            return;
+        };
+        tokio::select! {
+            _ = interrupted => {}
+            _ = terminated.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        _ = interrupted.await;
     }
 }
 

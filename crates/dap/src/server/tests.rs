@@ -183,8 +183,8 @@ fn what_dap2_cannot_hold_is_named() {
     let das = dataset.das();
     assert!(das.contains("left_out_by_server \"/lists: DAP2 has no values of variable length\""), "{das}");
     let dods = dataset.request("").unwrap();
-    Dds::parse(&dataset.dds(&dods), &Limits::default()).unwrap();
-    Das::parse(&das, &Limits::default()).unwrap();
+    Dds::parse(dataset.dds(&dods).as_bytes(), &Limits::default()).unwrap();
+    Das::parse(das.as_bytes(), &Limits::default()).unwrap();
     assert!(das.contains("String units \"m \\\"s\\\"\n-1\""), "{das}");
     assert!(das.contains("Float32 %5FFillValue 1e20") || das.contains("Float32 _FillValue 1e20"), "{das}");
 }

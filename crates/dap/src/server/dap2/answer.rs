@@ -6,7 +6,7 @@ use super::{Dap2Dataset, xdr};
 use crate::server::cuts::{Cuts, Slice, count_of};
 use crate::server::{AnswerStep, ReadStep, StepValues};
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{Atomic, Values};
+use ncirrus_model::Atomic;
 use std::sync::Arc;
 
 /// What separates the structure from the values.
