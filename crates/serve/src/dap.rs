@@ -251,7 +251,7 @@ fn prepare4(
     let shown = served.derived(|dataset| Ok(Dap4Dataset::new(dataset.model()?, served.last_name())))?;
     let request = shown.request(expression)?;
     if asked == Asked::Dap {
-        check_len(shown.value_bytes(&request).unwrap_or(0), max)?;
+        check_len(shown.least_bytes(&request), max)?;
     }
     Ok((shown, request))
 }

@@ -12,7 +12,7 @@ pub use folder::{Entry, EntryKind};
 use crate::{HttpError, ServerLimits};
 use cache::OpenCache;
 use folder::FolderCache;
-use ncirrus::{Result, Session};
+use ncirrus::Session;
 use roots::Root;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Published {
     ///
     /// # Errors
     /// If an address cannot be read, or two have one name.
-    pub fn new(addresses: &[String], session: &Session, limits: &ServerLimits) -> Result<Self> {
+    pub fn new(addresses: &[String], session: &Session, limits: &ServerLimits) -> ncirrus::Result<Self> {
         let roots = roots::find(addresses, session)?;
         let is_one_folder = matches!(roots.as_slice(), [root] if root.is_folder && !root.is_named);
         let folders = FolderCache::new(limits.recheck);

@@ -86,6 +86,14 @@ impl Dap4Dataset {
         })
     }
 
+    /// The fewest bytes that the values may take on the wire: strings, opaque values and sequences count 8 bytes each.
+    pub fn least_bytes(&self, request: &Dap4Request) -> u64 {
+        request.wanted.iter().fold(0, |sum: u64, wanted| {
+            let count = count_of(&wanted.slices).unwrap_or(u64::MAX);
+            sum.saturating_add(self.element_len(wanted).unwrap_or(8).saturating_mul(count))
+        })
+    }
+
     /// Bytes of an element; `None` if they depend on the values.
     fn element_len(&self, wanted: &request::Wanted) -> Option<u64> {
         let variable = self.model.variable(wanted.variable)?;

@@ -2,13 +2,13 @@
 use crate::response::Pieces;
 use crate::{HttpError, ServedDataset};
 use bytes::Bytes;
-use ncirrus::{Error, Result, VarId};
+use ncirrus::{Error, VarId};
 use ncirrus_dap::{AnswerStep, Dap2Answer, Dap4Answer, ReadStep, StepValues};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Reads what a step needs.
-fn read(served: &ServedDataset, step: &ReadStep) -> Result<StepValues> {
+fn read(served: &ServedDataset, step: &ReadStep) -> ncirrus::Result<StepValues> {
     let variable = served.dataset().variable_by_id(step.variable);
     if !step.is_packed {
         return variable.values(&step.selection).map(StepValues::Values);
@@ -68,7 +68,7 @@ impl Dap4Pieces {
         Ok(self.answer.checksums().clone())
     }
 
-    fn next(&mut self) -> Result<Option<Vec<u8>>> {
+    fn next(&mut self) -> ncirrus::Result<Option<Vec<u8>>> {
         loop {
             let bytes = match self.answer.step()? {
                 AnswerStep::Send(bytes) => bytes,

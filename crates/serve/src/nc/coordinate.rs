@@ -18,8 +18,10 @@ pub(super) fn part(
 ) -> Result<AxisSelection, HttpError> {
     let len = model.dimension(dim).map_or(0, |dimension| dimension.len.current());
     if text.starts_with('[') {
-        let select = VariableSelect::parse(&format!("{name}{text}"))?;
-        let selection = VariableSelect { path: name.to_owned(), ..select }.resolve(&[len])?;
+        // The name may have brackets of its own.
+        let mut select = VariableSelect::parse(&format!("v{text}"))?;
+        name.clone_into(&mut select.path);
+        let selection = select.resolve(&[len])?;
         let axis = selection.axes().first().cloned();
         return axis.ok_or_else(|| HttpError::invalid(format!("{name}: {text:?} has no indices")));
     }

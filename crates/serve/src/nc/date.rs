@@ -25,19 +25,18 @@ impl DatePrefix {
             *rest.get_mut(at)? = Some(number);
             Some(())
         };
-        for (at, (text, range)) in numbers.by_ref().zip([1..=12, 1..=31]).enumerate() {
+        for (at, (text, range)) in numbers.zip([1..=12, 1..=31]).enumerate() {
             fill(at, text, range)?;
         }
-        let is_rest = numbers.next().is_some();
-        let has_day = date.split('-').count() == 3;
-        if is_rest || (!time.is_empty() && !has_day) {
+        let parts = date.split('-').count();
+        if parts > 3 || (!time.is_empty() && parts < 3) || time.split(':').count() > 3 {
             return None;
         }
-        let mut numbers = time.split(':').filter(|part| !part.is_empty());
-        for (at, (text, range)) in numbers.by_ref().zip([0..=23, 0..=59, 0..=59]).enumerate() {
+        let numbers = time.split(':').filter(|part| !part.is_empty());
+        for (at, (text, range)) in numbers.zip([0..=23, 0..=59, 0..=59]).enumerate() {
             fill(at + 2, text, range)?;
         }
-        numbers.next().is_none().then_some(Self { year: sign * year, rest })
+        Some(Self { year: sign * year, rest })
     }
 
     /// The first time that begins so.

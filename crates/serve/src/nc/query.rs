@@ -160,8 +160,9 @@ fn select(path: &str, selection: &Selection) -> Result<VariableSelect, HttpError
     };
     let axes: Vec<String> = selection.axes().iter().map(axis).collect();
     // The path may have brackets of its own: the box is parsed with another one.
-    let parsed = VariableSelect::parse(&format!("v[{}]", axes.join(",")))?;
-    Ok(VariableSelect { path: path.to_owned(), ..parsed })
+    let mut parsed = VariableSelect::parse(&format!("v[{}]", axes.join(",")))?;
+    path.clone_into(&mut parsed.path);
+    Ok(parsed)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 use crate::HttpError;
 use hashlink::LruCache;
 use ncirrus::layout::LockExt;
-use ncirrus::{Dataset, OpenOptions, Result, Session};
+use ncirrus::{Dataset, OpenOptions, Session};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -42,8 +42,8 @@ impl ServedDataset {
     /// Those of making it.
     pub fn derived<T: Send + Sync + 'static>(
         &self,
-        make: impl FnOnce(&Dataset) -> Result<T>,
-    ) -> Result<Arc<T>> {
+        make: impl FnOnce(&Dataset) -> ncirrus::Result<T>,
+    ) -> ncirrus::Result<Arc<T>> {
         let known = self.derived.guard().get(&TypeId::of::<T>()).cloned();
         if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
             return Ok(known);

@@ -1,9 +1,9 @@
 //! Lists of folders, kept for a while.
 use crate::HttpError;
 use hashlink::LruCache;
+use ncirrus::Session;
 use ncirrus::layout::LockExt;
 use ncirrus::store::Url;
-use ncirrus::{Result, Session};
 use ncirrus_tools::places::{ListOptions, PlaceKind};
 use std::path::Path;
 use std::sync::{Arc, Mutex};

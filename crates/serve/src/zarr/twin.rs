@@ -156,7 +156,7 @@ impl ScratchStore {
         let mut objects = HashMap::new();
         for key in store.keys() {
             let Some(rest) = key.strip_prefix(prefix) else { continue };
-            let found = store.get(&store.root().child(&key), &ncirrus::layout::Want::All)?;
+            let found = store.read(&store.root().child(&key), &ncirrus::layout::Want::All)?;
             objects.insert(rest.to_owned(), found.ok_or_else(lacks)?.bytes);
         }
         Ok(objects)
