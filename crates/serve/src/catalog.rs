@@ -67,7 +67,8 @@ fn document(folder: &str, entries: &[Entry], prefix: &str) -> String {
          <service name=\"dap4\" serviceType=\"DAP4\" base=\"{prefix}/dap/\"/>\n\
          <service name=\"nc\" serviceType=\"HTTPServer\" base=\"{prefix}/nc/\"/>\n\
          <service name=\"zarr\" serviceType=\"Zarr\" base=\"{prefix}/zarr/\"/>\n\
-         </service>\n<dataset name=\"{}\" ID=\"{}\">\n",
+         </service>\n<dataset name=\"{}\" ID=\"{}\">\n\
+         <metadata inherited=\"true\"><serviceName>all</serviceName></metadata>\n",
         escape(title),
         escape(title),
         escape(if folder.is_empty() { "/" } else { folder })
@@ -83,10 +84,7 @@ fn document(folder: &str, entries: &[Entry], prefix: &str) -> String {
                 );
             }
             EntryKind::Dataset(_) => {
-                _ = writeln!(
-                    text,
-                    "<dataset name=\"{name}\" ID=\"{id}\" urlPath=\"{address}\">\n<serviceName>all</serviceName>"
-                );
+                _ = writeln!(text, "<dataset name=\"{name}\" ID=\"{id}\" urlPath=\"{address}\">");
                 if let Some(size) = entry.size {
                     _ = writeln!(text, "<dataSize units=\"bytes\">{size}</dataSize>");
                 }

@@ -293,5 +293,6 @@ fn refused(asked: Asked, error: &HttpError, cause: Option<&Error>) -> Response {
     if let Some(seconds) = error.retry_after {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
+    error.note_in(&mut response);
     response
 }

@@ -54,6 +54,8 @@ fn finish(
         parts.headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
     }
     put_usual(&mut parts.headers);
+    let cause = parts.extensions.remove::<crate::error::ErrorCause>().map(|cause| cause.0);
+    let record = record.cause(cause);
     let body = GuardedBody::new(body, state.clone(), record.status(parts.status), permit);
     let body = if takes_gzip && compress::is_worth_it(&parts.headers, parts.status) {
         compress::put_headers(&mut parts.headers);

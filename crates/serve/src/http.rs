@@ -3,7 +3,9 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::stream;
 use std::ops::Range;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// A body, and its length if that is known before it is made.
 pub(crate) struct Representation {
@@ -61,26 +63,67 @@ pub(crate) fn range_of(headers: &HeaderMap, etag: Option<&str>, len: u64) -> Opt
     Some((range.start < range.end).then_some(range))
 }
 
+/// Bytes that are sent in parts, and their share of the memory.
+struct HeldBytes {
+    bytes: Bytes,
+    _share: OwnedSemaphorePermit,
+}
+
+/// Bytes of a part.
+const PART: usize = 256 << 10;
+
+/// A body of bytes that keeps their share of the memory until they are sent.
+fn held(bytes: Bytes, share: OwnedSemaphorePermit) -> Body {
+    let held = HeldBytes { bytes, _share: share };
+    Body::from_stream(stream::unfold(held, |mut held| async move {
+        let part = held.bytes.split_to(PART.min(held.bytes.len()));
+        (!part.is_empty()).then_some((Ok::<_, std::convert::Infallible>(part), held))
+    }))
+}
+
 /// A response of bytes that are there, or the range of them that is asked for.
 pub(crate) fn bytes(
     headers: &HeaderMap,
     content_type: &'static str,
     etag: Option<&str>,
-    body: &Bytes,
+    bytes: &Bytes,
 ) -> Response {
-    let len = body.len() as u64;
+    part_of(headers, content_type, etag, bytes, Body::from)
+}
+
+/// As [`bytes`], for bytes that keep a share of the memory until they are sent.
+pub(crate) fn held_bytes(
+    headers: &HeaderMap,
+    content_type: &'static str,
+    etag: Option<&str>,
+    bytes: &Bytes,
+    share: OwnedSemaphorePermit,
+) -> Response {
+    part_of(headers, content_type, etag, bytes, |part| held(part, share))
+}
+
+fn part_of(
+    headers: &HeaderMap,
+    content_type: &'static str,
+    etag: Option<&str>,
+    bytes: &Bytes,
+    body: impl FnOnce(Bytes) -> Body,
+) -> Response {
+    let len = bytes.len() as u64;
     let range = range_of(headers, etag, len);
-    let mut response = match &range {
-        None => body.clone().into_response(),
-        Some(None) => StatusCode::RANGE_NOT_SATISFIABLE.into_response(),
-        Some(Some(range)) => {
-            let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(body.len());
-            (StatusCode::PARTIAL_CONTENT, body.slice(at(range.start)..at(range.end))).into_response()
-        }
+    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+    let (status, part) = match &range {
+        None => (StatusCode::OK, bytes.clone()),
+        Some(None) => (StatusCode::RANGE_NOT_SATISFIABLE, Bytes::new()),
+        Some(Some(range)) => (StatusCode::PARTIAL_CONTENT, bytes.slice(at(range.start)..at(range.end))),
     };
-    put_range(response.headers_mut(), range.as_ref(), len);
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    put_etag(response.headers_mut(), etag);
+    let part_len = part.len() as u64;
+    let mut response = (status, body(part)).into_response();
+    let response_headers = response.headers_mut();
+    put_range(response_headers, range.as_ref(), len);
+    response_headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response_headers.insert(header::CONTENT_LENGTH, HeaderValue::from(part_len));
+    put_etag(response_headers, etag);
     response
 }
 

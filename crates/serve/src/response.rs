@@ -29,9 +29,9 @@ pub fn streamed(state: &ServerState, pieces: impl Pieces) -> Body {
             Production::Running(running) => running,
         };
         let produced = running.await.unwrap_or_else(|_| Err(HttpError::internal("the server failed")));
-        let produced = produced.inspect_err(|error| {
-            tracing::warn!(target: "ncirrus::serve", "a response ended early: {error}");
-        })?;
+        // The client sees the end of the connection; the log has the cause.
+        let produced = produced
+            .map_err(|error| HttpError { message: error.cause.clone().unwrap_or(error.message), ..error })?;
         Ok::<_, HttpError>(produced.map(|(piece, pieces)| {
             let next = Production::Running(begin(&state, pieces));
             (piece, (state, next))

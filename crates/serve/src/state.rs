@@ -5,7 +5,11 @@ use crate::published::{Entry, Published, ServedDataset};
 use crate::{HttpError, ServerLimits};
 use ncirrus::Session;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How long a response waits for memory.
+const RESERVE_TIME: Duration = Duration::from_secs(20);
 
 /// The datasets that are served, and the threads that open and read them. Cheap to clone.
 #[derive(Clone)]
@@ -18,6 +22,9 @@ struct StateInner {
     base_path: String,
     is_behind_proxy: bool,
     workers: Arc<Semaphore>,
+    /// Memory for bodies that are held, in KiB.
+    memory: Arc<Semaphore>,
+    memory_kib: u32,
     clients: Arc<Clients>,
     metrics: Metrics,
     log: AccessLog,
@@ -36,6 +43,9 @@ impl ServerState {
         let clients = Clients::new(limits.responses.max(1), limits.responses_per_client.max(1));
         let Front { base_path, is_behind_proxy, log } = front;
         let metrics = Metrics::default();
+        let memory_kib =
+            u32::try_from(session.memory() / 1024).unwrap_or(u32::MAX >> 4).clamp(1, u32::MAX >> 4);
+        let memory = Arc::new(Semaphore::new(memory_kib as usize));
         let inner = StateInner {
             published,
             session,
@@ -43,6 +53,8 @@ impl ServerState {
             base_path,
             is_behind_proxy,
             workers,
+            memory,
+            memory_kib,
             clients,
             metrics,
             log,
@@ -103,6 +115,19 @@ impl ServerState {
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|_| HttpError::internal("the server failed; its log may say why"))?
+    }
+
+    /// A share of the memory for a body of so many bytes that is held until it is sent; waits for others to be sent.
+    ///
+    /// # Errors
+    /// 503 if none becomes free.
+    pub(crate) async fn reserve(&self, bytes: u64) -> Result<OwnedSemaphorePermit, HttpError> {
+        let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).clamp(1, self.0.memory_kib);
+        let acquired = Arc::clone(&self.0.memory).acquire_many_owned(kib);
+        match tokio::time::timeout(RESERVE_TIME, acquired).await {
+            Ok(Ok(share)) => Ok(share),
+            _ => Err(HttpError::busy("the server's memory is in use: try again later")),
+        }
     }
 
     /// The dataset that the first segments of a path name, open, and the rest of the path without a slash in front.

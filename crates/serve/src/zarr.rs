@@ -56,6 +56,12 @@ async fn object(
         return Ok(unchanged);
     }
     let max = state.limits().response_bytes;
+    let (dataset, chunk_key) = (Arc::clone(&served), key.clone());
+    let cost = state.work(move || Ok(twin(&dataset)?.chunk_cost(&chunk_key))).await?;
+    if cost.is_some_and(|cost| cost > max) {
+        return Err(HttpError::too_large("the chunk is larger than the limit of a response"));
+    }
+    let share = state.reserve(cost.unwrap_or(1)).await?;
     let stored = state
         .work(move || {
             let twin = twin(&served)?;
@@ -70,7 +76,8 @@ async fn object(
             Ok(http::bytes(headers, "application/json", etag.as_deref(), &bytes))
         }
         Some(Stored::Chunk(bytes)) => {
-            Ok(http::bytes(headers, "application/octet-stream", etag.as_deref(), &bytes))
+            let (kind, etag) = ("application/octet-stream", etag.as_deref());
+            Ok(http::held_bytes(headers, kind, etag, &bytes, share))
         }
         None => Err(HttpError::not_found("no such object")),
     }

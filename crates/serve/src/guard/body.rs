@@ -32,6 +32,7 @@ impl GuardedBody {
 
     fn refuse(&mut self, message: &str) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         self.has_failed = true;
+        self.record = self.record.take().map(|record| record.cause(Some(message.to_owned())));
         Poll::Ready(Some(Err(axum::Error::new(HttpError::internal(message)))))
     }
 }
@@ -55,7 +56,11 @@ impl HttpBody for GuardedBody {
                     return self.refuse("the response is larger than the limit");
                 }
             }
-            Poll::Ready(Some(Err(_))) => self.has_failed = true,
+            Poll::Ready(Some(Err(error))) => {
+                let cause = error.to_string();
+                self.has_failed = true;
+                self.record = self.record.take().map(|record| record.cause(Some(cause)));
+            }
             _ => {}
         }
         polled

@@ -1,4 +1,5 @@
-//! The access log: a line for each response, in the combined format of web servers, with its milliseconds at the end.
+//! The access log: a line for each response, in the combined format of web servers, with its milliseconds
+//! and the cause of an error at the end.
 use axum::extract::Request;
 use axum::http::{Method, StatusCode, Uri, header};
 use ncirrus::layout::LockExt;
@@ -39,6 +40,7 @@ pub(super) struct AccessRecord {
     agent: String,
     begun: Instant,
     status: StatusCode,
+    cause: Option<String>,
 }
 
 impl AccessRecord {
@@ -47,11 +49,17 @@ impl AccessRecord {
         let agent =
             agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned()).unwrap_or_default();
         let (method, uri) = (request.method().clone(), request.uri().clone());
-        Self { client, method, uri, agent, begun, status: StatusCode::OK }
+        Self { client, method, uri, agent, begun, status: StatusCode::OK, cause: None }
     }
 
     pub(super) fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
+        self
+    }
+
+    /// Why the response is an error, or ended early.
+    pub(super) fn cause(mut self, cause: Option<String>) -> Self {
+        self.cause = cause.or(self.cause);
         self
     }
 
@@ -75,8 +83,14 @@ impl AccessRecord {
         let mut agent = String::new();
         escape(&self.agent, &mut agent);
         let cut = if is_complete { "" } else { " cut" };
+        let mut cause = String::new();
+        if let Some(text) = &self.cause {
+            cause.push_str(" \"");
+            escape(text, &mut cause);
+            cause.push('"');
+        }
         format!(
-            "{client} - - [{time}] \"{} {target} HTTP/1.1\" {} {sent} \"-\" \"{agent}\" {}ms{cut}\n",
+            "{client} - - [{time}] \"{} {target} HTTP/1.1\" {} {sent} \"-\" \"{agent}\" {}ms{cut}{cause}\n",
             self.method,
             self.status.as_u16(),
             self.begun.elapsed().as_millis()

@@ -7,6 +7,13 @@ use ncirrus::layout::{Location, ObjectBytes, Want};
 use ncirrus::{Dataset, Error, Region, Result, Selection};
 
 impl Twin {
+    /// Bytes that the chunk under a key may take in memory; `None` if there is no such chunk.
+    pub(super) fn chunk_cost(&self, key: &str) -> Option<u64> {
+        let (array, cell) = self.find(key)?;
+        let count = region_of(array, &cell)?.element_count()?;
+        count.checked_mul(array.element_len)
+    }
+
     /// The chunk under a key; `None` if there is none, or it was never written.
     ///
     /// # Errors
@@ -23,17 +30,13 @@ impl Twin {
         let Some(encoder) = &array.encoder else {
             return strings::chunk(self.kind, array, &variable, &region);
         };
-        let len = variable.packed_len().and_then(|len| count_of(&region)?.checked_mul(len as u64));
+        let len = region.element_count().and_then(|count| count.checked_mul(array.element_len));
         let len = len.filter(|len| *len <= max).and_then(|len| usize::try_from(len).ok());
         let len = len.ok_or_else(|| Error::limit("the chunk is larger than the limit of a response"))?;
         let mut elements = vec![0; len];
         variable.read_bytes_into(&region.clone().into(), &mut elements)?;
         Ok(Some(encoder.encode(&cell, &elements)?.body))
     }
-}
-
-fn count_of(region: &Region) -> Option<u64> {
-    region.element_count()
 }
 
 /// The elements of a chunk that are inside the array.

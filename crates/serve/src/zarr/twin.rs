@@ -43,6 +43,8 @@ pub(super) struct TwinArray {
     pub(super) keys: KeyForm,
     pub(super) shape: Vec<u64>,
     pub(super) chunk: Vec<u64>,
+    /// Bytes of an element; about, for strings.
+    pub(super) element_len: u64,
     /// `None`: of strings, whose chunks are made in another way.
     pub(super) encoder: Option<VariableEncoder>,
     /// Whether the chunks are stored in this form already.
@@ -92,7 +94,8 @@ impl Twin {
                 Kind::Zarr3 => KeyForm::V3,
                 _ => KeyForm::V2(separator(documents.get(&format!("{key}/.zarray")))),
             };
-            arrays.insert(key, TwinArray { source: own.id(), keys, shape, chunk, encoder, is_same });
+            let (source, element_len) = (own.id(), own.packed_len().map_or(32, |len| len as u64));
+            arrays.insert(key, TwinArray { source, keys, shape, chunk, element_len, encoder, is_same });
         }
         Ok(Self { kind, documents, arrays })
     }
