@@ -49,7 +49,7 @@ const TEMPLATE_WITHOUT_OPTIONS: &str =
     "{about-with-newline}\n{before-help}{usage-heading} {usage}{after-help}";
 
 /// The commands by what they are for, in the order of the help.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: &[(&str, &[&str])] = &[
     (
         "Inspect",
         &[
@@ -67,6 +67,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("Write", &["copy", "generate", "append", "reference", "rm", "clean"]),
+    #[cfg(feature = "serve")]
+    ("Serve", &["serve"]),
     ("Aggregate", &["aggregate", "split", "fragments", "relocate"]),
     ("Set up", &["config", "whoami", "link", "completions", "manual", "help"]),
     ("netCDF", &["ncdump", "ncgen", "ncgen3", "nccopy"]),

@@ -61,6 +61,8 @@ enum Command {
     Filters(commands::filters::Args),
     Ls(commands::ls::Args),
     Keys(commands::keys::Args),
+    #[cfg(feature = "serve")]
+    Serve(commands::serve::Args),
     Rm(commands::rm::Args),
     Clean(commands::clean::Args),
     Whoami(commands::whoami::Args),
@@ -111,6 +113,8 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Filters(args) => commands::filters::run(args, session),
         Command::Ls(args) => commands::ls::run(args, session),
         Command::Keys(args) => commands::keys::run(args, session),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve::run(args, session),
         Command::Rm(args) => commands::rm::run(args, session),
         Command::Clean(args) => commands::clean::run(args, session),
         Command::Whoami(args) => commands::whoami::run(args, session),

@@ -14,14 +14,16 @@ pub struct HttpError {
     pub message: String,
     /// Seconds after which another attempt may succeed.
     pub retry_after: Option<u32>,
-    /// The error of the library, which may hold addresses: for the log, and for pages that only the user sees.
-    pub(crate) cause: Option<Error>,
+    /// The whole error, for the log of the server.
+    pub cause: Option<String>,
+    /// The error of the library, which may hold addresses, for pages that only the user sees.
+    pub(crate) error: Option<Error>,
 }
 
 impl HttpError {
     /// An error with a status.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), retry_after: None, cause: None }
+        Self { status, message: message.into(), retry_after: None, cause: None, error: None }
     }
 
     /// 404.
@@ -44,11 +46,22 @@ impl HttpError {
         Self { retry_after: Some(1), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, message) }
     }
 
+    /// Hands the cause to the log.
+    pub(crate) fn note_in(&self, response: &mut Response) {
+        if let Some(cause) = &self.cause {
+            response.extensions_mut().insert(ErrorCause(cause.clone()));
+        }
+    }
+
     /// 500.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
 }
+
+/// The cause of an error, in a response that has it.
+#[derive(Clone)]
+pub(crate) struct ErrorCause(pub(crate) String);
 
 impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,7 +74,6 @@ impl std::error::Error for HttpError {}
 impl From<Error> for HttpError {
     /// The path within the dataset and the fact; where the dataset is concerns the operator, who finds it in the log.
     fn from(error: Error) -> Self {
-        tracing::warn!(target: "ncirrus::serve", "{error}");
         let status = match error.kind() {
             ErrorKind::NotFound => StatusCode::NOT_FOUND,
             ErrorKind::Denied => StatusCode::FORBIDDEN,
@@ -89,7 +101,8 @@ impl From<Error> for HttpError {
             None => fact,
         };
         let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
-        Self { status, message, retry_after, cause: Some(error) }
+        let cause = Some(error.to_string());
+        Self { status, message, retry_after, cause, error: Some(error) }
     }
 }
 
@@ -100,6 +113,7 @@ impl IntoResponse for HttpError {
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        self.note_in(&mut response);
         response
     }
 }

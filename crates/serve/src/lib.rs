@@ -28,15 +28,24 @@
 //! - A program adds routes of its own with [`ServerBuilder::mount`]: they are under the base path as all others.
 #![forbid(unsafe_code)]
 
+mod catalog;
+mod compress;
+mod connections;
+mod dap;
 mod error;
+mod guard;
+mod http;
 pub mod limits;
+mod nc;
 pub mod pages;
 pub mod published;
 pub mod response;
 mod server;
 mod state;
+mod zarr;
 
 pub use error::HttpError;
+pub use guard::AccessLog;
 pub use limits::ServerLimits;
 pub use pages::{LocalViewer, PageOptions};
 pub use published::{Entry, EntryKind, Published, ServedDataset};

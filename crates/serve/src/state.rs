@@ -1,9 +1,15 @@
 //! What all handlers share.
+use crate::guard::metrics::Metrics;
+use crate::guard::{AccessLog, Clients};
 use crate::published::{Entry, Published, ServedDataset};
 use crate::{HttpError, ServerLimits};
 use ncirrus::Session;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How long a response waits for memory.
+const RESERVE_TIME: Duration = Duration::from_secs(20);
 
 /// The datasets that are served, and the threads that open and read them. Cheap to clone.
 #[derive(Clone)]
@@ -14,18 +20,63 @@ struct StateInner {
     session: Session,
     limits: ServerLimits,
     base_path: String,
+    is_behind_proxy: bool,
     workers: Arc<Semaphore>,
+    /// Memory for bodies that are held, in KiB.
+    memory: Arc<Semaphore>,
+    memory_kib: u32,
+    clients: Arc<Clients>,
+    metrics: Metrics,
+    log: AccessLog,
+}
+
+/// How a server is reached.
+pub(crate) struct Front {
+    pub(crate) base_path: String,
+    pub(crate) is_behind_proxy: bool,
+    pub(crate) log: AccessLog,
 }
 
 impl ServerState {
-    pub(crate) fn new(
-        published: Published,
-        session: Session,
-        limits: ServerLimits,
-        base_path: String,
-    ) -> Self {
+    pub(crate) fn new(published: Published, session: Session, limits: ServerLimits, front: Front) -> Self {
         let workers = Arc::new(Semaphore::new(limits.workers.max(1)));
-        Self(Arc::new(StateInner { published, session, limits, base_path, workers }))
+        let clients = Clients::new(limits.responses.max(1), limits.responses_per_client.max(1));
+        let Front { base_path, is_behind_proxy, log } = front;
+        let metrics = Metrics::default();
+        let memory_kib =
+            u32::try_from(session.memory() / 1024).unwrap_or(u32::MAX >> 4).clamp(1, u32::MAX >> 4);
+        let memory = Arc::new(Semaphore::new(memory_kib as usize));
+        let inner = StateInner {
+            published,
+            session,
+            limits,
+            base_path,
+            is_behind_proxy,
+            workers,
+            memory,
+            memory_kib,
+            clients,
+            metrics,
+            log,
+        };
+        Self(Arc::new(inner))
+    }
+
+    pub(crate) fn clients(&self) -> &Arc<Clients> {
+        &self.0.clients
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    pub(crate) fn log(&self) -> &AccessLog {
+        &self.0.log
+    }
+
+    /// Whether a proxy in front of the server says who its clients are.
+    pub fn is_behind_proxy(&self) -> bool {
+        self.0.is_behind_proxy
     }
 
     /// The session in which datasets are opened.
@@ -64,6 +115,19 @@ impl ServerState {
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|_| HttpError::internal("the server failed; its log may say why"))?
+    }
+
+    /// A share of the memory for a body of so many bytes that is held until it is sent; waits for others to be sent.
+    ///
+    /// # Errors
+    /// 503 if none becomes free.
+    pub(crate) async fn reserve(&self, bytes: u64) -> Result<OwnedSemaphorePermit, HttpError> {
+        let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).clamp(1, self.0.memory_kib);
+        let acquired = Arc::clone(&self.0.memory).acquire_many_owned(kib);
+        match tokio::time::timeout(RESERVE_TIME, acquired).await {
+            Ok(Ok(share)) => Ok(share),
+            _ => Err(HttpError::busy("the server's memory is in use: try again later")),
+        }
     }
 
     /// The dataset that the first segments of a path name, open, and the rest of the path without a slash in front.

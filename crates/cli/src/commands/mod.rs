@@ -23,6 +23,8 @@ pub(crate) mod reading;
 pub(crate) mod reference;
 pub(crate) mod relocate;
 pub(crate) mod rm;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod split;
 #[cfg(feature = "serve")]
 pub(crate) mod view;

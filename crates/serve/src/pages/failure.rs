@@ -25,9 +25,9 @@ impl From<Error> for Failure {
 
 impl From<HttpError> for Failure {
     fn from(error: HttpError) -> Self {
-        match error.cause {
-            Some(cause) => Self::Library(cause),
-            None => Self::Http(error),
+        match error.error {
+            Some(error) => Self::Library(error),
+            None => Self::Http(HttpError { error: None, ..error }),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The server of `ncirrus view`, for the user who started it alone.
 use super::{PageOptions, guard, routes};
 use crate::published::Published;
-use crate::{ServerLimits, ServerState};
+use crate::state::Front;
+use crate::{AccessLog, ServerLimits, ServerState};
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
@@ -46,7 +47,9 @@ impl LocalViewer {
         let is_path = !address.contains("://") && address.contains('=') && !address.contains('/');
         let address = if is_path { format!("./{address}") } else { address.to_owned() };
         let published = Published::new(&[address], session, &limits)?;
-        let state = ServerState::new(published, session.clone(), limits, format!("/{}", secret.0));
+        let base_path = format!("/{}", secret.0);
+        let front = Front { base_path, is_behind_proxy: false, log: AccessLog::none() };
+        let state = ServerState::new(published, session.clone(), limits, front);
         Ok(Self { state, options: PageOptions { is_local: true, ..options } })
     }
 

@@ -223,6 +223,18 @@ async fn a_selection_is_saved_in_each_form() {
 }
 
 #[tokio::test]
+async fn coastlines_are_points_with_a_gap_behind_each_line() {
+    let viewer = Viewer::of_sample();
+    assert_eq!(viewer.json("api/start").await["coastlines"], true);
+    let coarse = viewer.get("api/coastlines?detail=coarse").await;
+    let points: Vec<f32> =
+        coarse.body.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect();
+    assert_eq!(points[..2], [-5.7, 50.1]);
+    assert!(points[2].is_nan() && points[3].is_nan() && points.len() == 4);
+    assert_eq!(viewer.get("api/coastlines?detail=fine").await.body.len(), 32);
+}
+
+#[tokio::test]
 async fn errors_have_hints_and_say_where() {
     let viewer = Viewer::of_sample();
     let response = viewer.get("api/variable?path=packed.nc&var=/nope").await;

@@ -3,6 +3,8 @@ use crate::HttpError;
 use hashlink::LruCache;
 use ncirrus::layout::LockExt;
 use ncirrus::{Dataset, OpenOptions, Session};
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
@@ -14,6 +16,8 @@ pub struct ServedDataset {
     dataset: Dataset,
     tag: Option<String>,
     checked: Mutex<Instant>,
+    /// What modules made of it, by type.
+    derived: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl ServedDataset {
@@ -27,8 +31,36 @@ impl ServedDataset {
         &self.dataset
     }
 
-    /// The tag of HTTP for what is derived from this state of the dataset in the way that `of` describes; `None` if its
-    /// store reports no tags, or chunks of it may be replaced without a change of its tag.
+    /// The last segment of its name.
+    pub fn last_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// What is made of this state of the dataset once, by its type: definitions in another protocol, for example.
+    ///
+    /// # Errors
+    /// Those of making it.
+    pub fn derived<T: Send + Sync + 'static>(
+        &self,
+        make: impl FnOnce(&Dataset) -> ncirrus::Result<T>,
+    ) -> ncirrus::Result<Arc<T>> {
+        let known = self.derived.guard().get(&TypeId::of::<T>()).cloned();
+        if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
+            return Ok(known);
+        }
+        let made = Arc::new(make(&self.dataset)?);
+        self.derived.guard().insert(TypeId::of::<T>(), Arc::clone(&made) as Arc<dyn Any + Send + Sync>);
+        Ok(made)
+    }
+
+    /// As [`etag`](Self::etag), for values; `None` if chunks may be replaced without a change of the dataset's tag.
+    pub fn etag_of_data(&self, of: &str) -> Option<String> {
+        let is_one_object = self.tag.as_deref().is_some_and(|tag| !tag.starts_with("tree-"));
+        if is_one_object { self.etag(of) } else { None }
+    }
+
+    /// The tag of HTTP for what is derived from the definitions in this state of the dataset, in the way that `of`
+    /// describes; `None` if its store reports no tags.
     pub fn etag(&self, of: &str) -> Option<String> {
         let tag = self.tag.as_deref()?;
         let digest = |salt: u64| {
@@ -89,7 +121,8 @@ impl OpenCache {
             return Ok(known);
         }
         let checked = Mutex::new(Instant::now());
-        let served = Arc::new(ServedDataset { name: name.to_owned(), dataset, tag, checked });
+        let derived = Mutex::default();
+        let served = Arc::new(ServedDataset { name: name.to_owned(), dataset, tag, checked, derived });
         self.open.guard().insert(name.to_owned(), Arc::clone(&served));
         Ok(served)
     }

@@ -5,7 +5,6 @@ use crate::pages::{LocalViewer, PageOptions, Secret};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
-use http_body_util::BodyExt;
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Storage, Strings,
     Values,
@@ -42,7 +41,11 @@ impl Reply {
 
 impl Viewer {
     pub(super) fn new(address: &str, session: &Session) -> Self {
-        let options = PageOptions { hint: Some(|_| Some("a hint")), ..PageOptions::default() };
+        let options = PageOptions {
+            hint: Some(|_| Some("a hint")),
+            coastlines: Some(|is_fine| vec![vec![(-5.7, 50.1)]; if is_fine { 2 } else { 1 }]),
+            ..PageOptions::default()
+        };
         let viewer = LocalViewer::new(address, options, session, &Secret::new().unwrap()).unwrap();
         let router = viewer.router(PORT);
         Self { router, state: viewer.state, options: viewer.options, folder: None }
@@ -81,7 +84,7 @@ impl Viewer {
         let request = Request::builder().uri(path).header("host", host).body(Body::empty()).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        let body = axum::body::to_bytes(body, usize::MAX).await.unwrap().to_vec();
         Reply { status: parts.status, headers: parts.headers, body }
     }
 
