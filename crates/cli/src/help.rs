@@ -49,9 +49,26 @@ const TEMPLATE_WITHOUT_OPTIONS: &str =
     "{about-with-newline}\n{before-help}{usage-heading} {usage}{after-help}";
 
 /// The commands by what they are for, in the order of the help.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("Inspect", &["info", "dump", "ls", "explain", "compare", "check", "filters", "keys", "log"]),
+const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "Inspect",
+        &[
+            "info",
+            "dump",
+            #[cfg(feature = "serve")]
+            "view",
+            "ls",
+            "explain",
+            "compare",
+            "check",
+            "filters",
+            "keys",
+            "log",
+        ],
+    ),
     ("Write", &["copy", "generate", "append", "reference", "rm", "clean"]),
+    #[cfg(feature = "serve")]
+    ("Serve", &["serve"]),
     ("Aggregate", &["aggregate", "split", "fragments", "relocate"]),
     ("Set up", &["config", "whoami", "link", "completions", "manual", "help"]),
     ("netCDF", &["ncdump", "ncgen", "ncgen3", "nccopy"]),

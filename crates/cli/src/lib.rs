@@ -56,9 +56,13 @@ enum Command {
     Info(commands::info::Args),
     Log(commands::log::Args),
     Explain(commands::explain::Args),
+    #[cfg(feature = "serve")]
+    View(commands::view::Args),
     Filters(commands::filters::Args),
     Ls(commands::ls::Args),
     Keys(commands::keys::Args),
+    #[cfg(feature = "serve")]
+    Serve(commands::serve::Args),
     Rm(commands::rm::Args),
     Clean(commands::clean::Args),
     Whoami(commands::whoami::Args),
@@ -104,9 +108,13 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Info(args) => commands::info::run(args, session),
         Command::Log(args) => commands::log::run(args, session),
         Command::Explain(args) => commands::explain::run(args, session),
+        #[cfg(feature = "serve")]
+        Command::View(args) => commands::view::run(args, session),
         Command::Filters(args) => commands::filters::run(args, session),
         Command::Ls(args) => commands::ls::run(args, session),
         Command::Keys(args) => commands::keys::run(args, session),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve::run(args, session),
         Command::Rm(args) => commands::rm::run(args, session),
         Command::Clean(args) => commands::clean::run(args, session),
         Command::Whoami(args) => commands::whoami::run(args, session),

@@ -34,6 +34,8 @@ mod small;
 mod targets;
 mod trace;
 mod upkeep;
+#[cfg(feature = "serve")]
+mod viewing;
 
 #[expect(dead_code, reason = "its other parts are for the library's tests")]
 #[path = "../../tools/tests/nc4/fixtures.rs"]

@@ -23,7 +23,11 @@ pub(crate) mod reading;
 pub(crate) mod reference;
 pub(crate) mod relocate;
 pub(crate) mod rm;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod split;
+#[cfg(feature = "serve")]
+pub(crate) mod view;
 pub(crate) mod whoami;
 
 use crate::CommandStatus;
