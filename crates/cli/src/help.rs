@@ -50,12 +50,18 @@ const TEMPLATE_WITHOUT_OPTIONS: &str =
 
 /// The commands by what they are for, in the order of the help.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Inspect", &["info", "dump", "ls", "explain", "compare", "check", "filters", "keys", "log"]),
+    ("Inspect", INSPECT),
     ("Write", &["copy", "generate", "append", "reference", "rm", "clean"]),
     ("Aggregate", &["aggregate", "split", "fragments", "relocate"]),
     ("Set up", &["config", "whoami", "link", "completions", "manual", "help"]),
     ("netCDF", &["ncdump", "ncgen", "ncgen3", "nccopy"]),
 ];
+
+#[cfg(feature = "plot")]
+const INSPECT: &[&str] =
+    &["info", "dump", "plot", "ls", "explain", "compare", "check", "filters", "keys", "log"];
+#[cfg(not(feature = "plot"))]
+const INSPECT: &[&str] = &["info", "dump", "ls", "explain", "compare", "check", "filters", "keys", "log"];
 
 /// clap adds the command `help` later.
 const ABOUT_HELP: &str = "Print the manual page of a command: every option, more examples";

@@ -56,6 +56,8 @@ enum Command {
     Info(commands::info::Args),
     Log(commands::log::Args),
     Explain(commands::explain::Args),
+    #[cfg(feature = "plot")]
+    Plot(commands::plot::Args),
     Filters(commands::filters::Args),
     Ls(commands::ls::Args),
     Keys(commands::keys::Args),
@@ -104,6 +106,8 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Info(args) => commands::info::run(args, session),
         Command::Log(args) => commands::log::run(args, session),
         Command::Explain(args) => commands::explain::run(args, session),
+        #[cfg(feature = "plot")]
+        Command::Plot(args) => commands::plot::run(args, session),
         Command::Filters(args) => commands::filters::run(args, session),
         Command::Ls(args) => commands::ls::run(args, session),
         Command::Keys(args) => commands::keys::run(args, session),
