@@ -14,6 +14,7 @@ use ncirrus::{Error, Result};
 const MARGIN: f64 = 14.0;
 const TICK: f64 = 5.0;
 const GAP: f64 = 6.0;
+const MAX_TICKS: usize = 12;
 /// A map is drawn at most this much higher than wide.
 const MAX_STRETCH: f64 = 3.0;
 
@@ -77,7 +78,7 @@ fn line_panel(lines: &LinePanel, top: f64, scene: &mut Scene) {
     let top = top + TextSize::Small.height() / 2.0;
     let bottom = scene.height - MARGIN - 3.0 * TextSize::Small.height() - TICK - GAP;
     let y_ticks = lines.y.ticks(ticks_for(bottom - top, 60.0));
-    let left = MARGIN + TextSize::Small.height() + GAP + widest(&y_ticks) + TICK + GAP;
+    let left = MARGIN + TextSize::Small.height() + GAP + widest_of(&lines.y) + TICK + GAP;
     let panel = Bounds { left, top, right: scene.width - MARGIN - 2.0 * GAP, bottom };
     grid_lines(&lines.y, &y_ticks, panel, scene);
     draw_axes((&lines.x, &lines.y), &y_ticks, panel, true, scene);
@@ -113,9 +114,8 @@ fn field_panel(field: &FieldPanel, (top, fixed): (f64, bool), scene: &mut Scene)
     let top = top + TextSize::Small.height() / 2.0;
     let label_lines = if field.is_map { 2.0 } else { 3.0 };
     let below = MARGIN + label_lines * TextSize::Small.height() + TICK + 2.0 * GAP;
-    let y_ticks = field.y.ticks(ticks_for(scene.height - below - top, 50.0));
     let y_label = if field.is_map { 0.0 } else { TextSize::Small.height() + GAP };
-    let left = MARGIN + y_label + widest(&y_ticks) + TICK + GAP;
+    let left = MARGIN + y_label + widest_of(&field.y) + TICK + GAP;
     let bar = colour_bar::width(field);
     let mut panel = Bounds { left, top, right: scene.width - MARGIN - bar, bottom: scene.height - below };
     if field.is_map {
@@ -151,6 +151,7 @@ fn of_map(field: &FieldPanel, room: Bounds, (below, fixed): (f64, bool), scene: 
     let mut panel = room;
     if !fixed {
         let most = (scene.width * 1.1).min(f64::from(PictureSize::MAX)) - below - room.top;
+        let most = most.max(60.0);
         panel.bottom = room.top + (room.width() * ratio).clamp(60.0, most);
         scene.height = (panel.bottom + below).ceil().max(f64::from(PictureSize::MIN));
     }
@@ -167,7 +168,12 @@ fn of_map(field: &FieldPanel, room: Bounds, (below, fixed): (f64, bool), scene: 
 
 /// How many ticks fit, so many pixels apart.
 fn ticks_for(pixels: f64, apart: f64) -> usize {
-    index((pixels / apart).floor()).clamp(2, 12)
+    index((pixels / apart).floor()).clamp(2, MAX_TICKS)
+}
+
+/// The pixels of the widest label that an axis may have, however many ticks it gets.
+fn widest_of(axis: &Axis) -> f64 {
+    (2..=MAX_TICKS).map(|count| widest(&axis.ticks(count))).fold(0.0, f64::max)
 }
 
 fn widest(ticks: &[Tick]) -> f64 {

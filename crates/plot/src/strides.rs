@@ -26,7 +26,7 @@ impl StoredAxis {
     /// The chunks that these touch.
     fn chunks(&self, stride: u64) -> u64 {
         let extent = self.count.saturating_sub(1).saturating_mul(self.step).saturating_add(1);
-        self.points(stride).min(extent.div_ceil(self.chunk.max(1)).saturating_add(1))
+        self.points(stride).min(extent.div_ceil(self.chunk.max(1)))
     }
 
     /// The stride with which about as many values remain as can be seen.

@@ -22,7 +22,7 @@ pub(crate) fn linear(low: f64, high: f64, count: usize) -> Vec<Tick> {
 /// The powers of ten, with two and five times these if there are few.
 pub(crate) fn logarithmic(low: f64, high: f64, count: usize) -> Vec<Tick> {
     let (first, last) = (low.log10().floor(), high.log10().ceil());
-    let decades = last - first;
+    let decades = (high / low).log10();
     if !decades.is_finite() || low <= 0.0 {
         return Vec::new();
     }

@@ -61,7 +61,7 @@ const ALL: [Golden; 20] = [
 
 #[test]
 fn pictures_of_twenty_datasets_look_as_before() {
-    let Some(corpus) = ncirrus_testkit::corpus("realdata") else { return };
+    let Some(corpus) = ncirrus_testkit::corpus::corpus("realdata") else { return };
     let session = Session::new().unwrap();
     let open = |file: &str| {
         let path = corpus.join("files").join(file);

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
   ncirrus plot sst.nc 'sst[11,:,:]' -o map.png       a map of the twelfth time as PNG
   ncirrus plot sst.nc 'sst[:,9,18]' 'sst[:,12,18]'   two time series
   ncirrus plot a.nc sst --compare b.nc               the difference of two datasets
-  ncirrus plot a.nc precip --log --range 0.1,100 -o precip.svg")]
+  ncirrus plot a.nc sst --log --range 1,100 -o sst.svg")]
 pub(crate) struct Args {
     /// Path or URL of the dataset; - for standard input.
     url: String,

@@ -1,5 +1,5 @@
 //! The colour bar beside a field.
-use super::{GAP, TICK, text, ticks_for, widest};
+use super::{GAP, TICK, text, ticks_for, widest, widest_of};
 use crate::axis::Axis;
 use crate::clip::Bounds;
 use crate::figure::FieldPanel;
@@ -23,8 +23,7 @@ fn ticks(field: &FieldPanel, height: f64) -> Vec<Tick> {
 
 /// The pixels that the bar needs beside the panel.
 pub(super) fn width(field: &FieldPanel) -> f64 {
-    // Labels of more ticks are the widest.
-    let labels = widest(&ticks(field, 400.0)).max(widest(&ticks(field, 200.0)));
+    let labels = widest_of(&axis(field));
     APART + BAR + TICK + GAP + labels + GAP + TextSize::Small.height()
 }
 

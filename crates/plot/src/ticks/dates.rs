@@ -108,7 +108,7 @@ fn chosen(days: f64) -> DateStep {
     let all = all.chain([1, 2, 5, 10].into_iter().map(DateStep::Days));
     let all = all.chain([1, 2, 3, 6].into_iter().map(DateStep::Months));
     let mut all = all.chain([1, 2, 5].into_iter().map(DateStep::Years));
-    if let Some(step) = all.find(|step| step.days() >= days) {
+    if let Some(step) = all.find(|step| step.days() >= days * (1.0 - 1e-9)) {
         return step;
     }
     let years = super::round_step(days / 365.0);
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn years_months_days_and_hours_are_round() {
         assert_eq!(
-            labels("days since 2000-01-01", None, 0.0, 3653.0, 5),
+            labels("days since 2000-01-01", None, 0.0, 3653.0, 6),
             ["2000", "2002", "2004", "2006", "2008", "2010"]
         );
         assert_eq!(labels("days since 2001-01-15", None, 0.0, 330.0, 5), ["2001-04", "2001-07", "2001-10"]);
