@@ -6,12 +6,6 @@ pub(crate) fn index(number: f64) -> usize {
     number as usize
 }
 
-/// As [`index`], with 64 bits.
-#[expect(clippy::cast_possible_truncation, reason = "saturates")]
-pub(crate) fn whole(number: f64) -> u64 {
-    number as u64
-}
-
 /// The integer part; 0 for NaN.
 #[expect(clippy::cast_possible_truncation, reason = "saturates")]
 pub(crate) fn signed(number: f64) -> i64 {

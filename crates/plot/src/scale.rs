@@ -75,15 +75,6 @@ impl ColourScale {
         (!at.is_nan()).then(|| at.clamp(0.0, 1.0))
     }
 
-    /// The number at a position.
-    pub(crate) fn value(&self, position: f64) -> f64 {
-        if self.log {
-            self.low * (self.high / self.low).powf(position)
-        } else {
-            self.low * (1.0 - position) + self.high * position
-        }
-    }
-
     /// The colour of a number; `None` for missing ones.
     pub(crate) fn colour(&self, value: f64) -> Option<Rgb> {
         self.position(value).map(|at| self.colours.colour(at))
@@ -168,7 +159,6 @@ mod tests {
         assert_eq!((scale.low, scale.high), (1.0, 100.0));
         assert_eq!(scale.position(10.0).map(|at| (at * 1e6).round()), Some(5e5));
         assert_eq!(scale.position(-5.0), None);
-        assert!((scale.value(0.5) - 10.0).abs() < 1e-9);
     }
 
     #[test]

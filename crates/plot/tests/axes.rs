@@ -138,7 +138,7 @@ fn a_rotated_pole_is_a_map_by_its_grid_mapping() {
     let (lon, lat) = (grid("grid_longitude"), grid("grid_latitude"));
     let url = "memory://plot/rotated.nc";
     let session = ncirrus::Session::new().unwrap();
-    let made = ncirrus::Dataset::create_with(url, &Default::default(), &session).unwrap();
+    let made = Dataset::create_with(url, &Default::default(), &session).unwrap();
     let root = made.root();
     for (name, len) in [("rlat", 3), ("rlon", 3)] {
         root.add_dimension(name, ncirrus::DimensionLen::Fixed(len)).unwrap();
@@ -162,7 +162,7 @@ fn a_rotated_pole_is_a_map_by_its_grid_mapping() {
     rlon.write_all(&[-1.0, 0.0, 1.0]).unwrap();
     t.write_all(&(0..9).map(f64::from).collect::<Vec<_>>()).unwrap();
     made.close().unwrap();
-    let field = field(&ncirrus::Dataset::open_with(url, &Default::default(), &session).unwrap(), "t");
+    let field = field(&Dataset::open_with(url, &Default::default(), &session).unwrap(), "t");
     assert!(field.is_map);
     assert!(field.x.start < 17.0 && field.x.end > 19.0 && field.x.end < 22.0, "{:?}", field.x);
     assert!(field.y.start < 50.0 && field.y.end > 51.5 && field.y.end < 53.0, "{:?}", field.y);

@@ -107,7 +107,8 @@ fn axis_of(part: &Part, axis: usize) -> Result<(Axis, Vec<f64>)> {
         }
     }
     let selected = part.selection.axes().get(axis);
-    let indices = selected.into_iter().flat_map(|axis| (0..axis.count()).filter_map(|at| axis.index(at)));
+    let indices =
+        selected.into_iter().flat_map(|axis| (0..axis.count()).filter_map(move |at| axis.index(at)));
     let mut indices: Vec<f64> = indices.map(|index| index as f64).collect();
     if !grid::is_monotonic(&indices) {
         indices = (0..indices.len()).map(|index| index as f64).collect();
@@ -269,7 +270,8 @@ fn line_axis(part: &Part, axis: usize) -> Result<(Axis, Vec<f64>)> {
         }
     }
     let selected = part.selection.axes().get(axis);
-    let indices = selected.into_iter().flat_map(|axis| (0..axis.count()).filter_map(|at| axis.index(at)));
+    let indices =
+        selected.into_iter().flat_map(|axis| (0..axis.count()).filter_map(move |at| axis.index(at)));
     let indices: Vec<f64> = indices.map(|index| index as f64).collect();
     let (low, high) =
         indices.iter().fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(*at), high.max(*at)));
