@@ -55,6 +55,8 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "info",
             "dump",
+            #[cfg(feature = "plot")]
+            "plot",
             #[cfg(feature = "serve")]
             "view",
             "ls",

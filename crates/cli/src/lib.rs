@@ -58,6 +58,8 @@ enum Command {
     Explain(commands::explain::Args),
     #[cfg(feature = "serve")]
     View(commands::view::Args),
+    #[cfg(feature = "plot")]
+    Plot(commands::plot::Args),
     Filters(commands::filters::Args),
     Ls(commands::ls::Args),
     Keys(commands::keys::Args),
@@ -110,6 +112,8 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Explain(args) => commands::explain::run(args, session),
         #[cfg(feature = "serve")]
         Command::View(args) => commands::view::run(args, session),
+        #[cfg(feature = "plot")]
+        Command::Plot(args) => commands::plot::run(args, session),
         Command::Filters(args) => commands::filters::run(args, session),
         Command::Ls(args) => commands::ls::run(args, session),
         Command::Keys(args) => commands::keys::run(args, session),

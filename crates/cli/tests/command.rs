@@ -27,6 +27,8 @@ mod opendap_strings;
 mod opendap_structures;
 mod opendap_threads;
 mod pipes;
+#[cfg(feature = "plot")]
+mod plotting;
 mod program;
 mod readers;
 mod shipped;

@@ -19,6 +19,8 @@ pub(crate) mod ls;
 pub(crate) mod master;
 pub(crate) mod overwrite;
 pub(crate) mod pipe;
+#[cfg(feature = "plot")]
+pub(crate) mod plot;
 pub(crate) mod reading;
 pub(crate) mod reference;
 pub(crate) mod relocate;
