@@ -24,6 +24,12 @@ pub trait ChunkIndex: Debug + Send + Sync {
         None
     }
 
+    /// The object that has a chunk, if it is decoded whole before the chunk is located in it: a shard with codecs around it.
+    /// `None` if the location of the chunk names the object.
+    fn decoded_object(&self, _cell: &[u64]) -> Option<ObjectId> {
+        None
+    }
+
     /// The object of a shard, whose index along each axis is given; `None` if there is no [`sharding`](Self::sharding).
     fn shard_object(&self, _shard: &[u64]) -> Option<ObjectId> {
         None

@@ -66,6 +66,14 @@ pub trait Placer: Debug + Send {
         Err(Error::internal("more chunks of different lengths in a format that has none"))
     }
 
+    /// Replaces the shards of a variable, which differ in size, by more of them. By default an error: most formats have none.
+    ///
+    /// # Errors
+    /// If the variable is not defined.
+    fn extend_shards(&mut self, _var: VarId, _shards: Arc<dyn Sharding>) -> Result<()> {
+        Err(Error::internal("more shards in a format that has none"))
+    }
+
     /// Whether chunks of a variable that were never written must be stored as fill at commit. By default if chunks
     /// are not [`sparse`](Abilities::sparse).
     fn needs_fill(&self, _var: VarId) -> bool {

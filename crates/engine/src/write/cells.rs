@@ -87,8 +87,8 @@ impl ChunkSelection {
     }
 
     /// The same with the chunks in the order of their shards.
-    pub(super) fn by_shards(self, per_shard: &[u64]) -> Self {
-        Self { cuts: self.cuts.by_groups(per_shard), ..self }
+    pub(super) fn by_shards(self, shards: &ChunkGrid) -> Self {
+        Self { cuts: self.cuts.by_groups(shards), ..self }
     }
 
     /// The chunks in ascending order, or in that of their shards.

@@ -176,7 +176,7 @@ impl DatasetWriter {
                 let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
                 let touched = touched.map_err(|error| error.at_path(target.path.clone()))?;
                 let touched = match &target.sharding {
-                    Some(sharding) => touched.by_shards(sharding.per_shard()),
+                    Some(sharding) => touched.by_shards(sharding.shards()),
                     None => touched,
                 };
                 self.write_windows(&target, data, &touched, &mut queue).await

@@ -140,9 +140,9 @@ impl WriteTarget {
         shape.into_iter().map(to_index).collect()
     }
 
-    /// The shape of a shard, given that of its chunks; `None` if chunks do not share objects.
+    /// The shape of all shards, given that of their chunks; `None` if chunks do not share objects, or shards differ in size.
     pub(super) fn shard_shape(&self, chunk: &[u64]) -> Option<Vec<u64>> {
-        let per_shard = self.sharding.as_ref()?.per_shard();
+        let per_shard = self.sharding.as_ref()?.per_shard()?;
         Some(chunk.iter().zip(per_shard).map(|(len, count)| len.saturating_mul(*count)).collect())
     }
 
