@@ -107,8 +107,9 @@ impl TreeFinish {
                 continue;
             }
             let linked = found?.into_iter().try_for_each(|other| {
-                if kept.insert(other.clone()) {
-                    self.keep_one(&other, from).inspect_err(|_| drop(kept.remove(&other)))?;
+                if !kept.contains(&other) {
+                    self.keep_one(&other, from)?;
+                    kept.insert(other);
                 }
                 Ok(())
             });
