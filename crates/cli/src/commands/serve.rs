@@ -119,5 +119,5 @@ impl Args {
 /// The address to listen at.
 fn resolve(text: &str) -> Result<SocketAddr> {
     let found = text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
-    found.ok_or_else(|| Error::invalid(format!("{text:?} is no HOST:PORT, such as 127.0.0.1:8080")))
+    found.ok_or_else(|| Error::invalid(format!("{text:?} is not HOST:PORT, such as 127.0.0.1:8080")))
 }

@@ -167,7 +167,7 @@ fn known(state: Option<&AttributeState>) -> impl Iterator<Item = &ncirrus_model:
     state.and_then(AttributeState::known).into_iter().flat_map(ncirrus_model::Attributes::iter)
 }
 
-/// The variable that a declaration stands for.
+/// The variable of a declaration.
 fn variable(model: &Model, id: VarId) -> Option<&ncirrus_model::Variable> {
     model.variable(id)
 }
