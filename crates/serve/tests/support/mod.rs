@@ -1,5 +1,4 @@
 //! A server in a thread, datasets for it, and a client that sends what it is given.
-#![allow(dead_code, reason = "each test program uses a part")]
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, Kind, Selection, Session, Shards,
     Storage, Strings, Values,
