@@ -42,7 +42,16 @@ impl LocalViewer {
     /// # Errors
     /// If the address cannot be read.
     pub fn new(address: &str, options: PageOptions, session: &Session, secret: &Secret) -> Result<Self> {
-        let limits = ServerLimits::default();
+        Self::with_limits(address, options, session, secret, ServerLimits::default())
+    }
+
+    pub(super) fn with_limits(
+        address: &str,
+        options: PageOptions,
+        session: &Session,
+        secret: &Secret,
+        limits: ServerLimits,
+    ) -> Result<Self> {
         // Here a name with `=` is a path.
         let is_path = !address.contains("://") && address.contains('=') && !address.contains('/');
         let address = if is_path { format!("./{address}") } else { address.to_owned() };

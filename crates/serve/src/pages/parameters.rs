@@ -68,8 +68,9 @@ impl Call {
             return Err(Failure::invalid(format!("the selection {select:?} has no brackets")));
         }
         // Names may have brackets themselves.
-        let parsed = VariableSelect::parse(&format!("v{select}"))?;
-        Ok(VariableSelect { path: variable.path(), ..parsed })
+        let mut parsed = VariableSelect::parse(&format!("v{select}"))?;
+        parsed.path = variable.path();
+        Ok(parsed)
     }
 
     /// Indices that are separated by commas.

@@ -1,7 +1,7 @@
 //! A viewer of a folder with small datasets.
-use crate::ServerState;
 use crate::pages::parameters::Call;
 use crate::pages::{LocalViewer, PageOptions, Secret};
+use crate::{ServerLimits, ServerState};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -11,6 +11,7 @@ use ncirrus::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -41,12 +42,15 @@ impl Reply {
 
 impl Viewer {
     pub(super) fn new(address: &str, session: &Session) -> Self {
+        // Requests of checks whether a dataset changed would depend on the time.
+        let limits = ServerLimits { recheck: Duration::from_secs(3600), ..ServerLimits::default() };
         let options = PageOptions {
             hint: Some(|_| Some("a hint")),
             coastlines: Some(|is_fine| vec![vec![(-5.7, 50.1)]; if is_fine { 2 } else { 1 }]),
             ..PageOptions::default()
         };
-        let viewer = LocalViewer::new(address, options, session, &Secret::new().unwrap()).unwrap();
+        let viewer =
+            LocalViewer::with_limits(address, options, session, &Secret::new().unwrap(), limits).unwrap();
         let router = viewer.router(PORT);
         Self { router, state: viewer.state, options: viewer.options, folder: None }
     }
