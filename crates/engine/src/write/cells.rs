@@ -64,6 +64,13 @@ impl From<ElementRun> for StepRun {
     }
 }
 
+impl ChunkPart {
+    /// How many elements are picked.
+    pub(super) fn element_count(&self) -> u64 {
+        self.slabs.iter().fold(1, |product, slab| product.saturating_mul(slab.count))
+    }
+}
+
 impl ChunkSelection {
     /// The chunks of an array of that shape that `selection` touches; `growing` marks the axes that may grow.
     ///

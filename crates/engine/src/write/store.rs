@@ -328,6 +328,7 @@ impl DatasetWriter {
         let mut contents = self.contents((target, model), completed, &shape, worker)?;
         let done = data.scatter(touched, &job.part, &shape, target, &mut contents);
         job.held.slot.contents = Some(contents);
+        job.held.slot.note_written(job.part.element_count(), target.elements_to_put(&cell, &window.array));
         done.map_err(located)
     }
 
@@ -393,14 +394,19 @@ impl DatasetWriter {
         done.and(put)
     }
 
-    /// Puts the least recently used chunks, if more is cached than fits.
+    /// Puts the least recently used chunks, if more is cached than fits, and full ones already if they are many: nothing more is put
+    /// into most of them.
     pub(super) async fn shrink<'a>(&'a self, queue: &mut PutQueue<'a>) -> Result<()> {
         let budget = self.stage_budget();
-        if self.stage.held() <= budget {
+        let full_budget = MAX_FULL.min(budget / 4);
+        let oldest = if self.stage.held() > budget {
+            self.stage.oldest(budget / 4 * 3)
+        } else if self.stage.full() > full_budget {
+            self.stage.oldest_full(full_budget / 2)
+        } else {
             return Ok(());
-        }
+        };
         // Chunks that others hold at the moment are put by them.
-        let oldest = self.stage.oldest(budget / 4 * 3);
         let cells = oldest.into_iter().filter_map(|key| self.stage.try_lock(key)).collect();
         self.flush(cells, queue).await
     }
@@ -444,5 +450,7 @@ impl DatasetWriter {
     }
 }
 
+/// Bytes of cached chunks of which every element was put: enough for all threads to encode.
+const MAX_FULL: usize = 32 << 20;
 /// Maximum number of chunks that are processed at once, however small they are.
 const WINDOW_CELLS: usize = 1024;

@@ -158,6 +158,17 @@ impl WriteTarget {
         }
     }
 
+    /// How many elements of a chunk can be put: those of the array, which may still grow.
+    pub(super) fn elements_to_put(&self, cell: &[u64], array: &[u64]) -> u64 {
+        let axes = cell.iter().zip(array).zip(&self.growing).enumerate();
+        let len = |(axis, ((cell, end), grows)): (usize, ((&u64, &u64), &bool))| {
+            let span = self.encoding.grid.span(axis, *cell)?;
+            let end = if *grows { span.end } else { span.end.min(*end) };
+            Some(end.saturating_sub(span.start))
+        };
+        axes.map(len).try_fold(1u64, |product, len| product.checked_mul(len?)).unwrap_or(u64::MAX)
+    }
+
     /// Bytes that a chunk takes in memory, approximate for elements without a fixed size.
     pub(super) fn cell_cost(&self, cell: &[u64]) -> usize {
         let elements = self.cell_shape(cell).map_or(0, |shape| shape.iter().product::<usize>());
