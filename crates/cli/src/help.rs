@@ -51,7 +51,7 @@ const TEMPLATE_WITHOUT_OPTIONS: &str =
 /// The commands by what they are for, in the order of the help.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Inspect", &["info", "dump", "ls", "explain", "compare", "check", "filters", "keys", "log"]),
-    ("Write", &["copy", "generate", "append", "reference", "rm", "clean"]),
+    ("Write", &["copy", "generate", "append", "optimize", "reference", "rm", "clean"]),
     ("Aggregate", &["aggregate", "split", "fragments", "relocate"]),
     ("Set up", &["config", "whoami", "link", "completions", "manual", "help"]),
     ("netCDF", &["ncdump", "ncgen", "ncgen3", "nccopy"]),
