@@ -5,9 +5,9 @@ use super::fault::{ProfileFault, ProfileFaultKind};
 use crate::FilterRule;
 use crate::copy::storage_by_rules;
 use ncirrus::Result;
-use ncirrus_codec::names;
+use ncirrus_codec::{ChunkInfo, names};
 use ncirrus_engine::element_in;
-use ncirrus_model::{CodecSpec, Model, Storage, VarId, Variable};
+use ncirrus_model::{CodecSpace, CodecSpec, Model, Storage, VarId, Variable};
 
 /// How a variable is to be stored, as far as it is not stored so already.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,9 +33,13 @@ pub(crate) fn wanted(profile: &Profile, model: &Model, var: VarId, whole: bool) 
     if let Some(filters) = FilterRule::choose(&profile.filters, model, var)
         && !variable.dims.is_empty()
         && model.packed_len(variable.ty).is_some()
-        && !same_filters(filters, &variable.filters)
+        && !model.shape(var).contains(&0)
+        && !has_filters(model, variable, filters)
     {
         wanted.filters = Some(filters.to_vec());
+        // Only chunks have filters.
+        let is_chunked = filters.is_empty() || matches!(variable.storage, Storage::Chunked(_));
+        wanted.storage = (!is_chunked).then_some(Storage::Default);
         let message = format!("has the filters {}, not {}", listed(&variable.filters), listed(filters));
         wanted.fault = Some(ProfileFault::new(ProfileFaultKind::OtherFilters, path(), message));
     }
@@ -61,6 +65,15 @@ pub(crate) fn wanted(profile: &Profile, model: &Model, var: VarId, whole: bool) 
         wanted.kept = Some(format!("encoding its values again with {filters} would change them"));
     }
     Ok(wanted)
+}
+
+/// Whether the filters of a variable make the bytes that others would make.
+fn has_filters(model: &Model, variable: &Variable, others: &[CodecSpec]) -> bool {
+    let Storage::Chunked(shape) = &variable.storage else { return others.is_empty() };
+    let chunk = ChunkInfo { shape: shape.clone(), element: element_in(model, variable) };
+    let stored = |spec: &CodecSpec| names::translate(spec, CodecSpace::Hdf5, &chunk.element);
+    let others = others.iter().map(|spec| stored(spec).unwrap_or_else(|_| spec.clone()));
+    names::make_same_bytes(&variable.filters, &others.collect::<Vec<_>>(), &chunk)
 }
 
 /// Whether values that are decoded and encoded again may differ.
