@@ -27,9 +27,8 @@ pub(crate) struct Args {
     files: Vec<String>,
     /// Storage of the files: cmip7, cloud or FILE.toml.
     ///
-    /// - cmip7: coordinates of time and their bounds in one chunk each, others in chunks of at least 4 MiB
-    /// - cloud: chunks of 1 to 16 MiB, coordinates of time in one chunk each
-    /// - FILE.toml: sizes and rules of that file (docs/optimizing.md)
+    /// Both cmip7 and cloud store coordinates of time and their bounds in one chunk each. Chunks of other variables have at
+    /// least 4 MiB with cmip7, and 1 to 16 MiB with cloud. FILE.toml has sizes and rules of its own (docs/optimizing.md).
     #[arg(long, value_name = "PROFILE", default_value = "cloud")]
     profile: String,
     /// Write the files to this folder instead of replacing them.
