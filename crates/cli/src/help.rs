@@ -68,7 +68,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "log",
         ],
     ),
-    ("Write", &["copy", "generate", "append", "reference", "rm", "clean"]),
+    ("Write", &["copy", "generate", "append", "optimize", "reference", "rm", "clean"]),
     #[cfg(feature = "serve")]
     ("Serve", &["serve"]),
     ("Aggregate", &["aggregate", "split", "fragments", "relocate"]),

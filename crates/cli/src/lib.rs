@@ -18,7 +18,7 @@ pub use exit::CommandStatus;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use help::HelpLength;
 use ncirrus::{Result, Session};
-use session::SessionOptions;
+use session::{SessionNeeds, SessionOptions};
 use std::ffi::OsString;
 use tools::{CalledAs, NetcdfTool};
 
@@ -51,6 +51,7 @@ enum Command {
     Generate(commands::generate::Args),
     Copy(commands::copy::Args),
     Append(commands::append::Args),
+    Optimize(commands::optimize::Args),
     Compare(commands::compare::Args),
     Check(commands::check::Args),
     Info(commands::info::Args),
@@ -83,7 +84,8 @@ impl Cli {
     /// Runs the command, with the session and trace that the options and the configuration define.
     fn run(&self) -> Result<CommandStatus> {
         let rewrites = matches!(&self.command, Command::Append(args) if args.rewrite);
-        self.session.run_rewriting(None, rewrites, |session| run(&self.command, session))
+        let memory = matches!(&self.command, Command::Optimize(_)).then_some(commands::optimize::MEMORY);
+        self.session.run_with(None, SessionNeeds { rewrites, memory }, |session| run(&self.command, session))
     }
 }
 
@@ -105,6 +107,7 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Generate(args) => commands::generate::run(args, session),
         Command::Copy(args) => commands::copy::run(args, session),
         Command::Append(args) => commands::append::run(args, session),
+        Command::Optimize(args) => commands::optimize::run(args, session),
         Command::Compare(args) => commands::compare::run(args, session),
         Command::Check(args) => commands::check::run(args, session),
         Command::Info(args) => commands::info::run(args, session),

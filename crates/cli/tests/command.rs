@@ -26,6 +26,7 @@ mod opendap_server;
 mod opendap_strings;
 mod opendap_structures;
 mod opendap_threads;
+mod optimizing;
 mod pipes;
 #[cfg(feature = "plot")]
 mod plotting;

@@ -19,6 +19,12 @@ pub trait ChunkIndex: Debug + Send + Sync {
         None
     }
 
+    /// Offset of the last structure of the index that [`locate`](Self::locate) has visited; `None` if it has visited none, or
+    /// if the index is not stored among the chunks.
+    fn last_structure(&self) -> Option<u64> {
+        None
+    }
+
     /// How the chunks share objects; `None` if each is an object of its own or the format has no shards.
     fn sharding(&self) -> Option<Arc<dyn Sharding>> {
         None

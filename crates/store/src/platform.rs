@@ -213,6 +213,28 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Takes the lock that HDF5 takes on a file it reads.
+pub(crate) fn lock_for_reading(path: &Path) -> io::Result<ReadingLock> {
+    let file = File::open(path)?;
+    match file.try_lock_shared() {
+        Ok(()) => Ok(ReadingLock::Held(file)),
+        Err(TryLockError::WouldBlock) => Ok(ReadingLock::Refused),
+        Err(TryLockError::Error(error)) if is_unsupported_lock(&error) => Ok(ReadingLock::Unsupported),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The result of locking a file against writers.
+#[derive(Debug)]
+pub(crate) enum ReadingLock {
+    /// No writer can lock the file until this is dropped.
+    Held(#[expect(dead_code, reason = "dropping it releases the lock")] File),
+    /// A writer holds its lock.
+    Refused,
+    /// The file system has no locks.
+    Unsupported,
+}
+
 /// Takes the lock that HDF5 takes on a file it changes; `None` if another handle holds a lock. Where such locks would
 /// also block this process, none is taken.
 pub(crate) fn lock_as_hdf5(path: &Path) -> io::Result<Option<File>> {
@@ -296,7 +318,7 @@ pub(crate) fn move_over(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Whether a file is found under several names, which stay one file.
-fn has_other_names(file: &fs::Metadata) -> bool {
+pub(crate) fn has_other_names(file: &fs::Metadata) -> bool {
     #[cfg(unix)]
     {
         std::os::unix::fs::MetadataExt::nlink(file) > 1
@@ -310,7 +332,7 @@ fn has_other_names(file: &fs::Metadata) -> bool {
 
 /// Gives a file to the owner of another one, or at least to the same group, as far as this user may.
 #[cfg(unix)]
-fn keep_owner(file: &Path, other: &fs::Metadata) {
+pub(crate) fn keep_owner(file: &Path, other: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, chown};
     let is_same = fs::metadata(file).is_ok_and(|own| (own.uid(), own.gid()) == (other.uid(), other.gid()));
     if !is_same && chown(file, Some(other.uid()), Some(other.gid())).is_err() {
@@ -321,7 +343,7 @@ fn keep_owner(file: &Path, other: &fs::Metadata) {
 
 /// Files have no such owners here.
 #[cfg(not(unix))]
-fn keep_owner(_: &Path, _: &fs::Metadata) {}
+pub(crate) fn keep_owner(_: &Path, _: &fs::Metadata) {}
 
 /// Writes the bytes of a file into one that is there.
 fn copy_into(from: &Path, to: &Path) -> io::Result<()> {

@@ -19,8 +19,8 @@ mod transfer;
 mod widened_types;
 
 pub(crate) use choice::{ends_with, in_scope};
-pub(crate) use chunking::storage_by_rules;
 pub use chunking::{ChunkLengths, ChunkRule, ShardRule};
+pub(crate) use chunking::{names as is_named, storage_by_rules};
 pub use dry_run::{CopyPlans, plan_copy};
 pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};

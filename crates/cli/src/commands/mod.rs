@@ -17,6 +17,7 @@ pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod master;
+pub(crate) mod optimize;
 pub(crate) mod overwrite;
 pub(crate) mod pipe;
 #[cfg(feature = "plot")]

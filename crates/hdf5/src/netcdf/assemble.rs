@@ -76,6 +76,7 @@ pub(super) fn assemble(
         missing: file.missing,
         provenance,
         front: None,
+        headers_end: None,
         strict,
         is_netcdf4: !strict && marks(facts) >= 2,
         paths: tree.take_paths(),

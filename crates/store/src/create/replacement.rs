@@ -1,0 +1,232 @@
+//! A file that is rewritten beside itself, checked by the caller, and then replaced.
+use super::scratch::{ScratchClaim, folder_of, resolve};
+use super::{OverwritePolicy, exists};
+use crate::fault;
+use crate::locate::path_error;
+use crate::platform::{self, ReadingLock};
+use crate::url::anchored_path;
+use ncirrus_layout::{Error, ErrorKind, Result};
+use std::fs::{self, File, FileTimes, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file that will replace another one, or be new. It is written under a temporary name in a folder beside the target,
+/// which `ncirrus clean` and the next replacement of the same file recognize as a leftover. Dropping this removes it.
+#[derive(Debug)]
+pub struct FileReplacement {
+    claim: ScratchClaim,
+    target: PathBuf,
+    /// The state of the file that is replaced; `None` for a new file.
+    old: Option<FileState>,
+    _lock: ReadingLock,
+}
+
+/// What changes when a program changes a file.
+#[derive(Debug, PartialEq, Eq)]
+struct FileState {
+    len: u64,
+    modified: Option<std::time::SystemTime>,
+    identity: (u64, u64),
+}
+
+impl FileReplacement {
+    /// A replacement of the file at `target`, which must not be open for writing in another program. A link is followed.
+    ///
+    /// # Errors
+    /// `NotFound`; `Denied` if nothing can be written beside the file; `Conflict` if another program has it open for writing,
+    /// or if it has several names, which would become different files; `Invalid` for anything but a file.
+    pub fn of(target: &Path) -> Result<Self> {
+        let target = anchored_path(&resolve(target)?);
+        let metadata = fs::metadata(&target).map_err(|error| path_error(error, &target))?;
+        if !metadata.is_file() {
+            return Err(Error::invalid("is not a regular file").at_object(target.display()));
+        }
+        if platform::has_other_names(&metadata) {
+            let message = "has several names (hard links), and only one of them would be replaced";
+            return Err(fault::conflict(message, target.display()));
+        }
+        let lock = platform::lock_for_reading(&target).map_err(|error| path_error(error, &target))?;
+        if matches!(lock, ReadingLock::Refused) {
+            return Err(fault::conflict("another program has it open for writing", target.display()));
+        }
+        let claim = ScratchClaim::directory(&target)?;
+        Ok(Self { claim, target, old: Some(FileState::of(&metadata)), _lock: lock })
+    }
+
+    /// A new file at `target`; an existing one is replaced only by that policy.
+    ///
+    /// # Errors
+    /// `Conflict` if something exists there that may not be replaced, `Denied` if nothing can be written there.
+    pub fn new_at(target: &Path, overwrite: OverwritePolicy) -> Result<Self> {
+        if fs::symlink_metadata(target).is_ok() {
+            return match overwrite {
+                OverwritePolicy::Never => Err(exists(target.display())),
+                OverwritePolicy::Replace => Self::of(target),
+            };
+        }
+        let target = anchored_path(&resolve(target)?);
+        let claim = ScratchClaim::directory(&target)?;
+        Ok(Self { claim, target, old: None, _lock: ReadingLock::Unsupported })
+    }
+
+    /// Where the new file is to be written.
+    pub fn path(&self) -> PathBuf {
+        self.claim.path().join(self.target.file_name().unwrap_or_default())
+    }
+
+    /// The file that is replaced, or will be new.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Gives the new file its name, atomically, with the permissions and, as far as this user may, the owner of the file
+    /// `like`; with `times` also its times of access and modification. Returns whether the owner is the same.
+    ///
+    /// # Errors
+    /// `Changed` if the file was changed meanwhile, `Conflict` if a new file's name was taken, `Denied`, `Io`; then nothing
+    /// has changed.
+    pub fn commit(self, like: &Path, times: bool, durable: bool) -> Result<bool> {
+        let new = self.path();
+        let at = |error: io::Error| fault::of_io(error, self.target.display());
+        let model = fs::metadata(like).map_err(|error| fault::of_io(error, like.display()))?;
+        self.check_unchanged()?;
+        platform::keep_owner(&new, &model);
+        let file = File::open(&new).map_err(at)?;
+        if times {
+            let kept = FileTimes::new()
+                .set_accessed(model.accessed().map_err(at)?)
+                .set_modified(model.modified().map_err(at)?);
+            file.set_times(kept).map_err(at)?;
+        }
+        // Set last: the old file may be read-only.
+        fs::set_permissions(&new, model.permissions()).map_err(at)?;
+        if durable {
+            file.sync_all().map_err(at)?;
+        }
+        let has_owner = fs::metadata(&new).is_ok_and(|made| owner(&made) == owner(&model));
+        match &self.old {
+            Some(_) => fs::rename(&new, &self.target).map_err(at)?,
+            None => platform::rename_new(&new, &self.target).map_err(at)?,
+        }
+        if durable {
+            platform::sync_directory(folder_of(&self.target)).map_err(at)?;
+        }
+        Ok(has_owner)
+    }
+
+    /// Fails if the file is not the one that was there at the beginning.
+    fn check_unchanged(&self) -> Result<()> {
+        let Some(old) = &self.old else { return Ok(()) };
+        let now = fs::metadata(&self.target).map_err(|error| path_error(error, &self.target))?;
+        if FileState::of(&now) == *old {
+            return Ok(());
+        }
+        let message = "was changed while its replacement was written, and is kept";
+        Err(Error::new(ErrorKind::Changed, message).at_object(self.target.display()))
+    }
+}
+
+impl FileState {
+    fn of(metadata: &Metadata) -> Self {
+        Self { len: metadata.len(), modified: metadata.modified().ok(), identity: identity(metadata) }
+    }
+}
+
+/// Device and number of a file.
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+/// User and group of a file.
+#[cfg(unix)]
+fn owner(metadata: &Metadata) -> (u32, u32) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.uid(), metadata.gid())
+}
+
+#[cfg(not(unix))]
+fn owner(_: &Metadata) -> (u32, u32) {
+    (0, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    fn written(folder: &Path) -> PathBuf {
+        let path = folder.join("a.nc");
+        fs::write(&path, "old").unwrap();
+        path
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_file_is_replaced_with_its_mode_and_times() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        File::open(&path).unwrap().set_modified(then).unwrap();
+        let mut mode = fs::metadata(&path).unwrap().permissions();
+        mode.set_readonly(true);
+        fs::set_permissions(&path, mode.clone()).unwrap();
+        let replacement = FileReplacement::of(&path).unwrap();
+        fs::write(replacement.path(), "new").unwrap();
+        assert!(replacement.commit(&path, true, true).unwrap());
+        let metadata = fs::metadata(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!((metadata.permissions(), metadata.modified().unwrap()), (mode, then));
+        assert_eq!(names(folder.path()), ["a.nc"]);
+    }
+
+    #[test]
+    fn a_file_that_was_changed_meanwhile_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let replacement = FileReplacement::of(&path).unwrap();
+        fs::write(replacement.path(), "new").unwrap();
+        fs::write(&path, "other").unwrap();
+        assert_eq!(replacement.commit(&path, false, false).unwrap_err().kind(), ErrorKind::Changed);
+        assert_eq!(fs::read(&path).unwrap(), b"other");
+        assert_eq!(names(folder.path()), ["a.nc"]);
+    }
+
+    #[test]
+    fn files_that_are_open_for_writing_or_have_other_names_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let writer = platform::try_lock(&path).unwrap().unwrap();
+        assert_eq!(FileReplacement::of(&path).unwrap_err().kind(), ErrorKind::Conflict);
+        drop(writer);
+        fs::hard_link(&path, folder.path().join("b.nc")).unwrap();
+        assert_eq!(FileReplacement::of(&path).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(FileReplacement::of(folder.path()).unwrap_err().kind(), ErrorKind::Invalid);
+        let missing = FileReplacement::of(&folder.path().join("c.nc")).unwrap_err();
+        assert_eq!(missing.kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_new_file_does_not_replace_another_one_unless_that_is_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (written(folder.path()), folder.path().join("b.nc"));
+        let taken = FileReplacement::new_at(&old, OverwritePolicy::Never).unwrap_err();
+        assert_eq!(taken.kind(), ErrorKind::Conflict);
+        for (target, policy) in [(&new, OverwritePolicy::Never), (&old, OverwritePolicy::Replace)] {
+            let replacement = FileReplacement::new_at(target, policy).unwrap();
+            fs::write(replacement.path(), "new").unwrap();
+            replacement.commit(&old, false, false).unwrap();
+            assert_eq!(fs::read(target).unwrap(), b"new");
+        }
+    }
+}
