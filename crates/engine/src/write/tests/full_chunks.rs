@@ -1,4 +1,4 @@
-//! Chunks that are filled part by part, and rows of records.
+//! Chunks that are filled part by part.
 use super::*;
 
 const WIDTH: u64 = 900;
