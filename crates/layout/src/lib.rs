@@ -54,8 +54,8 @@ pub use ncirrus_model::{Detail, Found, Member};
 pub use object::{ObjectId, StoreId, Tag};
 pub use outside::{OutsideContainer, OutsideObject};
 pub use placer::{
-    Abilities, Encoding, FillStorage, FilledElements, PhaseForm, Placer, PlacerWork, PreparedPlacement,
-    PutPhase, StorePut, Writing,
+    Abilities, Encoding, FillStorage, FilledElements, PatchRows, PhaseForm, Placer, PlacerWork,
+    PreparedPlacement, PutPhase, StorePut, Writing,
 };
 pub use query::{PutElements, Query, QueryAxis, QueryBox, QueryDecoder, QuerySource};
 pub use request::{ListEntry, Listing, ObjectBytes, VariableRef, Want};

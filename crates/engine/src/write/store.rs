@@ -129,7 +129,11 @@ impl DatasetWriter {
         count: usize,
         prepare: impl FnOnce(&Model, &WriteTarget) -> Result<WriteData<'a>>,
     ) -> Result<()> {
-        let commit = self.committer.commit_lock.share().await;
+        let may_be_rows = self.may_be_rows(var, &picked);
+        let commit = match may_be_rows {
+            true => self.committer.commit_lock.alone().await,
+            false => self.committer.commit_lock.share().await,
+        };
         self.check_usable()?;
         let access = self.define(&commit).await?;
         let (target, model) = self.target(var)?;
@@ -158,7 +162,14 @@ impl DatasetWriter {
             return Ok(());
         }
         // Growing changed the shape: the target is looked up again.
-        self.write_picked(access, self.target(var)?, picked, &data).await
+        let (target, model) = self.target(var)?;
+        if let (true, Picked::Selection(selection)) = (may_be_rows, &picked) {
+            self.prepare_growth(var, &model).await?;
+            if self.put_rows(&target, selection, (&data, count))? {
+                return Ok(());
+            }
+        }
+        self.write_picked(access, (target, model), picked, &data).await
     }
 
     async fn write_picked(

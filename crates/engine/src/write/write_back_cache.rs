@@ -143,6 +143,11 @@ impl WriteBackCache {
         keys
     }
 
+    /// Whether no chunk of a variable is cached or locked.
+    pub(super) fn has_none_of(&self, var: VarId) -> bool {
+        self.state().cells.keys().all(|key| key.var != var)
+    }
+
     /// Number of bytes cached.
     pub(super) fn held(&self) -> usize {
         self.state().held
