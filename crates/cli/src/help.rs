@@ -139,7 +139,7 @@ fn lines_by_group(table: &Command) -> String {
     let mut text = String::new();
     for (heading, names) in GROUPS {
         _ = write!(text, "{}{heading}:", if text.is_empty() { "" } else { "\n\n" });
-        for name in names {
+        for name in *names {
             let about = table.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
             _ = write!(text, "\n  {name:<11}  {}", about.as_deref().unwrap_or(ABOUT_HELP));
         }

@@ -68,7 +68,7 @@ fn disposition(name: &str) -> String {
     format!("attachment; filename=\"{stem}.nc\"")
 }
 
-/// Writes the subset to a file that nobody else sees.
+/// Writes the subset to a temporary file.
 fn make(
     served: &ServedDataset,
     query: &SubsetQuery,

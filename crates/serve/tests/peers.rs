@@ -1,9 +1,7 @@
 //! A server against the clients that users have.
-mod support;
-
+use crate::support::{TestServer, fixtures};
 use ncirrus_testkit::corpus::{peers_python, program};
 use std::process::Command;
-use support::{TestServer, fixtures};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers.py");
 

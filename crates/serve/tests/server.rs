@@ -1,9 +1,7 @@
 //! A server against this project's own client, and against clients that do not behave.
-mod support;
-
+use crate::support::{self, Reply, TestServer, fixtures, raw};
 use ncirrus::{Dataset, OpenOptions, Selection, Session};
 use std::time::Duration;
-use support::{Reply, TestServer, fixtures, raw};
 
 /// Addresses of a dataset in all protocols.
 fn addresses(server: &TestServer, name: &str) -> Vec<String> {

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH", default_value = "")]
     base_path: String,
     /// A proxy in front of the server sends X-Forwarded-For and X-Forwarded-Prefix.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     behind_proxy: bool,
     /// Write a line for each response to this file, - for standard output, or none.
     #[arg(long, value_name = "FILE", default_value = "-")]
@@ -46,25 +46,25 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "4G")]
     max_response: usize,
     /// Maximum time of a response, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 1800)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1800, hide_short_help = true)]
     max_time: u64,
     /// Maximum number of responses at the same time.
-    #[arg(long, value_name = "N", default_value_t = 256)]
+    #[arg(long, value_name = "N", default_value_t = 256, hide_short_help = true)]
     max_responses: usize,
     /// Maximum number of responses at the same time for one client.
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, hide_short_help = true)]
     max_per_client: usize,
     /// Maximum number of open connections.
-    #[arg(long, value_name = "N", default_value_t = 16384)]
+    #[arg(long, value_name = "N", default_value_t = 16384, hide_short_help = true)]
     max_connections: usize,
     /// Cut a client off that neither reads nor sends for this many seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, hide_short_help = true)]
     idle_time: u64,
     /// Number of datasets that are kept open.
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, hide_short_help = true)]
     open_datasets: usize,
     /// Use lists and open datasets for this many seconds without checking whether they changed.
-    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 2, hide_short_help = true)]
     recheck: u64,
 }
 
@@ -119,5 +119,5 @@ impl Args {
 /// The address to listen at.
 fn resolve(text: &str) -> Result<SocketAddr> {
     let found = text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
-    found.ok_or_else(|| Error::invalid(format!("{text:?} is no HOST:PORT, such as 127.0.0.1:8080")))
+    found.ok_or_else(|| Error::invalid(format!("{text:?} is not HOST:PORT, such as 127.0.0.1:8080")))
 }

@@ -46,7 +46,7 @@ impl Dap2Dataset {
                     left_out.push(NotServed { path: model.variable_path(id), reason });
                     continue;
                 }
-                let name = unused(format!("{prefix}{}", variable.name), &mut names);
+                let name = unused(&format!("{prefix}{}", variable.name), &mut names);
                 declared.push(Declared::variable(&model, id, &name, &dims));
             }
         }
@@ -144,7 +144,7 @@ fn flat_dimensions(model: &Model) -> HashMap<DimId, String> {
         let prefix = prefix_of(model, group);
         for id in model.group(group).map(|group| group.dims.clone()).unwrap_or_default() {
             if let Some(dim) = model.dimension(id) {
-                dims.insert(id, unused(format!("{prefix}{}", dim.name), &mut names));
+                dims.insert(id, unused(&format!("{prefix}{}", dim.name), &mut names));
             }
         }
     }
@@ -152,8 +152,8 @@ fn flat_dimensions(model: &Model) -> HashMap<DimId, String> {
 }
 
 /// The name, with a number if it is in use.
-fn unused(name: String, names: &mut HashSet<String>) -> String {
-    let mut free = name.clone();
+fn unused(name: &str, names: &mut HashSet<String>) -> String {
+    let mut free = name.to_owned();
     let mut number = 0_u64;
     while !names.insert(free.clone()) {
         number += 1;
@@ -167,7 +167,7 @@ fn known(state: Option<&AttributeState>) -> impl Iterator<Item = &ncirrus_model:
     state.and_then(AttributeState::known).into_iter().flat_map(ncirrus_model::Attributes::iter)
 }
 
-/// The variable that a declaration stands for.
+/// The variable of a declaration.
 fn variable(model: &Model, id: VarId) -> Option<&ncirrus_model::Variable> {
     model.variable(id)
 }

@@ -351,3 +351,34 @@ fn errors_are_documents_that_clients_recognize() {
     let chunk = Dap4Answer::failed(500, &Error::malformed("damaged"));
     assert!(DapAnswer::parse(&chunk.into(), &Limits::default()).is_err());
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(300))]
+
+    #[test]
+    fn any_constraint_is_refused_or_answered_in_the_length_that_was_said(
+        names in proptest::collection::vec(
+            proptest::sample::select(vec!["t", "bytes", "one", "pairs", "pairs.b", "short.er", "text", "g_inner", "/g/inner", "x=", "/y="]),
+            1..4,
+        ),
+        ranges in proptest::collection::vec((0_u64..7, 0_u64..4, 0_u64..7), 0..4),
+        rest in "[\\[\\]{}0-9:;,.=&%|*\\\\a-z]{0,12}",
+    ) {
+        let sample = sample();
+        let ranges: String = ranges.iter().map(|(a, s, b)| format!("[{a}:{s}:{b}]")).collect();
+        let of = |separator: &str| {
+            names.iter().map(|name| format!("{name}{ranges}")).collect::<Vec<_>>().join(separator) + &rest
+        };
+        let shown = Arc::new(Dap2Dataset::new(Arc::clone(&sample.model), "sample.nc"));
+        if shown.request(&of(",")).is_ok() {
+            let (body, len) = sample.dods(&of(","), 9);
+            proptest::prop_assert!(len.is_none_or(|len| len == body.len() as u64));
+        }
+        let shown = Arc::new(Dap4Dataset::new(Arc::clone(&sample.model), "sample.nc"));
+        if shown.request(&of(";")).is_ok() {
+            let body = sample.dap(&of(";"), 9, true);
+            let answer = DapAnswer::parse(&body.into(), &Limits::default()).unwrap();
+            proptest::prop_assert!(answer.values(ChecksumRule::Verify, &Limits::default()).is_ok());
+        }
+    }
+}

@@ -58,7 +58,7 @@ pub(super) fn quoted(text: &[u8]) -> String {
             '"' => out.push_str("\\\""),
             '\n' | '\t' => out.push(letter),
             letter if u32::from(letter) < 0x20 || letter == '\u{7f}' => {
-                _ = write!(out, "\\{:03o}", u32::from(letter))
+                _ = write!(out, "\\{:03o}", u32::from(letter));
             }
             letter => out.push(letter),
         }
@@ -80,7 +80,7 @@ pub(super) fn xml(text: &str) -> String {
             '\n' | '\r' | '\t' => _ = write!(out, "&#{};", u32::from(letter)),
             // XML cannot hold these.
             letter if u32::from(letter) < 0x20 || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
-                out.push('\u{fffd}')
+                out.push('\u{fffd}');
             }
             letter => out.push(letter),
         }

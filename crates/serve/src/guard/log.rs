@@ -27,7 +27,7 @@ impl AccessLog {
         let Some(out) = &self.0 else { return };
         let line = record.line(sent, is_complete);
         let mut out = out.guard();
-        // A log that cannot be written does not keep anybody from the data.
+        // Responses do not depend on the log.
         _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
     }
 }

@@ -63,7 +63,9 @@ fn indices(variable: &Variable, len: u64, name: &str, text: &str) -> Result<Vec<
     let prefix = |text: &str| {
         let parsed = DatePrefix::parse(text);
         parsed.ok_or_else(|| {
-            HttpError::invalid(format!("{name}: {text:?} is no number and no date, such as 2020-01-31T12:00"))
+            HttpError::invalid(format!(
+                "{name}: {text:?} is neither a number nor a date such as 2020-01-31T12:00"
+            ))
         })
     };
     let first = if ends.0.is_empty() { None } else { Some(prefix(ends.0)?.first()) };

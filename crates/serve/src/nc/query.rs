@@ -63,7 +63,11 @@ impl SubsetQuery {
                     parsed.format = match value.to_ascii_lowercase().as_str() {
                         "nc3" | "netcdf3" | "netcdf" => SubsetFormat::Nc3,
                         "nc4" | "netcdf4" => SubsetFormat::Nc4,
-                        _ => return Err(HttpError::invalid(format!("format {value:?} is none of nc3, nc4"))),
+                        _ => {
+                            return Err(HttpError::invalid(format!(
+                                "format {value:?} is unknown: nc3 or nc4"
+                            )));
+                        }
                     };
                 }
                 _ => parsed.parts.push((name, value)),

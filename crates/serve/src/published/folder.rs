@@ -36,10 +36,16 @@ pub enum EntryKind {
     Dataset(Option<PlaceKind>),
 }
 
+/// What was in a folder at a time.
+struct FolderList {
+    since: Instant,
+    entries: Arc<Vec<Entry>>,
+}
+
 /// The lists of folders.
 pub(super) struct FolderCache {
     recheck: Duration,
-    lists: Mutex<LruCache<String, (Instant, Arc<Vec<Entry>>)>>,
+    lists: Mutex<LruCache<String, FolderList>>,
 }
 
 impl FolderCache {
@@ -49,13 +55,14 @@ impl FolderCache {
 
     /// What is in the folder at an address.
     pub(super) fn entries(&self, address: &str, session: &Session) -> Result<Arc<Vec<Entry>>, HttpError> {
-        if let Some((since, entries)) = self.lists.guard().get(address)
-            && since.elapsed() < self.recheck
+        if let Some(list) = self.lists.guard().get(address)
+            && list.since.elapsed() < self.recheck
         {
-            return Ok(Arc::clone(entries));
+            return Ok(Arc::clone(&list.entries));
         }
         let entries = Arc::new(list(address, session)?);
-        self.lists.guard().insert(address.to_owned(), (Instant::now(), Arc::clone(&entries)));
+        let list = FolderList { since: Instant::now(), entries: Arc::clone(&entries) };
+        self.lists.guard().insert(address.to_owned(), list);
         Ok(entries)
     }
 }

@@ -10,7 +10,7 @@ pub(super) enum KeyForm {
 }
 
 impl KeyForm {
-    /// The coordinates of the chunk with this key, after the path of the array; `None` if it is no such key.
+    /// The coordinates of the chunk with this key, after the path of the array; `None` for any other key.
     pub(super) fn parse(self, key: &str, rank: usize) -> Option<Vec<u64>> {
         let (numbers, separator) = match self {
             Self::V3 if rank == 0 => return (key == "c").then(Vec::new),

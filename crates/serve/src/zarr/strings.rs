@@ -29,9 +29,9 @@ pub(super) fn chunk(
             dims.push(model.add_dimension(model.root(), &format!("d{axis}"), DimensionLen::Fixed(*len))?);
         }
         let id = model.add_variable(model.root(), "v", Atomic::String.into(), &dims)?;
-        // A chunk of fill values would not be stored: these are no text that anybody stores.
-        let nobody = ncirrus::Strings::from_iter([Some("\u{1}\u{2}\u{1}")]);
-        model.set_fill(id, ncirrus::Values::String(nobody))?;
+        // A chunk of fill values would not be stored: this value does not occur in data.
+        let unused = ncirrus::Strings::from_iter([Some("\u{1}\u{2}\u{1}")]);
+        model.set_fill(id, ncirrus::Values::String(unused))?;
         if let Some(variable) = model.variable_mut(id).filter(|_| !dims.is_empty()) {
             variable.storage = Storage::Chunked(array.chunk.clone());
         }

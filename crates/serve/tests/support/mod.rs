@@ -1,5 +1,4 @@
 //! A server in a thread, datasets for it, and a client that sends what it is given.
-#![allow(dead_code, reason = "each test program uses a part")]
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, Kind, Selection, Session, Shards,
     Storage, Strings, Values,
@@ -165,7 +164,7 @@ pub(crate) fn fixtures() -> TempDir {
     write(&at("four.nc"), Kind::Nc4, 6, None);
     write(&at("v2.zarr"), Kind::Zarr2, 6, None);
     write(&at("sub/v3.zarr"), Kind::Zarr3, 6, None);
-    write(&at("sharded.zarr"), Kind::Zarr3, 6, Some(Shards::new(vec![4, 10])));
+    write(&at("sharded.zarr"), Kind::Zarr3, 6, Some(&Shards::new(vec![4, 10])));
     big(&at("big.nc"));
     folder
 }
@@ -184,7 +183,7 @@ fn big(path: &Path) {
 }
 
 /// A dataset of that kind with so many times.
-pub(crate) fn write(path: &Path, kind: Kind, times: u64, shards: Option<Shards>) {
+pub(crate) fn write(path: &Path, kind: Kind, times: u64, shards: Option<&Shards>) {
     let session = Session::builder().threads(2).build().unwrap();
     let dialect = (kind == Kind::Zarr3 || kind == Kind::Zarr2).then_some(Dialect::Plain);
     let options = CreateOptions::new().kind(kind).dialect(dialect).overwrite(true);
@@ -199,7 +198,7 @@ pub(crate) fn write(path: &Path, kind: Kind, times: u64, shards: Option<Shards>)
             let t = model.add_variable(root, "t", Atomic::Float.into(), &[time, x])?;
             if has_groups && let Some(variable) = model.variable_mut(t) {
                 variable.storage = Storage::Chunked(vec![2, 10]);
-                variable.shards = shards.clone();
+                variable.shards = shards.cloned();
             }
             model.add_variable(root, "time", Atomic::Int.into(), &[time])?;
             model.add_variable(root, "x", Atomic::Double.into(), &[x])?;

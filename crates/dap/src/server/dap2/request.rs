@@ -71,7 +71,7 @@ pub(super) fn parse(dataset: &Dap2Dataset, query: &str) -> Result<Dap2Request> {
 
 /// The names of a projection with their ranges: dots inside ranges do not separate.
 fn segments_of(projection: &str) -> Result<Vec<Segment>> {
-    let wrong = || Error::invalid(format!("{:?} is no projection", crate::shortened(projection)));
+    let wrong = || Error::invalid(format!("{:?} is not a projection", crate::shortened(projection)));
     let mut segments = vec![Segment { name: String::new(), ranges: Vec::new() }];
     let mut rest = projection;
     while let Some(at) = rest.find(['.', '[']) {

@@ -105,7 +105,7 @@ pub(super) fn strings(values: &Values, len: usize, out: &mut Vec<u8>) -> Result<
     match values {
         Values::String(strings) => strings.iter().try_for_each(|text| string(text.unwrap_or_default(), out)),
         Values::Char(text) => text.chunks(len.max(1)).try_for_each(|text| string(trimmed(text), out)),
-        _ => Err(Error::internal("values that are no text")),
+        _ => Err(Error::internal("values other than text")),
     }
 }
 
@@ -123,7 +123,7 @@ pub(super) fn structures(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let Values::Compound { len, fields } = values else {
-        return Err(Error::internal("values that are no compounds"));
+        return Err(Error::internal("values other than compounds"));
     };
     (0..*len).try_for_each(|at| members(declared, wanted, (fields, *len), at, out))
 }

@@ -112,7 +112,7 @@ fn project(
     clause: &str,
     request: &mut Dap4Request,
 ) -> Result<()> {
-    let wrong = || Error::invalid(format!("{:?} is no projection", crate::shortened(clause)));
+    let wrong = || Error::invalid(format!("{:?} is not a projection", crate::shortened(clause)));
     if clause.contains('|') {
         return Err(Error::unsupported("this server has no sequences that could be filtered"));
     }
