@@ -112,8 +112,10 @@ pub(crate) fn of_program(table: Command, length: HelpLength) -> Command {
         _ => lines_by_group(&table),
     };
     let options = if length == HelpLength::Manual { "\n\nOptions:\n{options}" } else { "" };
+    // The list of all commands fits two screens without this blank line.
+    let blank = if length == HelpLength::Listing { "" } else { "\n" };
     let template = format!(
-        "{{about-with-newline}}\n{{before-help}}{{usage-heading}} {{usage}}\n\n{groups}{options}{{after-help}}"
+        "{{about-with-newline}}{blank}{{before-help}}{{usage-heading}} {{usage}}\n\n{groups}{options}{{after-help}}"
     );
     let more = match length {
         HelpLength::Brief => {

@@ -140,6 +140,3 @@ fn bounds_of(model: &Model, var: VarId) -> impl Iterator<Item = VarId> + '_ {
     let names = names.filter_map(move |name| attributes.find(name).and_then(ncirrus::Attribute::as_text));
     names.filter_map(move |name| crate::copy::in_scope(model, group?, name.trim()))
 }
-
-#[cfg(test)]
-mod tests;

@@ -162,22 +162,3 @@ impl<'a> FarFile<'a> {
         Ok(ReadCost { requests, bytes })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chunks_that_follow_one_another_are_one_request() {
-        let [step, series, whole] = selections(&[100, 40, 40]);
-        let cost = |selection: &Selection, chunk: &[u64], stored| {
-            let ReadCost { requests, bytes } = estimate(selection, chunk, &[100, 40, 40], stored);
-            (requests, bytes)
-        };
-        assert_eq!(cost(&step, &[10, 40, 40], 4 << 20), (1, 4 << 20));
-        assert_eq!(cost(&step, &[10, 20, 40], 4 << 20), (1, 8 << 20));
-        assert_eq!(cost(&series, &[10, 20, 40], 4 << 20), (10, 40 << 20));
-        assert_eq!(cost(&whole, &[10, 40, 40], 4 << 20), (3, 40 << 20));
-        assert_eq!(cost(&series, &[1, 40, 40], 1000), (1, 100_000));
-    }
-}
