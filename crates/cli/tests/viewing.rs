@@ -52,7 +52,6 @@ fn browse(shown: &Path, mode: &str) {
     let browsed = Command::new(python).args([script, &viewer.address, mode]).arg(axe).output().unwrap();
     let text =
         format!("{}{}", String::from_utf8_lossy(&browsed.stdout), String::from_utf8_lossy(&browsed.stderr));
-    println!("{text}");
     assert!(browsed.status.success(), "{mode}: {text}");
 }
 

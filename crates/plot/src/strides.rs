@@ -85,7 +85,7 @@ pub(crate) fn envelope(points: &[(f64, f64)], columns: usize) -> Vec<(f64, f64)>
         let by_value = |a: &(usize, &(f64, f64)), b: &(usize, &(f64, f64))| a.1.1.total_cmp(&b.1.1);
         let seen = || part.iter().enumerate().filter(finite);
         let mut numbers: Vec<usize> =
-            [seen().min_by(by_value), seen().max_by(by_value), seen().next(), seen().last()]
+            [seen().min_by(by_value), seen().max_by(by_value), seen().next(), seen().next_back()]
                 .into_iter()
                 .flatten()
                 .map(|(number, _)| number)

@@ -173,7 +173,7 @@ pub fn optimize(
     };
     std::thread::scope(|scope| {
         for _ in 1..options.jobs.min(files.len()) {
-            scope.spawn(&work);
+            scope.spawn(work);
         }
         work();
     });

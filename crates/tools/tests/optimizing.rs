@@ -48,7 +48,7 @@ fn reference_check(paths: &[PathBuf]) -> Option<Vec<Verdict>> {
             Some(0) => Verdict::Passes,
             Some(1) => Verdict::Fails,
             Some(5) => Verdict::CannotParse,
-            code => panic!("{}: {code:?}: {}", path.display(), String::from_utf8_lossy(&output.stderr)),
+            code => unreachable!("{}: {code:?}: {}", path.display(), String::from_utf8_lossy(&output.stderr)),
         }
     };
     Some(paths.iter().map(verdict).collect())

@@ -3,7 +3,7 @@ use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::store::{Scheme, Url};
 use ncirrus::{Result, Session};
-use ncirrus_serve::pages::{LocalViewer, PageOptions, Secret};
+use ncirrus_serve::pages::{CoastlinePoints, LocalViewer, PageOptions, Secret};
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use tempfile::NamedTempFile;
@@ -31,7 +31,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
-    let options = PageOptions { hint: Some(crate::hint::hint), ..PageOptions::default() };
+    let options =
+        PageOptions { hint: Some(crate::hint::hint), coastlines: COASTLINES, ..PageOptions::default() };
     let viewer = LocalViewer::new(&absolute(&args.url), options, session, &Secret::new()?)?;
     // Removed at the end: it has the secret.
     let mut page = None;
@@ -45,6 +46,19 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     })?;
     drop(page);
     Ok(CommandStatus::SUCCESS)
+}
+
+#[cfg(feature = "plot")]
+const COASTLINES: Option<fn(bool) -> CoastlinePoints> = Some(coastlines);
+#[cfg(not(feature = "plot"))]
+const COASTLINES: Option<fn(bool) -> CoastlinePoints> = None;
+
+/// The coastlines that pictures have, too; none if they cannot be decoded, which a test of their crate excludes.
+#[cfg(feature = "plot")]
+fn coastlines(is_fine: bool) -> CoastlinePoints {
+    use ncirrus_plot::{CoastlineDetail, Coastlines};
+    let detail = if is_fine { CoastlineDetail::Fine } else { CoastlineDetail::Coarse };
+    Coastlines::of(detail).map_or_else(|_| Vec::new(), |coastlines| coastlines.lines)
 }
 
 /// A local path with all folders, as code that opens the dataset needs it.

@@ -97,7 +97,7 @@ fn with_a_long_manifest(far: &Far) -> (String, u64) {
             .unwrap();
     body.resize(5 << 20, 7);
     let object = far.inner.root().child("data").child(key);
-    LocalStore::put(&far.inner, &object, &body.into(), &PutCondition::None).unwrap();
+    LocalStore::put(&far.inner, &object, &body, &PutCondition::None).unwrap();
     (object.key().to_owned(), 5 << 20)
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn chunks(call: Call) -> Response {
         let variable = call.variable(served.dataset())?;
         let bounds = chunk_bounds(&variable)?;
         let at = call.indices("at")?;
-        Ok(json_response(window(&variable, &bounds, &at)?))
+        Ok(json_response(&window(&variable, &bounds, &at)?))
     })
     .await
 }

@@ -23,7 +23,7 @@ pub(super) async fn dataset(call: Call) -> Response {
         let samples = if call.options.is_local { code::samples(&address, served.dataset()) } else { Vec::new() };
         let left_out: Vec<String> =
             info.left_out.iter().map(|left_out| format!("{}: {}", left_out.path, left_out.reason)).collect();
-        Ok(json_response(json!({
+        Ok(json_response(&json!({
             "name": served.name().rsplit('/').next(), "kind": info.kind.to_string(), "facts": shown["facts"].take(),
             "address": if call.options.is_local { address } else { String::new() },
             "warnings": info.warnings, "left_out": left_out, "groups": groups, "code": samples,

@@ -71,7 +71,7 @@ impl Failure {
 }
 
 /// A response of JSON.
-pub(crate) fn json_response(value: Value) -> Response {
+pub(crate) fn json_response(value: &Value) -> Response {
     (HEADERS, value.to_string()).into_response()
 }
 

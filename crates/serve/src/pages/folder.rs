@@ -19,7 +19,7 @@ pub(super) async fn start(call: Call) -> Response {
             _ => "datasets".to_owned(),
         };
         let has_coastlines = call.options.coastlines.is_some();
-        Ok(json_response(json!({
+        Ok(json_response(&json!({
             "address": address, "path": path, "version": ncirrus::VERSION, "coastlines": has_coastlines,
         })))
     })
@@ -31,7 +31,7 @@ pub(super) async fn list(call: Call) -> Response {
     work(call, |call| {
         let entries = call.state.published().entries(call.text("path"))?;
         let entries: Vec<Value> = entries.iter().map(described).collect();
-        Ok(json_response(json!({"entries": entries})))
+        Ok(json_response(&json!({"entries": entries})))
     })
     .await
 }
@@ -39,7 +39,7 @@ pub(super) async fn list(call: Call) -> Response {
 /// What the session has fetched so far.
 pub(super) async fn activity(call: Call) -> Response {
     let statistics = call.state.session().statistics();
-    json_response(json!({"requests": statistics.requests, "bytes": statistics.bytes_fetched}))
+    json_response(&json!({"requests": statistics.requests, "bytes": statistics.bytes_fetched}))
 }
 
 fn described(entry: &Entry) -> Value {

@@ -37,7 +37,7 @@ pub(super) async fn texts(call: Call) -> Response {
         let places: Vec<String> = (0..found.len() as u64).map(|at| place(at, &first)).collect();
         let count = outer.iter().try_fold(1u64, |product, len| product.checked_mul(*len));
         let left_out = count.is_none_or(|count| count > found.len() as u64);
-        Ok(json_response(json!({"values": found, "places": places, "count": count, "left_out": left_out})))
+        Ok(json_response(&json!({"values": found, "places": places, "count": count, "left_out": left_out})))
     })
     .await
 }

@@ -68,7 +68,7 @@ pub(super) async fn cost(call: Call) -> Response {
         let plan = served.dataset().plan(&variable, &selection)?;
         let mut shown = ncirrus_tools::plan_json(&variable.path(), &plan);
         shown["result_bytes"] = json!(plan.result_bytes);
-        Ok(json_response(json!({"plan": shown, "text": plan.to_string()})))
+        Ok(json_response(&json!({"plan": shown, "text": plan.to_string()})))
     })
     .await
 }

@@ -16,7 +16,7 @@ pub(super) async fn variable(call: Call) -> Response {
     work(call, |call| {
         let served = call.dataset()?;
         let variable = call.variable(served.dataset())?;
-        Ok(json_response(described(served.dataset(), &variable)?))
+        Ok(json_response(&described(served.dataset(), &variable)?))
     })
     .await
 }
@@ -80,7 +80,7 @@ pub(super) async fn axis(call: Call) -> Response {
             .into_iter()
             .map(|value| if value.is_finite() { json!(value) } else { Value::Null })
             .collect();
-        Ok(json_response(json!({"stride": stride, "values": values, "labels": labels})))
+        Ok(json_response(&json!({"stride": stride, "values": values, "labels": labels})))
     })
     .await
 }

@@ -100,7 +100,7 @@ impl fmt::Display for OptimizedFile {
                 return kept.try_for_each(|variable| write!(f, "{variable}"));
             }
             (FileOutcome::Optimized, Some(after)) => {
-                writeln!(f, "{path}: optimized: {} bytes, now {after}", bytes.0)?
+                writeln!(f, "{path}: optimized: {} bytes, now {after}", bytes.0)?;
             }
             (outcome, _) => writeln!(f, "{path}: {}: {} bytes", outcome.name(), bytes.0)?,
         }

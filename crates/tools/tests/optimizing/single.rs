@@ -53,7 +53,7 @@ fn failure(path: &str, options: &OptimizeOptions<'_>, session: &Session) -> (Err
     let files = optimize(&[path.to_owned()], options, session).unwrap();
     match &files[0].outcome {
         FileOutcome::Failed(error) => (error.kind(), error.to_string()),
-        outcome => panic!("{path}: {outcome:?}"),
+        outcome => unreachable!("{path}: {outcome:?}"),
     }
 }
 
