@@ -109,9 +109,9 @@ pub(crate) fn inspect(bytes: &[u8], limits: &Limits) -> Result<Manifest> {
     Manifest::of_body(file.finish()?)
 }
 
+/// Without what has arrived: that depends on the order of requests.
 impl fmt::Debug for ArrivingManifests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let arriving = self.0.guard();
-        f.debug_list().entries(arriving.iter().map(|(id, file)| (id.to_string(), file.arrived()))).finish()
+        f.write_str("ArrivingManifests")
     }
 }
