@@ -133,7 +133,8 @@ impl<'a> BitWriter<'a> {
     fn put_short(&mut self, value: u64, count: u32) {
         self.held = (self.held << count) | (value & ((1 << count) - 1));
         self.count += count;
-        let bytes = self.held.wrapping_shl(64 - self.count).to_be_bytes();
+        // In two steps: a shift by 64 is not possible.
+        let bytes = (self.held << 1 << (63 - self.count)).to_be_bytes();
         let whole = (self.count / 8) as usize;
         self.count %= 8;
         if let Some(out) = self.out.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut()) {

@@ -10,9 +10,6 @@ use std::sync::Arc;
 /// The kind of finished parts that are kept.
 const MANIFESTS: &str = "icechunk manifests of an array";
 
-/// Maximum number of bytes of the inline chunks that are looked up at the same time: all of them may be the same bytes.
-const MAX_INLINE: usize = 256 << 20;
-
 /// The snapshot that is shown.
 #[derive(Debug)]
 pub(crate) struct ShownSnapshot {
@@ -87,7 +84,7 @@ impl ShownSnapshot {
         ids.dedup();
         self.read_long(view, &ids)?;
         let manifests = join(&ids, |id| self.manifest(view, *id, &ids))?;
-        let (mut refs, mut inline) = (None, 0usize);
+        let (mut refs, mut inline) = (None, 0u64);
         let mut place = |chunk: &WantedChunk<'k>| -> Result<Option<ChunkPlace>> {
             let number = ids.binary_search(&chunk.manifest).ok();
             let manifest = number.and_then(|number| manifests.get(number));
@@ -103,11 +100,9 @@ impl ShownSnapshot {
             let found = refs.as_mut().and_then(|(.., found)| found.as_mut());
             let found = found.map_or(Ok(None), |refs| refs.find(&chunk.indexes)).map_err(at_manifest)?;
             if let Some(ChunkPlace::Inline(bytes)) = &found {
-                inline = inline.saturating_add(bytes.len());
-                if inline > MAX_INLINE {
-                    let message = format!("chunks in the manifest have more than {MAX_INLINE} bytes");
-                    return Err(at_manifest(Error::limit(message)));
-                }
+                // All of them may be the same bytes of the manifest.
+                inline = inline.saturating_add(bytes.len() as u64);
+                view.limits().metadata_len(inline, "the inline chunks of one read").map_err(at_manifest)?;
             }
             Ok(found)
         };
@@ -149,6 +144,7 @@ impl ShownSnapshot {
                     self.manifests.keep(id, parsed, ids);
                 }
             }
+            self.arriving.forget(id);
         }
         Ok(())
     }

@@ -101,14 +101,16 @@ impl FlexReader<'_> {
     /// A text that ends with a NUL.
     fn key(&mut self, at: usize) -> Result<String> {
         let rest = self.bytes.get(at..).unwrap_or_default();
-        let rest = rest.get(..rest.len().min(self.text_left.saturating_add(1))).unwrap_or_default();
-        let len = rest.iter().position(|byte| *byte == 0).ok_or_else(|| outside(at))?;
-        self.copied(rest.get(..len).unwrap_or_default())
+        let near = rest.get(..rest.len().min(self.text_left.saturating_add(1))).unwrap_or_default();
+        match near.iter().position(|byte| *byte == 0) {
+            Some(len) => self.copied(near.get(..len).unwrap_or_default()),
+            None if near.len() < rest.len() => Err(too_long()),
+            None => Err(outside(at)),
+        }
     }
 
     fn copied(&mut self, bytes: &[u8]) -> Result<String> {
-        let long = || Error::limit(format!("the texts of the configuration have more than {TEXT} bytes"));
-        self.text_left = self.text_left.checked_sub(bytes.len()).ok_or_else(long)?;
+        self.text_left = self.text_left.checked_sub(bytes.len()).ok_or_else(too_long)?;
         Ok(String::from_utf8_lossy(bytes).into_owned())
     }
 
@@ -127,6 +129,10 @@ impl FlexReader<'_> {
         let bytes = bytes.ok_or_else(|| outside(at))?;
         Ok(bytes.iter().rev().fold(0, |number, byte| (number << 8) | u64::from(*byte)))
     }
+}
+
+fn too_long() -> Error {
+    Error::limit(format!("the texts of the configuration have more than {TEXT} bytes"))
 }
 
 fn outside(at: usize) -> Error {

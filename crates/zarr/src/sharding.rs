@@ -92,7 +92,9 @@ impl ShardingLayout {
     }
 
     fn slots(&self, shard: &[u64]) -> Result<usize> {
-        let Some(shape) = self.shards.cell_shape(shard) else {
+        // A scalar does not show the axes that its array has.
+        let at = if shard.is_empty() { vec![0; self.shards.rank()] } else { shard.to_vec() };
+        let Some(shape) = self.shards.cell_shape(&at) else {
             return Err(Error::invalid(format!("there is no shard {shard:?}")));
         };
         let count = shape.iter().try_fold(1u64, |product, count| product.checked_mul(*count));

@@ -80,7 +80,7 @@ impl VariableRead<'_> {
         let dearest = jobs.iter().map(ChunkTask::cost).max().unwrap_or(0).max(1);
         let is_quick = is_short(&jobs, QUICK_READ) && jobs.iter().all(ChunkTask::is_copied);
         let worker_count = if is_quick { 1 } else { shared.memory.bytes() / dearest };
-        let groups = groups::grouped(jobs, shared.pool.current_num_threads());
+        let groups = groups::grouped(jobs, shared.pool.current_num_threads(), shared.limits.chunk_bytes);
         shared.for_each(groups, worker_count, |group, worker| match group.as_slice() {
             // Objects that were read whole are in memory.
             [first, _, ..] if first.shared_objects().all(|object| self.at_hand(object).is_none()) => {

@@ -55,7 +55,7 @@ fn is_json(json: &JsonValue, values: &Values) -> bool {
 fn is_undetermined(json: &JsonValue, values: &Values) -> bool {
     let is_bool = |json: &JsonValue| matches!(json, JsonValue::Bool(_));
     match (values, json) {
-        (Values::UByte(_), JsonValue::Array(list)) => list.items.len() > 1 && list.items.iter().all(is_bool),
+        (Values::UByte(_), JsonValue::Array(list)) => list.items.iter().all(is_bool),
         (Values::UByte(_), json) => is_bool(json),
         (Values::Char(_), _) => false,
         (_, JsonValue::Array(list)) => list.items.len() == 1,

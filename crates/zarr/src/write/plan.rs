@@ -67,7 +67,10 @@ impl VariablePlan {
 
     /// The grid that the metadata describe: that of the chunks, or of the shards that they share.
     pub(crate) fn object_grid(&self) -> Result<ChunkGrid> {
-        let Some(shards) = &self.shards else { return Ok(self.encoding.grid.clone()) };
+        let is_uneven = |shards: &&Arc<dyn Sharding>| matches!(shards.shards(), ChunkGrid::Rectilinear(_));
+        let Some(shards) = self.shards.as_ref().filter(is_uneven) else {
+            return Ok(self.encoding.grid.clone());
+        };
         let ends = |axis: usize| -> Option<Vec<u64>> {
             let spans =
                 (0..shards.shards().cells_along(axis, u64::MAX)).map(|at| shards.shards().span(axis, at));

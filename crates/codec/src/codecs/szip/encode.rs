@@ -6,13 +6,16 @@ impl Szip {
     /// Maximum number of encoded bytes of a chunk of `len` bytes, including its length field.
     pub(super) fn max_encoded(&self, len: usize) -> usize {
         let samples = len / self.samples.bytes;
-        let padded = samples.div_ceil(self.scanline).saturating_mul(self.padded_scanline());
+        // The last scanline ends after any block. Where there is a whole one, it is no longer than the samples.
+        let (lines, rest) = (samples / self.scanline, samples % self.scanline);
+        let padded =
+            lines.saturating_mul(self.padded_scanline()).saturating_add(rest.next_multiple_of(self.block));
         // An uncompressed block takes a few more bits than its samples.
         padded.saturating_mul(self.samples.bytes).saturating_add(padded / self.block).saturating_add(64)
     }
 
     fn padded_scanline(&self) -> usize {
-        self.scanline.next_multiple_of(self.block)
+        self.scanline.checked_next_multiple_of(self.block).unwrap_or(usize::MAX)
     }
 }
 

@@ -22,8 +22,8 @@ const COST: usize = 4 << 20;
 pub(super) type TaskGroup<'out> = Vec<ChunkTask<'out>>;
 
 /// Divides tasks into groups: small chunks that are close to each other, and every other task alone. There are several groups
-/// for each of the threads.
-pub(super) fn grouped(tasks: Vec<ChunkTask<'_>>, threads: usize) -> Vec<TaskGroup<'_>> {
+/// for each of the threads. No group spans more than `most` bytes, the limit of one chunk.
+pub(super) fn grouped(tasks: Vec<ChunkTask<'_>>, threads: usize, most: u64) -> Vec<TaskGroup<'_>> {
     let longest = tasks.len() / threads.max(1).saturating_mul(4);
     if longest < 2 {
         return tasks.into_iter().map(|task| vec![task]).collect();
@@ -34,7 +34,9 @@ pub(super) fn grouped(tasks: Vec<ChunkTask<'_>>, threads: usize) -> Vec<TaskGrou
     let mut open = GroupBounds::default();
     for task in small {
         match groups.last_mut() {
-            Some(group) if group.len() < longest && open.takes(group.first(), &task) => group.push(task),
+            Some(group) if group.len() < longest && open.takes(group.first(), &task, most) => {
+                group.push(task)
+            }
             _ => {
                 open = GroupBounds::of(&task);
                 groups.push(vec![task]);
@@ -61,7 +63,7 @@ impl GroupBounds {
     }
 
     /// Adds a task if it fits. Tasks come in the order of their bytes.
-    fn takes(&mut self, first: Option<&ChunkTask<'_>>, task: &ChunkTask<'_>) -> bool {
+    fn takes(&mut self, first: Option<&ChunkTask<'_>>, task: &ChunkTask<'_>, most: u64) -> bool {
         let (Some((object, range)), Some((of_group, _))) = (place(task), first.and_then(place)) else {
             return false;
         };
@@ -70,7 +72,7 @@ impl GroupBounds {
         let cost = self.cost.saturating_add(task.cost());
         let span = end.saturating_sub(self.start);
         let fits = object == of_group
-            && span <= SPAN
+            && span <= SPAN.min(most)
             && span <= wanted.saturating_mul(2).saturating_add(GAP)
             && cost <= COST;
         if fits {
