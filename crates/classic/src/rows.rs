@@ -41,7 +41,14 @@ impl ClassicPlacer {
         let bytes = match padding.as_slice() {
             [] => body.to_vec(),
             padding => {
-                body.chunks_exact(row - padding.len()).flat_map(|record| [record, padding].concat()).collect()
+                let mut bytes = Vec::with_capacity(
+                    body.len().saturating_add(body.len() / (row - padding.len()) * padding.len()),
+                );
+                for record in body.chunks_exact(row - padding.len()) {
+                    bytes.extend_from_slice(record);
+                    bytes.extend_from_slice(padding);
+                }
+                bytes
             }
         };
         let index = piece.index;

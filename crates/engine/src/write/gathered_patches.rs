@@ -27,6 +27,8 @@ const MAX_HELD: usize = 128 << 10;
 const MAX_PATCHES: usize = 8192;
 /// Bytes behind the end of the file that are written as zeros rather than left out: a file system has no shorter holes.
 const MAX_GAP: u64 = 4096;
+/// Bytes that are written at once, with the zeros in gaps; the last patch may exceed it.
+const MAX_JOINED: usize = 4 << 20;
 
 /// A local store that holds small patches of chunks.
 #[derive(Debug)]
@@ -169,7 +171,7 @@ fn write_joined(local: &dyn LocalStore, object: &ObjectId, patches: BTreeMap<u64
         let end = *start + joined.len() as u64;
         let gap = offset - end;
         let adjoins = gap == 0
-            || gap <= MAX_GAP && {
+            || gap <= MAX_GAP && joined.len() < MAX_JOINED && {
                 let file_end = match file_end {
                     Some(file_end) => file_end,
                     None => *file_end.insert(local.stat(object)?.map_or(0, |(len, _)| len)),

@@ -65,7 +65,6 @@ impl TargetStore {
             .gathering
             .as_ref()
             .ok_or_else(|| Error::internal("rows for a store that does not gather"))?;
-        request_log::put_locally("write", &rows.object, Some(rows.offset), rows.bytes.len());
         store.put_rows(rows)
     }
 

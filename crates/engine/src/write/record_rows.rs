@@ -1,7 +1,8 @@
 //! Many small records of a variable that are written at once, as if they were one chunk: a program that puts the records of its
 //! variables in turn has thousands of them collected.
 //!
-//! The commit lock is held alone, instead of the lock of each chunk, so that these writes are bounded.
+//! The commit lock is held alone, instead of the lock of each chunk, so that these writes are bounded. If others read or write,
+//! records are put one by one.
 use super::DatasetWriter;
 use super::rows::WriteData;
 use super::target::WriteTarget;
@@ -49,16 +50,16 @@ impl DatasetWriter {
             return Ok(false);
         };
         let is_record = chunk.first() == Some(&1) && chunk.len() == selection.rank();
-        if !is_record || !target.is_raw() || target.sharding.is_some() || !self.stage.has_none_of(target.var)
-        {
+        let mut cell = vec![0; selection.rank()];
+        cell.iter_mut().take(1).for_each(|record| *record = first);
+        let is_cached = || !self.stage.has_none_of(target.var, &cell, records);
+        if !is_record || !target.is_raw() || target.sharding.is_some() || is_cached() {
             return Ok(false);
         }
         let mut bytes = vec![0; count.saturating_mul(element)];
         if !data.store_all(&mut bytes) {
             return Ok(false);
         }
-        let mut cell = vec![0; selection.rank()];
-        cell.iter_mut().take(1).for_each(|record| *record = first);
         let placed = self.placer.guard().place_rows(target.var, &cell, records, &bytes);
         let Some(rows) = placed.map_err(|error| target.located(error, &cell))? else { return Ok(false) };
         self.session.shared.counters.stored_many(records);

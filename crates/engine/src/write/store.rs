@@ -129,11 +129,12 @@ impl DatasetWriter {
         count: usize,
         prepare: impl FnOnce(&Model, &WriteTarget) -> Result<WriteData<'a>>,
     ) -> Result<()> {
-        let may_be_rows = self.may_be_rows(var, &picked);
-        let commit = match may_be_rows {
-            true => self.committer.commit_lock.alone().await,
-            false => self.committer.commit_lock.share().await,
+        let commit = if self.may_be_rows(var, &picked) {
+            self.committer.commit_lock.alone_if_free().await
+        } else {
+            self.committer.commit_lock.share().await
         };
+        let may_be_rows = commit.is_alone();
         self.check_usable()?;
         let access = self.define(&commit).await?;
         let (target, model) = self.target(var)?;
@@ -168,6 +169,10 @@ impl DatasetWriter {
             if self.put_rows(&target, selection, (&data, count))? {
                 return Ok(());
             }
+            // Others may read and write while chunks are put.
+            let commit = commit.shared();
+            let access = self.define(&commit).await?;
+            return self.write_picked(access, self.target(var)?, picked, &data).await;
         }
         self.write_picked(access, (target, model), picked, &data).await
     }

@@ -143,9 +143,22 @@ impl WriteBackCache {
         keys
     }
 
-    /// Whether no chunk of a variable is cached or locked.
-    pub(super) fn has_none_of(&self, var: VarId) -> bool {
-        self.state().cells.keys().all(|key| key.var != var)
+    /// Whether no chunk of some records, each of which is one chunk, is cached or locked; `cell` is the first.
+    pub(super) fn has_none_of(&self, var: VarId, cell: &[u64], records: u64) -> bool {
+        let state = self.state();
+        let Some(&first) = cell.first() else { return false };
+        let end = first.saturating_add(records);
+        if (state.cells.len() as u64) < records {
+            let is_other = |key: &ChunkKey| {
+                key.var != var || key.cell.first().is_none_or(|at| !(first..end).contains(at))
+            };
+            return state.cells.keys().all(is_other);
+        }
+        let mut key = ChunkKey { var, cell: cell.to_vec() };
+        (first..end).all(|at| {
+            key.cell.iter_mut().take(1).for_each(|record| *record = at);
+            !state.cells.contains_key(&key)
+        })
     }
 
     /// Number of bytes cached.

@@ -35,7 +35,7 @@ pub(super) fn grouped(tasks: Vec<ChunkTask<'_>>, threads: usize, most: u64) -> V
     for task in small {
         match groups.last_mut() {
             Some(group) if group.len() < longest && open.takes(group.first(), &task, most) => {
-                group.push(task)
+                group.push(task);
             }
             _ => {
                 open = GroupBounds::of(&task);

@@ -153,6 +153,16 @@ fn rows_that_are_far_apart_are_held_in_a_bounded_number() {
 }
 
 #[test]
+fn rows_with_gaps_are_written_in_pieces_of_bounded_size() {
+    let file = Gathering::of(0, usize::MAX);
+    file.put_rows(0, 4004, 4, &[1; 4 * 5000]);
+    file.store.settle().unwrap();
+    let written = file.written();
+    assert!(written.iter().all(|(_, len)| *len <= (4 << 20) + 4100), "{written:?}");
+    assert_eq!(file.stored()[4004 * 4999..], [1; 4]);
+}
+
+#[test]
 fn long_patches_between_rows_leave_them_held() {
     let file = Gathering::of(0, usize::MAX);
     file.put_rows(0, 32 << 10, 4, &[1; 12]);
