@@ -7,6 +7,9 @@ use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
+// In a task of tokio, its locks let a future wait once the task's budget is used up, and wake it when the task yields. A task that
+// waits here never yields: such futures have no budget.
+use tokio::task::unconstrained;
 
 // Programs also wait in what they registered for the end of a thread or with `atexit`: variables of the thread that have a destructor
 // are gone by then. So these have none, and `std::thread::current`, which has one, is not used.
@@ -77,7 +80,7 @@ fn watched() -> Option<Rc<Watch>> {
 pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let Some(watch) = watched() else { return block_on(future) };
     let _blocking = BlockedThread::enter();
-    let mut future = pin!(future);
+    let mut future = pin!(unconstrained(future));
     let signal = Arc::new(WakeSignal::default());
     let waker = Waker::from(Arc::clone(&signal));
     let mut context = Context::from_waker(&waker);
@@ -114,7 +117,7 @@ pub(crate) async fn between_parts() {
 /// Runs a future to its end on this thread, which sleeps while there is nothing to do.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let _blocking = BlockedThread::enter();
-    let mut future = pin!(future);
+    let mut future = pin!(unconstrained(future));
     let signal = Arc::new(WakeSignal::default());
     let waker = Waker::from(Arc::clone(&signal));
     let mut context = Context::from_waker(&waker);
@@ -209,6 +212,15 @@ mod tests {
             counted.set(counted.get() + 1);
             counted.get() >= questions
         })
+    }
+
+    #[test]
+    fn a_wait_within_a_task_of_tokio_does_not_end_with_the_budget_of_the_task() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let lock = tokio::sync::RwLock::new(());
+        let waits = runtime
+            .block_on(async { (0..1000).map(|_| block_on(async { drop(lock.read().await) })).count() });
+        assert_eq!(waits, 1000);
     }
 
     #[test]

@@ -121,7 +121,7 @@ async fn more_values_than_a_tile_needs_are_refused_before_they_are_read() {
     let response = viewer.get("api/values?path=t.zarr&var=/t&select=[0,:,:]").await;
     assert_eq!(response.status, StatusCode::PAYLOAD_TOO_LARGE);
     assert!(response.text().contains("262144"), "{}", response.text());
-    for (select, part) in [("[0", "closing bracket"), ("[9,0,0]", "past the end"), ("x", "no brackets")] {
+    for (select, part) in [("[0", "closing bracket"), ("[9,0,0]", "past its length"), ("x", "no brackets")] {
         let response = viewer.get(&format!("api/values?path=packed.nc&var=/sst&select={select}")).await;
         assert_eq!(response.status, StatusCode::BAD_REQUEST, "{select}");
         assert!(response.text().contains(part), "{select}: {}", response.text());
@@ -200,7 +200,7 @@ async fn a_selection_is_saved_in_each_form() {
     let query = "path=packed.nc&var=/sst&select=[1,0:2,0:2]";
     let session = Session::new().unwrap();
     for (form, ending, kind) in
-        [("nc4", "nc", "netCDF-4"), ("nc3", "nc", "netCDF-3"), ("zarr", "zarr.zip", "NCZarr")]
+        [("nc4", "nc", "netCDF-4"), ("nc3", "nc", "64-bit offset"), ("zarr", "zarr.zip", "NCZarr")]
     {
         let response = viewer.get(&format!("api/download?{query}&form={form}")).await;
         assert_eq!(response.status, StatusCode::OK, "{form}: {}", response.text());
