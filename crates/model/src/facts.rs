@@ -26,6 +26,8 @@ pub struct StorageFacts {
     pub user_block_bytes: Option<u64>,
     /// Bytes by which the file is shorter than its header states, if it is.
     pub missing_bytes: Option<u64>,
+    /// The first thing of an HDF5 file that its netCDF view does not show: a rewritten file would not have it.
+    pub unshown: Option<String>,
     /// What an overlay shows as aggregated.
     pub aggregation: Option<String>,
 }

@@ -317,6 +317,15 @@ pub(crate) fn move_over(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
+/// Makes a directory whose contents only this user may read, where there are such permissions.
+pub(crate) fn create_private_directory(path: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
 /// Whether a file is found under several names, which stay one file.
 pub(crate) fn has_other_names(file: &fs::Metadata) -> bool {
     #[cfg(unix)]
@@ -339,6 +348,29 @@ pub(crate) fn keep_owner(file: &Path, other: &fs::Metadata) {
         // The file of another user becomes this user's.
         let _ = chown(file, None, Some(other.gid()));
     }
+}
+
+/// Gives a file the access control list of another one, if that has one.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn keep_access(file: &Path, other: &Path) -> io::Result<()> {
+    const LIST: &str = "system.posix_acl_access";
+    const MAX_BYTES: usize = 1 << 16;
+    let mut list = vec![0; MAX_BYTES];
+    match rustix::fs::getxattr(other, LIST, &mut list) {
+        Ok(len) => {
+            let list = list.get(..len).unwrap_or_default();
+            Ok(rustix::fs::setxattr(file, LIST, list, rustix::fs::XattrFlags::empty())?)
+        }
+        // There is none, or the file system has none.
+        Err(rustix::io::Errno::NODATA | rustix::io::Errno::OPNOTSUPP) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Files have no such lists here.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn keep_access(_: &Path, _: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Files have no such owners here.

@@ -197,7 +197,9 @@ fn local_path(address: &str) -> Result<PathBuf> {
         let message = "is not a file of this machine: copy it here, optimize it and copy it back";
         return Err(Error::unsupported(message).at_object(url));
     }
-    Ok(path_text::to_path(url.path()).into_owned())
+    // As when it is opened, a file with the whole name comes first.
+    let whole = url.whole_path().map(path_text::to_path).filter(|path| path.symlink_metadata().is_ok());
+    Ok(whole.unwrap_or_else(|| path_text::to_path(url.path())).into_owned())
 }
 
 /// Whether all files can be written to the folder.

@@ -1,4 +1,5 @@
 //! Files of many shapes are optimized, and keep everything.
+mod kept;
 mod many;
 mod single;
 

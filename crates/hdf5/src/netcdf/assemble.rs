@@ -77,6 +77,7 @@ pub(super) fn assemble(
         provenance,
         front: None,
         headers_end: None,
+        unshown: None,
         strict,
         is_netcdf4: !strict && marks(facts) >= 2,
         paths: tree.take_paths(),

@@ -37,7 +37,21 @@ impl FileReplacement {
     /// or if it has several names, which would become different files; `Invalid` for anything but a file.
     pub fn of(target: &Path) -> Result<Self> {
         let target = anchored_path(&resolve(target)?);
-        let metadata = fs::metadata(&target).map_err(|error| path_error(error, &target))?;
+        let metadata = Self::check(&target)?;
+        let lock = platform::lock_for_reading(&target).map_err(|error| path_error(error, &target))?;
+        if matches!(lock, ReadingLock::Refused) {
+            return Err(fault::conflict("another program has it open for writing", target.display()));
+        }
+        let claim = ScratchClaim::private_directory(&target)?;
+        Ok(Self { claim, target, old: Some(FileState::of(&metadata)), _lock: lock })
+    }
+
+    /// What is known of a file that can be replaced.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` if it has several names; `Invalid` for anything but a file.
+    pub fn check(target: &Path) -> Result<Metadata> {
+        let metadata = fs::metadata(target).map_err(|error| path_error(error, target))?;
         if !metadata.is_file() {
             return Err(Error::invalid("is not a regular file").at_object(target.display()));
         }
@@ -45,12 +59,7 @@ impl FileReplacement {
             let message = "has several names (hard links), and only one of them would be replaced";
             return Err(fault::conflict(message, target.display()));
         }
-        let lock = platform::lock_for_reading(&target).map_err(|error| path_error(error, &target))?;
-        if matches!(lock, ReadingLock::Refused) {
-            return Err(fault::conflict("another program has it open for writing", target.display()));
-        }
-        let claim = ScratchClaim::directory(&target)?;
-        Ok(Self { claim, target, old: Some(FileState::of(&metadata)), _lock: lock })
+        Ok(metadata)
     }
 
     /// A new file at `target`; an existing one is replaced only by that policy.
@@ -65,7 +74,7 @@ impl FileReplacement {
             };
         }
         let target = anchored_path(&resolve(target)?);
-        let claim = ScratchClaim::directory(&target)?;
+        let claim = ScratchClaim::private_directory(&target)?;
         Ok(Self { claim, target, old: None, _lock: ReadingLock::Unsupported })
     }
 
@@ -79,39 +88,45 @@ impl FileReplacement {
         &self.target
     }
 
-    /// Gives the new file its name, atomically, with the permissions and, as far as this user may, the owner of the file
-    /// `like`; with `times` also its times of access and modification. Returns whether the owner is the same.
+    /// Gives the new file its name, atomically, with the permissions, the access control list and, as far as this user may, the
+    /// owner of the file `like`, and with these times. Returns what was not possible: the new file has its name all the same.
     ///
     /// # Errors
     /// `Changed` if the file was changed meanwhile, `Conflict` if a new file's name was taken, `Denied`, `Io`; then nothing
     /// has changed.
-    pub fn commit(self, like: &Path, times: bool, durable: bool) -> Result<bool> {
+    pub fn commit(self, like: &Path, times: Option<FileTimes>, durable: bool) -> Result<Vec<String>> {
         let new = self.path();
         let at = |error: io::Error| fault::of_io(error, self.target.display());
         let model = fs::metadata(like).map_err(|error| fault::of_io(error, like.display()))?;
-        self.check_unchanged()?;
         platform::keep_owner(&new, &model);
         let file = File::open(&new).map_err(at)?;
-        if times {
-            let kept = FileTimes::new()
-                .set_accessed(model.accessed().map_err(at)?)
-                .set_modified(model.modified().map_err(at)?);
-            file.set_times(kept).map_err(at)?;
+        if let Some(times) = times {
+            file.set_times(times).map_err(at)?;
         }
+        // Without the list, the permissions of the group would be those of all whom the list names.
+        platform::keep_access(&new, like).map_err(at)?;
         // Set last: the old file may be read-only.
         fs::set_permissions(&new, model.permissions()).map_err(at)?;
         if durable {
             file.sync_all().map_err(at)?;
         }
         let has_owner = fs::metadata(&new).is_ok_and(|made| owner(&made) == owner(&model));
+        // The last step before the file is replaced: synchronizing takes time.
+        self.check_unchanged()?;
         match &self.old {
             Some(_) => fs::rename(&new, &self.target).map_err(at)?,
             None => platform::rename_new(&new, &self.target).map_err(at)?,
         }
-        if durable {
-            platform::sync_directory(folder_of(&self.target)).map_err(at)?;
+        let mut notes = Vec::new();
+        if !has_owner {
+            notes.push("belongs to this user now: its owner could not be kept".to_owned());
         }
-        Ok(has_owner)
+        if durable && let Err(error) = platform::sync_directory(folder_of(&self.target)) {
+            notes.push(format!(
+                "was replaced, but may be the old file after a failure of the system: {error}"
+            ));
+        }
+        Ok(notes)
     }
 
     /// Fails if the file is not the one that was there at the beginning.

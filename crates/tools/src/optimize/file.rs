@@ -5,13 +5,16 @@ use super::report::{FileOutcome, OptimizedFile};
 use super::verify::verify;
 use super::{OptimizeOptions, local_path};
 use crate::aggregate::single_file_kind;
-use crate::compare::{CompareOptions, CompareScope, compare};
+use crate::compare::{CompareOptions, compare};
+use crate::overwrite::{self, WrittenForm};
 use crate::profile::Conformity;
 use crate::{CopyOptions, CopyReport, Progress, copy};
 use ncirrus::internals::DatasetInternals;
 use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, OpenOptions, Result, Session};
 use ncirrus_model::Stored;
-use ncirrus_store::{FileReplacement, OverwritePolicy, path_text};
+use ncirrus_store::{FileReplacement, OverwritePolicy, Url, path_text};
+use std::fs::FileTimes;
+use std::io;
 use std::path::Path;
 
 /// A file that is to be optimized.
@@ -51,6 +54,8 @@ impl FileJob<'_> {
             None => path.clone(),
         };
         report.target = path_text::of_path(&target).into_owned();
+        // As they are before the file is read here.
+        let times = if self.options.times { Some(times_of(&path)?) } else { None };
         let source = self.open(self.address)?;
         report.bytes.0 = byte_len(&path)?;
         check_source(&source)?;
@@ -65,6 +70,9 @@ impl FileJob<'_> {
         }
         let before = TypicalReads::measure(self.address, None, self.session)?;
         if self.options.dry_run {
+            if self.options.folder.is_none() {
+                FileReplacement::check(&path)?;
+            }
             let planned = plan.variables.iter().find(|variable| variable.path == before.variable);
             let after = before.estimated(&model, planned.and_then(|variable| variable.to.as_deref()));
             report.reads = Some((before, after));
@@ -80,13 +88,8 @@ impl FileJob<'_> {
             return Err(Error::new(ErrorKind::Changed, "was changed meanwhile, and is kept")
                 .at_object(path.display()));
         }
-        let has_owner =
-            replacement.commit(&path, self.options.times, self.session.store_context().options.durable)?;
-        if !has_owner {
-            report
-                .notes
-                .push(format!("{}: belongs to this user now: its owner could not be kept", target.display()));
-        }
+        let notes = replacement.commit(&path, times, self.session.store_context().options.durable)?;
+        report.notes.extend(notes.into_iter().map(|note| format!("{}: {note}", target.display())));
         Ok(FileOutcome::Optimized)
     }
 
@@ -111,11 +114,11 @@ impl FileJob<'_> {
             Error::new(ErrorKind::Conflict, message).at_object(target.display())
         };
         let there = self.open(&path_text::of_path(target)).map_err(|_| exists())?;
-        let scope =
-            CompareOptions::new().scope(CompareScope::Definitions).order(true).ignore([] as [String; 0]);
+        let everything = CompareOptions::new().order(true).ignore([] as [String; 0]);
         let fits = !Conformity::examine(there.reader()?, &self.options.profile)?.is_scattered()
             && !FilePlan::new(there.model()?.as_ref(), &self.options.profile)?.changes()
-            && compare(source, &there, &scope)?.is_same();
+            && check_source(&there).is_ok()
+            && compare(source, &there, &everything)?.is_same();
         if fits { Ok(true) } else { Err(exists()) }
     }
 
@@ -130,10 +133,17 @@ impl FileJob<'_> {
         let replacement = match (&self.options.folder, self.options.overwrite) {
             (None, _) => FileReplacement::of(path)?,
             (Some(_), false) => FileReplacement::new_at(target, OverwritePolicy::Never)?,
-            (Some(_), true) => FileReplacement::new_at(target, OverwritePolicy::Replace)?,
+            (Some(_), true) => {
+                self.check_replaced(target)?;
+                FileReplacement::new_at(target, OverwritePolicy::Replace)?
+            }
         };
         let new = replacement.path();
         let address = path_text::of_path(&new).into_owned();
+        if Url::parse(&address)?.whole_path().is_some() {
+            let message = "has a name or a folder of which a part would be taken for a fragment: rename it";
+            return Err(Error::unsupported(message).at_object(target.display()));
+        }
         let mut found = None;
         // The space at the front is computed from the definitions; more is reserved if that was too little.
         for reserve in RESERVES {
@@ -147,6 +157,10 @@ impl FileJob<'_> {
             }
         }
         let (copied, remaining) = found.ok_or_else(|| Error::internal("nothing was copied"))?;
+        if remaining.is_scattered() {
+            let message = "its metadata do not fit at the front of the file; it is kept";
+            return Err(Error::unsupported(message).at_object(path.display()));
+        }
         verify(source, &copied, &plan.variables)?;
         let is_kept = |path: &str| {
             plan.variables.iter().any(|variable| variable.path == path && variable.kept.is_some())
@@ -156,6 +170,16 @@ impl FileJob<'_> {
             .notes
             .extend(faults.map(|fault| format!("{}: {} {}", target.display(), fault.path, fault.message)));
         Ok(replacement)
+    }
+
+    /// Refuses to replace what is not a dataset, and files that are not in the folder.
+    fn check_replaced(&self, target: &Path) -> Result<()> {
+        let Ok(metadata) = target.symlink_metadata() else { return Ok(()) };
+        if metadata.is_symlink() {
+            return Err(Error::new(ErrorKind::Conflict, "is a link, and is kept").at_object(target.display()));
+        }
+        let there = path_text::of_path(target);
+        overwrite::check(&there, std::iter::empty(), WrittenForm::Dataset, true, self.session)
     }
 
     fn copy(&self, source: &Dataset, new: &Path, reserve: Option<u64>, plan: &FilePlan) -> Result<()> {
@@ -191,10 +215,19 @@ fn check_source(source: &Dataset) -> Result<()> {
     if let Some(bytes) = facts.missing_bytes {
         return Err(Error::malformed(format!("the file is {bytes} bytes shorter than its header states")));
     }
-    match source.left_out()?.first() {
-        Some(left_out) => Err(Error::unsupported(format!("cannot be rewritten without loss: {left_out}"))),
+    let left_out = source.left_out()?.first().map(ToString::to_string);
+    match left_out.or(facts.unshown) {
+        Some(lost) => Err(Error::unsupported(format!("cannot be rewritten without loss: {lost}"))),
         None => Ok(()),
     }
+}
+
+fn times_of(path: &Path) -> Result<FileTimes> {
+    let at = |error: io::Error| ncirrus_store::fault::of_io(error, path.display());
+    let metadata = std::fs::metadata(path).map_err(at)?;
+    Ok(FileTimes::new()
+        .set_accessed(metadata.accessed().map_err(at)?)
+        .set_modified(metadata.modified().map_err(at)?))
 }
 
 fn byte_len(path: &Path) -> Result<u64> {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// A series of maps as a model writes them: one record in a chunk, and space at the front for few of the metadata.
-fn made(path: &Path, steps: u64, side: u64, filters: Vec<CodecSpec>) {
+pub(super) fn made(path: &Path, steps: u64, side: u64, filters: Vec<CodecSpec>) {
     let session = Session::builder().threads(2).memory(64 << 20).durable(false).build().unwrap();
     let options = CreateOptions::new().kind(Kind::Nc4).reserve(Some(64));
     let dataset = Dataset::create_with(&text(path), &options, &session).unwrap();
@@ -34,22 +34,22 @@ fn made(path: &Path, steps: u64, side: u64, filters: Vec<CodecSpec>) {
     dataset.close().unwrap();
 }
 
-fn deflate() -> Vec<CodecSpec> {
+pub(super) fn deflate() -> Vec<CodecSpec> {
     vec![CodecSpec::hdf5(2, &[]), CodecSpec::hdf5(1, &[1])]
 }
 
-fn cmip7() -> OptimizeOptions<'static> {
+pub(super) fn cmip7() -> OptimizeOptions<'static> {
     OptimizeOptions::new().profile(Profile::cmip7())
 }
 
 /// The only result.
-fn one(path: &Path, options: &OptimizeOptions<'_>, session: &Session) -> OptimizedFile {
+pub(super) fn one(path: &Path, options: &OptimizeOptions<'_>, session: &Session) -> OptimizedFile {
     let mut files = optimize(&[text(path)], options, session).unwrap();
     assert_eq!(files.len(), 1);
     files.remove(0)
 }
 
-fn failure(path: &str, options: &OptimizeOptions<'_>, session: &Session) -> (ErrorKind, String) {
+pub(super) fn failure(path: &str, options: &OptimizeOptions<'_>, session: &Session) -> (ErrorKind, String) {
     let files = optimize(&[path.to_owned()], options, session).unwrap();
     match &files[0].outcome {
         FileOutcome::Failed(error) => (error.kind(), error.to_string()),
@@ -127,7 +127,10 @@ fn a_folder_gets_all_files_and_keeps_what_it_has() {
     std::fs::write(folder.join("a.nc"), "something else").unwrap();
     assert_eq!(failure(&text(&paths[0]), &options, &session).0, ErrorKind::Conflict);
     assert_eq!(std::fs::read(folder.join("a.nc")).unwrap(), b"something else");
-    assert_eq!(one(&paths[0], &options.clone().overwrite(true), &session).outcome.name(), "optimized");
+    let overwriting = options.clone().overwrite(true);
+    assert_eq!(failure(&text(&paths[0]), &overwriting, &session).0, ErrorKind::Conflict);
+    std::fs::copy(&paths[1], folder.join("a.nc")).unwrap();
+    assert_eq!(one(&paths[0], &overwriting, &session).outcome.name(), "optimized");
     let other = root.join("other");
     std::fs::create_dir(&other).unwrap();
     std::fs::copy(&paths[0], other.join("a.nc")).unwrap();
@@ -146,12 +149,16 @@ fn a_file_keeps_its_mode_and_its_times_if_that_is_wanted() {
         let path = root.join("a.nc");
         made(&path, 20, 32, deflate());
         std::fs::File::options().write(true).open(&path).unwrap().set_modified(then).unwrap();
+        let read = SystemTime::UNIX_EPOCH + Duration::from_secs(900_000_000);
+        let accessed = std::fs::FileTimes::new().set_accessed(read);
+        std::fs::File::options().write(true).open(&path).unwrap().set_times(accessed).unwrap();
         let mut mode = std::fs::metadata(&path).unwrap().permissions();
         mode.set_readonly(true);
         std::fs::set_permissions(&path, mode.clone()).unwrap();
         assert_eq!(one(&path, &cmip7().times(times), &session).outcome.name(), "optimized");
         let metadata = std::fs::metadata(&path).unwrap();
         assert_eq!((metadata.permissions(), metadata.modified().unwrap() == then), (mode, times));
+        assert_eq!(metadata.accessed().unwrap() == read, times);
         std::fs::remove_file(&path).unwrap();
     }
 }
