@@ -49,7 +49,7 @@ fn a_repository_is_opened_in_two_or_three_rounds() {
         ("history-v1", "#mode=icechunk&tag=v1.0", 3),
     ] {
         let Some(server) = server(case) else { return };
-        server.behave(Manners { answers_after: Some(Duration::from_millis(60)), ..Manners::default() });
+        server.behave(Manners { answers_after: Some(Duration::from_millis(200)), ..Manners::default() });
         let dataset = open(&server, state, &server.session());
         let (rounds, requests) = (server.rounds(), server.requests());
         assert!(rounds <= most, "{case}{state}: {rounds} rounds, {requests:?}");
