@@ -82,17 +82,23 @@ impl Input<'_> {
         let (mut lon, mut lat) = (0i64, 0i64);
         for _ in 0..count {
             let points = self.count()?;
-            let mut line = Vec::new();
+            let mut line: Vec<(f64, f64)> = Vec::new();
             for _ in 0..points {
+                let before = lon;
                 lon = lon.saturating_add(self.step()?);
                 lat = lat.saturating_add(self.step()?);
                 if !(-18_000..=18_000).contains(&lon) || !(-9_000..=9_000).contains(&lat) {
                     return Err(self.fault("a point is not on the globe"));
                 }
+                // Land on both sides of the antimeridian is one line, which goes around the globe there.
+                if lon.abs_diff(before) > 18_000 && !line.is_empty() {
+                    lines.push(std::mem::take(&mut line));
+                }
                 line.push((lon as f64 / 100.0, lat as f64 / 100.0));
             }
             lines.push(line);
         }
+        lines.retain(|line| line.len() > 1);
         Ok(Coastlines { lines })
     }
 
@@ -137,6 +143,12 @@ mod tests {
         let fine = Coastlines::of(Detail::Fine).unwrap();
         let points = |set: &Coastlines| set.lines.iter().map(Vec::len).sum::<usize>();
         assert!(points(&coarse) > 4_000 && points(&fine) > 50_000);
+        let steps = |set: &Coastlines| {
+            let steps =
+                set.lines.iter().flat_map(|line| line.windows(2)).map(|step| (step[1].0 - step[0].0).abs());
+            steps.fold(0.0, f64::max)
+        };
+        assert!(steps(&coarse) < 90.0 && steps(&fine) < 90.0, "no line crosses the map");
         // Land's End: in the fine set a point is within a tenth of a degree.
         let near = |set: &Coastlines| {
             let points = set.lines.iter().flatten();
