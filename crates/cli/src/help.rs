@@ -59,6 +59,8 @@ const GROUPS: &[(&str, &[&str])] = &[
             "plot",
             #[cfg(feature = "serve")]
             "view",
+            #[cfg(feature = "serve")]
+            "serve",
             "ls",
             "explain",
             "compare",
@@ -66,12 +68,24 @@ const GROUPS: &[(&str, &[&str])] = &[
             "filters",
             "keys",
             "log",
+            "fragments",
         ],
     ),
-    ("Write", &["copy", "generate", "append", "optimize", "reference", "rm", "clean"]),
-    #[cfg(feature = "serve")]
-    ("Serve", &["serve"]),
-    ("Aggregate", &["aggregate", "split", "fragments", "relocate"]),
+    (
+        "Write",
+        &[
+            "copy",
+            "generate",
+            "append",
+            "optimize",
+            "reference",
+            "aggregate",
+            "split",
+            "relocate",
+            "rm",
+            "clean",
+        ],
+    ),
     ("Set up", &["config", "whoami", "link", "completions", "manual", "help"]),
     ("netCDF", &["ncdump", "ncgen", "ncgen3", "nccopy"]),
 ];

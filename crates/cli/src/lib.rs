@@ -33,8 +33,7 @@ use tools::{CalledAs, NetcdfTool};
     name = "ncirrus",
     version,
     max_term_width = help::MAX_WIDTH,
-    before_long_help = "Examples:
-  ncirrus info s3://bucket/sst.zarr         dimensions, variables, chunks, sizes
+    before_long_help = "Example:
   ncirrus copy sst.nc s3://bucket/sst.zarr  a netCDF file as NCZarr on an object store",
     after_long_help = exit::HELP
 )]

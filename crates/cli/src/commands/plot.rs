@@ -32,10 +32,10 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace an existing file.
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", hide_short_help = true)]
     overwrite: bool,
     /// Size of the picture in pixels [default: 1000x600; a map is as high as it needs to be].
-    #[arg(long, value_name = "WxH", value_parser = parse_size, requires = "output")]
+    #[arg(long, value_name = "WxH", value_parser = parse_size, requires = "output", hide_short_help = true)]
     size: Option<PictureSize>,
     /// Range of the colours or of the axis [default: without the outer 2 % at each end].
     ///
@@ -57,16 +57,16 @@ pub(crate) struct Args {
     ///
     /// The default is what the environment says of the terminal: TERM, TERM_PROGRAM, COLORTERM, NO_COLOR. Pictures that do not
     /// go to a terminal are text.
-    #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(Graphics::NAMES.map(|(name, _)| name)), conflicts_with = "output")]
+    #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(Graphics::NAMES.map(|(name, _)| name)), conflicts_with = "output", hide_short_help = true)]
     graphics: Option<String>,
     /// Read more than 256 MiB if the picture needs it.
     #[arg(short, long)]
     yes: bool,
     /// Print what would be read, and read no values of the variable.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     dry_run: bool,
     /// Print no notes and no progress.
-    #[arg(short, long)]
+    #[arg(short, long, hide_short_help = true)]
     quiet: bool,
     #[command(flatten)]
     reading: super::reading::ReadingOptions,

@@ -9,7 +9,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Hand datasets on over HTTP, read only: DAP2, DAP4, Zarr v2 and v3, netCDF subsets, a catalogue.
+/// Serve datasets over HTTP, read only: DAP2, DAP4, Zarr, netCDF subsets, a catalogue.
 #[derive(ClapArgs)]
 #[command(
     before_long_help = "Examples:

@@ -97,7 +97,9 @@ impl CompressedInput<'_> {
                     none.insert(stream)
                 }
             };
-            body.out.resize(AT_ONCE, 0);
+            if body.out.len() < AT_ONCE {
+                body.out.resize(AT_ONCE, 0);
+            }
             // The bytes that were looked at come first.
             let is_first = !body.first.is_empty();
             let input = if is_first { body.first.as_slice() } else { self.bytes };
@@ -114,8 +116,7 @@ impl CompressedInput<'_> {
             }
             body.ended = status == Status::StreamEnd;
             if written > 0 {
-                body.out.truncate(written);
-                return Ok(Some(&body.out));
+                return Ok(body.out.get(..written));
             }
             if read == 0 && !body.ended {
                 return Ok(None);
