@@ -97,9 +97,7 @@ impl CompressedInput<'_> {
                     none.insert(stream)
                 }
             };
-            if body.out.len() < AT_ONCE {
-                body.out.resize(AT_ONCE, 0);
-            }
+            body.out.resize(AT_ONCE, 0);
             // The bytes that were looked at come first.
             let is_first = !body.first.is_empty();
             let input = if is_first { body.first.as_slice() } else { self.bytes };

@@ -42,10 +42,7 @@ pub(super) fn create_tree(
 /// Whether the target is free, or may be replaced. Only datasets, empty directories and files are replaced: a typing
 /// mistake must not remove a home directory (`docs/spec/nczarr.md` 10.1).
 fn check(target: &Path, clobber: OverwritePolicy) -> Result<()> {
-    let metadata = match fs::symlink_metadata(target) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        other => other.map_err(|error| path_error(error, target))?,
-    };
+    let Some(metadata) = metadata_of(target)? else { return Ok(()) };
     if clobber == OverwritePolicy::Never {
         return Err(exists(target.display()));
     }
@@ -101,9 +98,9 @@ impl TreeFinish {
     fn keep_others(&self, from: &Path) -> Result<()> {
         let mut kept = HashSet::new();
         for _ in 0..REPLACEMENTS {
-            let before = state(&self.target)?;
+            let before = stamp_of(&self.target)?;
             let found = if before.is_some() { others_in(&self.target) } else { Ok(Vec::new()) };
-            if state(&self.target)? != before {
+            if stamp_of(&self.target)? != before {
                 continue;
             }
             let linked = found?.into_iter().try_for_each(|other| {
@@ -113,7 +110,7 @@ impl TreeFinish {
                 }
                 Ok(())
             });
-            if linked.is_ok() || state(&self.target)? == before {
+            if linked.is_ok() || stamp_of(&self.target)? == before {
                 return linked;
             }
         }
@@ -155,11 +152,15 @@ impl TreeFinish {
 const REPLACEMENTS: usize = 1000;
 
 /// Distinguishes the directories that have a name one after the other; `None` if none has it.
-fn state(target: &Path) -> Result<Option<(i64, i64, u64)>> {
+fn stamp_of(target: &Path) -> Result<Option<(i64, i64, u64)>> {
+    Ok(metadata_of(target)?.as_ref().map(platform::stamp))
+}
+
+/// Metadata of what has a name, of a link itself; `None` if the name is free.
+fn metadata_of(target: &Path) -> Result<Option<fs::Metadata>> {
     match fs::symlink_metadata(target) {
-        Ok(metadata) => Ok(Some(platform::stamp(&metadata))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(path_error(error, target)),
+        other => other.map(Some).map_err(|error| path_error(error, target)),
     }
 }
 

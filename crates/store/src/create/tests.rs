@@ -81,14 +81,7 @@ fn writers_that_replace_a_tree_at_the_same_time_all_succeed_and_keep_foreign_fil
     fs::write(path.join("by hand/notes.txt"), b"kept").unwrap();
     let replace = |writer| (0..25).try_for_each(|_| make(writer, OverwritePolicy::Replace));
     std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..4)
-            .map(|writer| {
-                scope.spawn({
-                    let replace = &replace;
-                    move || replace(writer)
-                })
-            })
-            .collect();
+        let writers: Vec<_> = (0..4).map(|writer| scope.spawn(move || replace(writer))).collect();
         for writer in writers {
             writer.join().unwrap().unwrap();
         }

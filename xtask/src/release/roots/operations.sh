@@ -8,6 +8,7 @@ rm -rf out /tmp/loaded /tmp/loader.*
 mkdir out
 [ -z "$1" ] || export "$1"
 export LD_DEBUG=libs LD_DEBUG_OUTPUT=/tmp/loader
+attribute="$(printf '^\t\t:')"
 
 for file in sst.nc sst4.nc; do
   ncdump -p 9,17 "$file"
@@ -22,7 +23,6 @@ for file in sst.nc sst4.nc; do
   cdo -s outputf,%.6g -fldmean -timmean "$file"
   for made in out/*.nc; do
     ncdump -p 9,17 "$made" | grep -v -E ':(history|CDO|CDI|NCO)' > /tmp/made.cdl
-    attribute="$(printf '^\t\t:')"
     grep -v -E "$attribute" /tmp/made.cdl
     grep -E "$attribute" /tmp/made.cdl | sort
   done
