@@ -122,6 +122,56 @@ static void series(const char *file, long count) {
     free(values);
 }
 
+/* A model's output: so many records of four variables, each put by a call of its own, and the whole file from creating to closing. Each
+   record of a variable has so many values; with none, the variables have no other dimension than that of records. */
+static void records(const char *file, long count, int width, int is_netcdf4) {
+    enum { VARIABLES = 4 };
+    int ncid, dims[2], ids[VARIABLES];
+    char name[8];
+    float *values = calloc(width ? width : 1, sizeof(float));
+    double start = now();
+    check(nc_create(file, NC_CLOBBER | (is_netcdf4 ? NC_NETCDF4 : NC_64BIT_OFFSET), &ncid));
+    check(nc_def_dim(ncid, "time", NC_UNLIMITED, dims));
+    if (width) check(nc_def_dim(ncid, "x", width, dims + 1));
+    for (int of = 0; of < VARIABLES; of++) {
+        snprintf(name, sizeof name, "v%d", of);
+        check(nc_def_var(ncid, name, NC_FLOAT, width ? 2 : 1, dims, ids + of));
+    }
+    check(nc_enddef(ncid));
+    for (long record = 0; record < count; record++)
+        for (int of = 0; of < VARIABLES; of++) {
+            size_t at[2] = {record, 0}, counts[2] = {1, width};
+            values[0] = record + of;
+            check(nc_put_vara_float(ncid, ids[of], at, counts, values));
+        }
+    check(nc_close(ncid));
+    tell(now() - start, RUSAGE_SELF);
+    free(values);
+}
+
+/* Define mode for each record: an attribute with the time of the last one, and others that are new, then the record. */
+static void rounds(const char *file, long count) {
+    int ncid, dim, id;
+    char name[16];
+    double start = now();
+    check(nc_create(file, NC_CLOBBER | NC_NETCDF4, &ncid));
+    check(nc_def_dim(ncid, "time", NC_UNLIMITED, &dim));
+    check(nc_def_var(ncid, "v", NC_FLOAT, 1, &dim, &id));
+    check(nc_enddef(ncid));
+    for (long round = 0; round < count; round++) {
+        size_t at = round;
+        float value = round;
+        int number = round;
+        snprintf(name, sizeof name, "a%ld", round);
+        check(nc_redef(ncid));
+        check(nc_put_att_int(ncid, NC_GLOBAL, name, NC_INT, 1, &number));
+        check(nc_enddef(ncid));
+        check(nc_put_var1_float(ncid, id, &at, &value));
+    }
+    check(nc_close(ncid));
+    tell(now() - start, RUSAGE_SELF);
+}
+
 static int run(char **words) {
     int status;
     double start = now();
@@ -148,6 +198,11 @@ int main(int count, char **arguments) {
     else if (!strcmp(operation, "put1")) points(file, many, 1);
     else if (!strcmp(operation, "open")) opens(file, many);
     else if (!strcmp(operation, "series")) series(file, many);
+    else if (!strcmp(operation, "records3")) records(file, many, 0, 0);
+    else if (!strcmp(operation, "records4")) records(file, many, 0, 1);
+    else if (!strcmp(operation, "rows3")) records(file, many, 100, 0);
+    else if (!strcmp(operation, "rows4")) records(file, many, 100, 1);
+    else if (!strcmp(operation, "rounds")) rounds(file, many);
     else make(file, operation, many);
     return 0;
 }

@@ -53,6 +53,10 @@ impl View for Budgeted {
         self.inner.list(prefix, page)
     }
 
+    fn release(&self, object: &ObjectId, end: u64) {
+        self.inner.release(object, end);
+    }
+
     fn memo(&self) -> &Memo {
         self.inner.memo()
     }

@@ -1,9 +1,12 @@
 //! Documents and answers of OPeNDAP servers.
 use crate::limits;
 use ncirrus_dap::{
-    ChecksumRule, DapAnswer, Das, DasItem, Dds, DdsVariable, Dmr, DmrAttribute, DodsAnswer, XdrPeculiarities,
-    classify,
+    AnswerStep, ChecksumRule, Dap2Dataset, Dap4Dataset, DapAnswer, Das, DasItem, Dds, DdsVariable, Dmr,
+    DmrAttribute, DodsAnswer, StepValues, XdrPeculiarities, classify,
 };
+use ncirrus_model::{Atomic, DimensionLen, Field, Model, UserKind, UserType};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 /// A DDS, and the names in it.
 pub fn dds(data: &[u8]) {
@@ -72,5 +75,79 @@ pub fn dap(data: &[u8]) {
     for rule in [ChecksumRule::Verify, ChecksumRule::Ignore] {
         let Ok(values) = answer.values(rule, &limits()) else { continue };
         assert_eq!(values.variables.len(), answer.dmr.variables().len());
+    }
+}
+
+/// The definitions that constraints are checked against.
+static SERVED: LazyLock<Option<Arc<Model>>> = LazyLock::new(|| served().map(Arc::new));
+
+fn served() -> Option<Model> {
+    let mut model = Model::new();
+    let root = model.root();
+    let x = model.add_dimension(root, "x", DimensionLen::Fixed(5)).ok()?;
+    let y = model.add_dimension(root, "y", DimensionLen::Unlimited(3)).ok()?;
+    let group = model.add_group(root, "g").ok()?;
+    let fields = vec![
+        Field { name: "a".into(), ty: Atomic::Int.into(), dims: vec![] },
+        Field { name: "b".into(), ty: Atomic::UByte.into(), dims: vec![3] },
+    ];
+    let ty = UserType { name: "pair".into(), kind: UserKind::Compound(fields) };
+    let pair = model.add_type(root, ty).ok()?;
+    model.add_variable(root, "t", Atomic::Float.into(), &[y, x]).ok()?;
+    model.add_variable(root, "a.b", Atomic::Byte.into(), &[x]).ok()?;
+    model.add_variable(root, "c", Atomic::Char.into(), &[y, x]).ok()?;
+    model.add_variable(root, "s", ncirrus_model::TypeRef::User(pair), &[y]).ok()?;
+    model.add_variable(group, "v", Atomic::Short.into(), &[x]).ok()?;
+    Some(model)
+}
+
+/// A constraint of DAP2 and of DAP4, and the answer that it asks for: as long as it was said to be.
+pub fn constraints(data: &[u8]) {
+    let (Ok(text), Some(model)) = (std::str::from_utf8(data), &*SERVED) else { return };
+    let values = |variable, count: u64, is_packed: bool| {
+        let ty = model.variable(variable).map(|variable| variable.ty)?;
+        let zeros = model.zeros(ty, usize::try_from(count).ok()?, 8)?;
+        Some(if is_packed {
+            StepValues::Packed(zeros.as_bytes()?.to_vec())
+        } else {
+            StepValues::Values(zeros)
+        })
+    };
+    let shown = Arc::new(Dap2Dataset::new(Arc::clone(model), "served"));
+    if let Ok(request) = shown.request(text) {
+        let (len, mut sent) = (shown.answer_len(&request), 0);
+        _ = Dds::parse(shown.dds(&request).as_bytes(), &limits());
+        let Ok(mut answer) = shown.answer(request, 7) else { return };
+        while let Ok(step) = answer.step() {
+            match step {
+                AnswerStep::Send(bytes) => sent += bytes.len() as u64,
+                AnswerStep::Read(step) => {
+                    let count = step.selection.element_count().unwrap_or(0);
+                    let Some(values) = values(step.variable, count, step.is_packed) else { return };
+                    sent += answer.take(values).map_or(0, |bytes| bytes.len() as u64);
+                }
+                AnswerStep::End => break,
+            }
+        }
+        assert!(len.is_none_or(|len| len == sent), "{len:?} {sent}");
+    }
+    let shown = Arc::new(Dap4Dataset::new(Arc::clone(model), "served"));
+    let Ok(request) = shown.request(text) else { return };
+    assert!(Dmr::parse(shown.dmr(&request).as_bytes(), &limits()).is_ok());
+    let Ok(mut answer) = shown.answer(request, true, &BTreeMap::new(), 7) else { return };
+    let mut body = Vec::new();
+    while let Ok(step) = answer.step() {
+        match step {
+            AnswerStep::Send(bytes) => body.extend(bytes),
+            AnswerStep::Read(step) => {
+                let count = step.selection.element_count().unwrap_or(0);
+                let Some(values) = values(step.variable, count, step.is_packed) else { return };
+                body.extend(answer.take(values).unwrap_or_default());
+            }
+            AnswerStep::End => break,
+        }
+    }
+    if let Ok(answer) = DapAnswer::parse(&body.into(), &limits()) {
+        assert!(answer.values(ChecksumRule::Verify, &limits()).is_ok_and(|values| values.checksums));
     }
 }

@@ -21,7 +21,7 @@ pub use byte_ranges::byte_ranges;
 pub use cdl::cdl;
 pub use cdl_parse::cdl_parse;
 pub use configuration::configuration;
-pub use dap::{dap, das, dds, dmr, dods};
+pub use dap::{constraints, dap, das, dds, dmr, dods};
 pub use hdf5::hdf5_structures;
 pub use mend::{checked, mend};
 pub use selections::selections;

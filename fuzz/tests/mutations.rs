@@ -315,6 +315,16 @@ fn documents_and_answers_of_dap4_survive() {
 }
 
 #[test]
+fn constraints_of_a_server_survive() {
+    let samples = [
+        "t[0:2:2][1:3],g_v,s[1].b[0:1],a%2Eb[4],c[0][0:2]",
+        "/x=[1:2:3];/t[][];/g/v;/s[1:2]{b};/a\\.b[3:]",
+        "t&t>3,mean(t),s.a",
+    ];
+    mutate(&samples.map(|text| text.as_bytes().to_vec()), 6000, ncirrus_fuzz::constraints);
+}
+
+#[test]
 fn selections_survive() {
     let samples = [
         "v[0:10:2,5,:,{1,4},3:]\ng/v\nv[:]",

@@ -1,5 +1,5 @@
 //! ncirrus compared with its peers and with a bare loop, in one run:
-//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|icechunk|members|memory|netcdf4|python|shards|tools|write|zarr]]]`.
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|icechunk|manifest|members|memory|netcdf4|python|shards|tools|write|zarr]]]`.
 mod aggregate;
 mod capi;
 mod cloud;
@@ -78,6 +78,10 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     // Many files: only by name.
     if only == Some("members") {
         members::run(&folder, rounds)?;
+    }
+    // icechunk takes 12 GB of memory to make the data: only by name.
+    if only == Some("manifest") {
+        icechunk::long_manifest(&folder)?;
     }
     // Many gigabytes: only by name.
     if only == Some("memory") {

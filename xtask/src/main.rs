@@ -11,6 +11,7 @@ mod capi_python;
 mod capi_world;
 mod circles;
 mod citations;
+mod coastlines;
 mod comparison;
 mod debian_source;
 mod deny;
@@ -121,6 +122,11 @@ const TASKS: &[Task] = &[
         run: races::run,
     },
     Task { name: "wheel", about: "make the sdist and the wheel, and try them", run: python::wheel },
+    Task {
+        name: "coastlines",
+        about: "convert the coastlines of `ncirrus plot` anew, from the npm package world-atlas",
+        run: |_| coastlines::convert(),
+    },
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
     Task {
         name: "bench",
@@ -256,7 +262,7 @@ fn features() -> Outcome {
     let command = ["check", "--quiet", "--package", "ncirrus-cli", "--no-default-features"];
     cargo(&command)?;
     cargo(&["check", "--quiet", "--package", "ncirrus-store", "--no-default-features"])?;
-    for kept in ["zip,http", "cloud,plugins"] {
+    for kept in ["zip,http", "cloud,plugins", "plot"] {
         cargo(&[&command[..], &["--features", kept]].concat())?;
     }
     Ok(())

@@ -92,7 +92,7 @@ pub(crate) fn install() -> Outcome {
     }
     remove_outdated()?;
     std::thread::scope(|scope| {
-        let programs = scope.spawn(|| debian(DEBIAN).and_then(|()| azurite()));
+        let programs = scope.spawn(|| debian(DEBIAN).and_then(|()| azurite()).and_then(|()| axe()));
         let pythons = python_environments();
         programs.join().map_err(|_| "a thread panicked".to_owned())?.and(pythons)
     })?;
@@ -172,6 +172,21 @@ fn azurite() -> Outcome {
     command("npm", &["install", "--prefix", ".node", "--no-save", "--no-audit", "--no-fund", AZURITE], &[])
 }
 
+/// Installs the checker of accessibility into the same folder, unless `NCIRRUS_PEERS_AXE` names its script.
+fn axe() -> Outcome {
+    let is_there = project().join(".node/node_modules/axe-core/axe.min.js").exists();
+    if is_there || std::env::var_os("NCIRRUS_PEERS_AXE").is_some() {
+        return Ok(());
+    }
+    command(
+        "npm",
+        &["install", "--prefix", ".node", "--no-save", "--no-audit", "--no-fund", AXE, AZURITE],
+        &[],
+    )
+}
+
+/// The checker of accessibility, pinned.
+const AXE: &str = "axe-core@4.14.1";
 /// The emulator, pinned.
 const AZURITE: &str = "azurite@3.35.0";
 

@@ -13,6 +13,11 @@ const DATA: &str = "realdata/files/ersstv5_sst_2010-2020.nc";
 const ADDRESS: &str = "s3://bucket/ersst.zarr";
 const FOLDER: &str = "docs/pictures";
 const MAX_BYTES: u64 = 200_000;
+/// The pictures of docs/plotting.md, and what they show.
+const PLOTS: [(&str, &[&str]); 2] = [
+    ("plot-map.png", &["sst[6,:,:]"]),
+    ("plot-lines.png", &["sst[:,44,100]", "sst[:,64,100]", "sst[:,24,100]"]),
+];
 
 /// Arguments: `[FILE]`, a dataset with the variable `sst` of time, latitude and longitude. The release build of the command
 /// is used, or what `NCIRRUS_BINARY` names, and the package that the Python of the peers has.
@@ -38,7 +43,12 @@ pub(crate) fn make(arguments: &[String]) -> Outcome {
     let environment = server.environment();
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, &**value)).collect();
     command(&peers::python().to_string_lossy(), &arguments, &environment)?;
-    for picture in [terminal, html] {
+    let plots = PLOTS.map(|(name, selects)| (folder.join(name), selects));
+    for (picture, selects) in &plots {
+        let output = picture.to_string_lossy();
+        shell(&[&["plot", "-q", ADDRESS], *selects, &["--overwrite", "-o", &output]].concat())?;
+    }
+    for picture in [terminal, html].into_iter().chain(plots.map(|(picture, _)| picture)) {
         let bytes = picture.metadata().map_err(|error| format!("{}: {error}", picture.display()))?.len();
         println!("{}: {bytes} bytes", picture.display());
         if bytes > MAX_BYTES {

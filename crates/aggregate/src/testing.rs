@@ -348,6 +348,8 @@ impl View for MasterDesk<'_> {
         Err(Error::unsupported(format!("names below {prefix}")).into())
     }
 
+    fn release(&self, _: &ObjectId, _: u64) {}
+
     fn memo(&self) -> &Memo {
         &self.memo
     }

@@ -30,6 +30,7 @@ mod header;
 mod order;
 mod placer;
 mod relocation;
+mod rows;
 mod scratch;
 mod track;
 mod version;

@@ -13,8 +13,8 @@ use crate::track::{PlacedCell, VariableTrack};
 use crate::written::NumberRuns;
 use bytes::Bytes;
 use ncirrus_layout::{
-    Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, Placer, PlacerWork,
-    PreparedPlacement, PutPhase, Result, Step, StorePut, View,
+    Abilities, CellList, ChunkRef, Encoding, Error, FillStorage, Location, ObjectId, PatchRows, Placer,
+    PlacerWork, PreparedPlacement, PutPhase, Result, Step, StorePut, View,
 };
 use ncirrus_model::{Changes, Model, Values, VarId};
 use std::collections::HashMap;
@@ -201,7 +201,7 @@ impl ClassicPlacer {
         self.held = held;
     }
 
-    fn track(&self, var: VarId) -> Result<&VariableTrack> {
+    pub(crate) fn track(&self, var: VarId) -> Result<&VariableTrack> {
         self.tracks.get(&var).ok_or_else(|| Error::not_found("the variable is not defined in the file"))
     }
 
@@ -250,7 +250,7 @@ impl ClassicPlacer {
     }
 
     /// The padding after the last chunk of a slab up to a multiple of four: fill values.
-    fn padding(&self, var: VarId, piece: &PlacedCell) -> Result<Vec<u8>> {
+    pub(crate) fn padding(&self, var: VarId, piece: &PlacedCell) -> Result<Vec<u8>> {
         let definition = self.definition.var(var)?;
         let len = definition.slab.byte_len;
         if piece.span.offset.checked_add(piece.span.len) != Some(len)
@@ -270,8 +270,14 @@ impl ClassicPlacer {
         Ok(StorePut::Patch { object: self.root.clone(), offset, body })
     }
 
+    /// Notes that records were placed, the last of which ends there.
+    pub(crate) fn note_records(&mut self, end: u64) {
+        self.file_len = self.file_len.max(end);
+        self.held.records = true;
+    }
+
     /// Refuses a record that the variant cannot count.
-    fn check_records(&self, piece: &PlacedCell, count: u64) -> Result<()> {
+    pub(crate) fn check_records(&self, piece: &PlacedCell, count: u64) -> Result<()> {
         let max = self.definition.version.max_records();
         if piece.span.row.checked_add(count).is_none_or(|records| records > max) {
             let kind = self.definition.version.format();
@@ -343,6 +349,11 @@ impl Placer for ClassicPlacer {
             }
         });
         put.map(|put| vec![put]).map_err(|error| self.at(var, error.at_chunk(cell)))
+    }
+
+    fn place_rows(&mut self, var: VarId, cell: &[u64], count: u64, body: &[u8]) -> Result<Option<PatchRows>> {
+        let placed = self.record_rows(var, cell, count, body);
+        placed.map_err(|error| self.at(var, error.at_chunk(cell)))
     }
 
     fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<PutPhase>> {

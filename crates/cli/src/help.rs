@@ -49,10 +49,43 @@ const TEMPLATE_WITHOUT_OPTIONS: &str =
     "{about-with-newline}\n{before-help}{usage-heading} {usage}{after-help}";
 
 /// The commands by what they are for, in the order of the help.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("Inspect", &["info", "dump", "ls", "explain", "compare", "check", "filters", "keys", "log"]),
-    ("Write", &["copy", "generate", "append", "reference", "rm", "clean"]),
-    ("Aggregate", &["aggregate", "split", "fragments", "relocate"]),
+const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "Inspect",
+        &[
+            "info",
+            "dump",
+            #[cfg(feature = "plot")]
+            "plot",
+            #[cfg(feature = "serve")]
+            "view",
+            #[cfg(feature = "serve")]
+            "serve",
+            "ls",
+            "explain",
+            "compare",
+            "check",
+            "filters",
+            "keys",
+            "log",
+            "fragments",
+        ],
+    ),
+    (
+        "Write",
+        &[
+            "copy",
+            "generate",
+            "append",
+            "optimize",
+            "reference",
+            "aggregate",
+            "split",
+            "relocate",
+            "rm",
+            "clean",
+        ],
+    ),
     ("Set up", &["config", "whoami", "link", "completions", "manual", "help"]),
     ("netCDF", &["ncdump", "ncgen", "ncgen3", "nccopy"]),
 ];
@@ -93,8 +126,10 @@ pub(crate) fn of_program(table: Command, length: HelpLength) -> Command {
         _ => lines_by_group(&table),
     };
     let options = if length == HelpLength::Manual { "\n\nOptions:\n{options}" } else { "" };
+    // The list of all commands fits two screens without this blank line.
+    let blank = if length == HelpLength::Listing { "" } else { "\n" };
     let template = format!(
-        "{{about-with-newline}}\n{{before-help}}{{usage-heading}} {{usage}}\n\n{groups}{options}{{after-help}}"
+        "{{about-with-newline}}{blank}{{before-help}}{{usage-heading}} {{usage}}\n\n{groups}{options}{{after-help}}"
     );
     let more = match length {
         HelpLength::Brief => {
@@ -122,7 +157,7 @@ fn lines_by_group(table: &Command) -> String {
     let mut text = String::new();
     for (heading, names) in GROUPS {
         _ = write!(text, "{}{heading}:", if text.is_empty() { "" } else { "\n\n" });
-        for name in names {
+        for name in *names {
             let about = table.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
             _ = write!(text, "\n  {name:<11}  {}", about.as_deref().unwrap_or(ABOUT_HELP));
         }

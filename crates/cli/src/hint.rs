@@ -19,7 +19,8 @@ pub(crate) fn report_with(error: &Error, hint: &str) -> CommandStatus {
     exit::code(error.kind())
 }
 
-fn hint(error: &Error) -> Option<&'static str> {
+/// What a user may do about an error.
+pub(crate) fn hint(error: &Error) -> Option<&'static str> {
     match error.detail().and_then(hint_for) {
         Some(hint) => Some(hint),
         None => general_hint(error),

@@ -18,7 +18,7 @@ pub use exit::CommandStatus;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use help::HelpLength;
 use ncirrus::{Result, Session};
-use session::SessionOptions;
+use session::{SessionNeeds, SessionOptions};
 use std::ffi::OsString;
 use tools::{CalledAs, NetcdfTool};
 
@@ -33,8 +33,7 @@ use tools::{CalledAs, NetcdfTool};
     name = "ncirrus",
     version,
     max_term_width = help::MAX_WIDTH,
-    before_long_help = "Examples:
-  ncirrus info s3://bucket/sst.zarr         dimensions, variables, chunks, sizes
+    before_long_help = "Example:
   ncirrus copy sst.nc s3://bucket/sst.zarr  a netCDF file as NCZarr on an object store",
     after_long_help = exit::HELP
 )]
@@ -51,14 +50,21 @@ enum Command {
     Generate(commands::generate::Args),
     Copy(commands::copy::Args),
     Append(commands::append::Args),
+    Optimize(commands::optimize::Args),
     Compare(commands::compare::Args),
     Check(commands::check::Args),
     Info(commands::info::Args),
     Log(commands::log::Args),
     Explain(commands::explain::Args),
+    #[cfg(feature = "serve")]
+    View(commands::view::Args),
+    #[cfg(feature = "plot")]
+    Plot(commands::plot::Args),
     Filters(commands::filters::Args),
     Ls(commands::ls::Args),
     Keys(commands::keys::Args),
+    #[cfg(feature = "serve")]
+    Serve(commands::serve::Args),
     Rm(commands::rm::Args),
     Clean(commands::clean::Args),
     Whoami(commands::whoami::Args),
@@ -77,7 +83,8 @@ impl Cli {
     /// Runs the command, with the session and trace that the options and the configuration define.
     fn run(&self) -> Result<CommandStatus> {
         let rewrites = matches!(&self.command, Command::Append(args) if args.rewrite);
-        self.session.run_rewriting(None, rewrites, |session| run(&self.command, session))
+        let memory = matches!(&self.command, Command::Optimize(_)).then_some(commands::optimize::MEMORY);
+        self.session.run_with(None, SessionNeeds { rewrites, memory }, |session| run(&self.command, session))
     }
 }
 
@@ -99,14 +106,21 @@ fn run(command: &Command, session: &Session) -> Result<CommandStatus> {
         Command::Generate(args) => commands::generate::run(args, session),
         Command::Copy(args) => commands::copy::run(args, session),
         Command::Append(args) => commands::append::run(args, session),
+        Command::Optimize(args) => commands::optimize::run(args, session),
         Command::Compare(args) => commands::compare::run(args, session),
         Command::Check(args) => commands::check::run(args, session),
         Command::Info(args) => commands::info::run(args, session),
         Command::Log(args) => commands::log::run(args, session),
         Command::Explain(args) => commands::explain::run(args, session),
+        #[cfg(feature = "serve")]
+        Command::View(args) => commands::view::run(args, session),
+        #[cfg(feature = "plot")]
+        Command::Plot(args) => commands::plot::run(args, session),
         Command::Filters(args) => commands::filters::run(args, session),
         Command::Ls(args) => commands::ls::run(args, session),
         Command::Keys(args) => commands::keys::run(args, session),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve::run(args, session),
         Command::Rm(args) => commands::rm::run(args, session),
         Command::Clean(args) => commands::clean::run(args, session),
         Command::Whoami(args) => commands::whoami::run(args, session),

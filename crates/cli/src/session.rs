@@ -68,6 +68,15 @@ pub(crate) struct SessionOptions {
     trace: Option<PathBuf>,
 }
 
+/// What a command needs of its session.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SessionNeeds {
+    /// It may change single files on object stores.
+    pub(crate) rewrites: bool,
+    /// The memory budget, if neither an option nor the configuration sets it.
+    pub(crate) memory: Option<usize>,
+}
+
 impl SessionOptions {
     /// Runs a command in the session that the options and the configuration define. Requests are traced at `level`, if
     /// that is more than the configuration asks for.
@@ -76,19 +85,19 @@ impl SessionOptions {
         level: Option<u64>,
         command: impl FnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
-        self.run_rewriting(level, false, command)
+        self.run_with(level, SessionNeeds::default(), command)
     }
 
-    /// As [`run`](Self::run), in a session that may change single files on object stores if `rewrites`.
-    pub(crate) fn run_rewriting<T>(
+    /// As [`run`](Self::run), in a session with what the command needs.
+    pub(crate) fn run_with<T>(
         &self,
         level: Option<u64>,
-        rewrites: bool,
+        needs: SessionNeeds,
         command: impl FnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
         let settings = ConfigSettings::gather(ProcessEnvironment::of_process(), self.config.as_deref())?;
         let _trace = RequestTrace::start(self.trace.as_ref(), level.max(settings.count(ConfigKey::Trace)))?;
-        let session = self.build(settings, rewrites)?;
+        let session = self.build(settings, needs)?;
         let outcome = command(&session);
         commands::pipe::clear();
         message::notes(&session.notes());
@@ -96,7 +105,7 @@ impl SessionOptions {
     }
 
     /// The session defined by the global options.
-    fn build(&self, settings: ConfigSettings, rewrites: bool) -> Result<Session> {
+    fn build(&self, settings: ConfigSettings, needs: SessionNeeds) -> Result<Session> {
         let cache = self.cache.clone().or(settings
             .path(ConfigKey::CacheFolder)
             .filter(|_| self.cache_size.is_some())
@@ -104,19 +113,21 @@ impl SessionOptions {
         let cache_size = self.cache_size.map(|size| size as u64).or(settings.size(ConfigKey::CacheSize));
         let index_cache =
             self.index_cache.clone().or(settings.path(ConfigKey::IndexCacheFolder).map(PathBuf::from));
+        let is_configured = settings.size(ConfigKey::Memory).is_some();
+        let memory = self.memory.or(needs.memory.filter(|_| !is_configured));
         let mut builder = Session::builder().settings(settings).durable(!self.no_sync);
         #[cfg(feature = "cloud")]
         {
             builder = builder.codes(crate::code::codes());
         }
-        if rewrites {
+        if needs.rewrites {
             let stores = builder.store_options().clone();
             builder = builder.stores(StoreOptions { rewrite: true, ..stores });
         }
         if let Some(threads) = self.threads {
             builder = builder.threads(threads.get());
         }
-        if let Some(memory) = self.memory {
+        if let Some(memory) = memory {
             builder = builder.memory(memory);
         }
         if let Some(absent) = self.absent {

@@ -26,7 +26,10 @@ mod opendap_server;
 mod opendap_strings;
 mod opendap_structures;
 mod opendap_threads;
+mod optimizing;
 mod pipes;
+#[cfg(feature = "plot")]
+mod plotting;
 mod program;
 mod readers;
 mod shipped;
@@ -34,6 +37,8 @@ mod small;
 mod targets;
 mod trace;
 mod upkeep;
+#[cfg(feature = "serve")]
+mod viewing;
 
 #[expect(dead_code, reason = "its other parts are for the library's tests")]
 #[path = "../../tools/tests/nc4/fixtures.rs"]

@@ -45,7 +45,7 @@ fn case(line: &str, scratch: &mut CodecScratch) -> Value {
     });
     let bytes = chain.encode(&raw, scratch).unwrap().0.len();
     let encode = best(3, || {
-        chain.encode(&raw, scratch).unwrap();
+        chain.encode_in(&raw, scratch).unwrap();
     });
     json!({"decode": decode, "encode": encode, "bytes": bytes})
 }

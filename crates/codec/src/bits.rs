@@ -12,18 +12,21 @@ pub(crate) struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
+    /// Maximum number of bits of one look at the stream.
+    pub(crate) const MOST: u32 = WINDOW;
+
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, window: 0, count: 0 }
     }
 
     /// The next up to 32 bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, count: u32) -> u32 {
         u32::try_from(self.take_long(count)).unwrap_or(0)
     }
 
     /// The next up to 64 bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_long(&mut self, count: u32) -> u64 {
         if count > WINDOW {
             let high = self.take_long(count - 32);
@@ -32,14 +35,15 @@ impl<'a> BitReader<'a> {
         if self.count < count {
             self.look_up();
         }
-        let value = self.window.checked_shr(64 - count).unwrap_or(0);
+        // In two steps: a shift by 64 is not possible.
+        let value = self.window >> 1 >> (63 - count);
         self.drop(count);
         value
     }
 
     /// The number of zeros before the next one bit, which is consumed too; the number of remaining bits if there is
     /// none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn zeros(&mut self) -> u32 {
         let mut count = 0u32;
         loop {
@@ -84,9 +88,9 @@ impl<'a> BitReader<'a> {
     }
 
     /// Consumes bits of the window.
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self, count: u32) {
-        self.window = self.window.checked_shl(count).unwrap_or(0);
+        self.window = self.window.wrapping_shl(count);
         self.count -= count;
         self.at += count as usize;
     }
@@ -100,20 +104,23 @@ const WINDOW: u32 = 57;
 pub(crate) struct BitWriter<'a> {
     out: &'a mut [u8],
     at: usize,
-    /// Bits that are not written yet, fewer than 32, the last one lowest.
+    /// Bits that are not written yet, fewer than 8, the last one lowest; above them are written ones.
     held: u64,
     count: u32,
 }
 
 impl<'a> BitWriter<'a> {
+    /// Maximum number of bits that are written at once.
+    pub(crate) const MOST: u32 = 56;
+
     pub(crate) fn new(out: &'a mut [u8]) -> Self {
         Self { out, at: 0, held: 0, count: 0 }
     }
 
     /// Writes the low `count` bits, up to 64.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, value: u64, count: u32) {
-        if count > 32 {
+        if count > Self::MOST {
             self.put_short(value >> 32, count - 32);
             self.put_short(value, 32);
         } else {
@@ -121,24 +128,25 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    #[inline]
+    /// Writes all whole bytes, which takes no branch that depends on how many there are.
+    #[inline(always)]
     fn put_short(&mut self, value: u64, count: u32) {
         self.held = (self.held << count) | (value & ((1 << count) - 1));
         self.count += count;
-        if self.count >= 32 {
-            self.count -= 32;
-            let [.., a, b, c, d] = (self.held >> self.count).to_be_bytes();
-            if let Some(out) = self.out.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
-                *out = [a, b, c, d];
-                self.at += 4;
-            } else {
-                self.write(&[a, b, c, d]);
-            }
+        // In two steps: a shift by 64 is not possible.
+        let bytes = (self.held << 1 << (63 - self.count)).to_be_bytes();
+        let whole = (self.count / 8) as usize;
+        self.count %= 8;
+        if let Some(out) = self.out.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut()) {
+            *out = bytes;
+            self.at += whole;
+        } else {
+            self.write(bytes.get(..whole).unwrap_or_default());
         }
     }
 
     /// Writes that many zeros and a one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put_zeros(&mut self, count: u32) {
         for _ in 0..count / 32 {
             self.put_short(0, 32);

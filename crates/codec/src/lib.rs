@@ -80,6 +80,8 @@ mod number;
 mod parameters;
 #[cfg(feature = "plugins")]
 mod plugin;
+#[expect(unsafe_code, reason = "calls of functions for instructions that were detected")]
+mod processor;
 mod registry;
 mod scratch;
 mod stream;

@@ -79,8 +79,18 @@ impl QueryRange {
         (self.stop - self.start) / self.stride + 1
     }
 
+    /// The last element.
+    pub(crate) fn last(self) -> u64 {
+        self.stop
+    }
+
+    /// Start, count and stride.
+    pub(crate) fn parts(self) -> (u64, u64, u64) {
+        (self.start, self.count(), self.stride)
+    }
+
     /// `[a]`, `[a:b]` or `[a:s:b]` without its brackets.
-    fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let numbers: Option<Vec<u64>> = text.split(':').map(|number| number.trim().parse().ok()).collect();
         let (start, stride, last) = match numbers?.as_slice() {
             [index] => (*index, 1, *index),
@@ -134,6 +144,11 @@ impl Dap2Constraint {
     #[must_use]
     pub fn selections_only(&self) -> Self {
         Self { projections: Vec::new(), selections: self.selections.clone() }
+    }
+
+    /// What is asked for, as text: projections and selections.
+    pub(crate) fn texts(&self) -> (&[String], &[String]) {
+        (&self.projections, &self.selections)
     }
 
     /// Whether some variables are asked for, not all.
@@ -233,10 +248,27 @@ pub struct Dap4Constraint {
 }
 
 impl Dap4Constraint {
-    /// The constraint of a user's address (`dap4.ce`), decoded.
+    /// The constraint of a user's address (`dap4.ce`), decoded. Members between braces belong to one clause.
     pub fn parse(expression: &str) -> Self {
-        let clauses = expression.split(';').filter(|clause| !clause.is_empty()).map(str::to_owned).collect();
+        let (mut clauses, mut depth) = (vec![String::new()], 0_u32);
+        for letter in expression.chars() {
+            match letter {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            match clauses.last_mut() {
+                Some(clause) if letter != ';' || depth > 0 => clause.push(letter),
+                _ => clauses.push(String::new()),
+            }
+        }
+        clauses.retain(|clause| !clause.is_empty());
         Self { clauses }
+    }
+
+    /// What is asked for, as text.
+    pub(crate) fn texts(&self) -> &[String] {
+        &self.clauses
     }
 
     /// Whether nothing is asked for in particular.

@@ -42,6 +42,7 @@ mod path;
 mod place;
 mod query;
 mod serial;
+mod server;
 mod server_error;
 mod shown;
 mod xdr;
@@ -60,6 +61,10 @@ pub use dmrpp::{Dmrpp, DmrppChunk};
 pub use dods::{DodsAnswer, DodsValues};
 pub use driver::DapDriver;
 pub use name::WireName;
+pub use server::{
+    AnswerStep, Dap2Answer, Dap2Dataset, Dap2Request, Dap4Answer, Dap4Dataset, Dap4Request, NotServed,
+    ReadStep, StepValues, dap2_error, dap4_error,
+};
 pub use server_error::ServerError;
 pub use xdr::XdrPeculiarities;
 

@@ -11,7 +11,7 @@ mod query;
 mod referenced_datasets;
 mod tag;
 
-pub use chunks::StoredChunk;
+pub use chunks::{StoragePlacement, StoredChunk};
 pub use fragments::{FragmentCheck, FragmentInfo, FragmentKind};
 
 pub(crate) use open_datasets::OpenDatasets;
@@ -211,6 +211,17 @@ impl Dataset {
         let context = self.context(ReadDepth::default());
         let source = context.drive(|view| self.inner.catalog.source(view, variable)).await.map_err(place)?;
         chunks::chunks(&context, &source, selection).await.map_err(place)
+    }
+
+    /// Where the elements of a variable and the structures of its chunk index are in the dataset's object.
+    ///
+    /// # Errors
+    /// The reason why the variable is inaccessible; a damaged index.
+    pub async fn placement(&self, variable: VarId) -> Result<StoragePlacement> {
+        let place = |error| self.located(error, variable);
+        let context = self.context(ReadDepth::default());
+        let source = context.drive(|view| self.inner.catalog.source(view, variable)).await.map_err(place)?;
+        chunks::placement(&context, &source, &self.inner.root).await.map_err(place)
     }
 
     /// The values of a selection, in row-major order.

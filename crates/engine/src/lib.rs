@@ -24,7 +24,7 @@ mod snapshot;
 mod stored;
 mod write;
 
-pub use dataset::{Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoredChunk};
+pub use dataset::{Dataset, FragmentCheck, FragmentInfo, FragmentKind, StoragePlacement, StoredChunk};
 pub use plan::{PlannedRequest, PlannedSource, ReadPlan};
 pub use read::{AbsentFragment, ReadReport};
 pub use request_event::RequestEvent;

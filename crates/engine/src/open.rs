@@ -6,8 +6,8 @@ pub(crate) use found::is_zip;
 
 use crate::drive::DriveContext;
 use ncirrus_layout::{
-    AddressHints, Confidence, Driver, Error, Need, ObjectId, OpenOptions, Result, Stall, Step, View,
-    join_each, settle,
+    AddressHints, Confidence, Driver, Error, NamedKind, Need, ObjectId, OpenOptions, Result, Stall, Step,
+    View, join_each, settle,
 };
 use ncirrus_store::StoreFacts;
 use std::sync::Arc;
@@ -30,24 +30,40 @@ pub(crate) async fn probe(
     } else {
         ProbeOrder::Together
     };
-    let probed = context.drive(|view| probe_all(view, root, drivers, order)).await?;
-    let mut best: Option<(Confidence, &Arc<dyn Driver>)> = None;
     let mut failure = None;
-    for (driver, result) in drivers.iter().zip(probed) {
+    // If the mode names Zarr, a repository is looked for only after all else.
+    let is_late = |driver: &Arc<dyn Driver>| order == ProbeOrder::Tree && driver.name() == REPOSITORY;
+    let (late, first): (Vec<_>, Vec<_>) = drivers.iter().cloned().partition(is_late);
+    for drivers in [first, late].into_iter().filter(|drivers| !drivers.is_empty()) {
+        let probed = context.drive(|view| probe_all(view, root, &drivers, order)).await?;
+        if let Some(best) = most_certain(drivers, probed, &mut failure) {
+            return Ok(best);
+        }
+    }
+    match failure {
+        Some(error) => Err(error),
+        None => Err(explain(context, root, drivers).await),
+    }
+}
+
+/// The driver that is most certain, the first of those that are equally certain. The first failure is kept.
+fn most_certain(
+    drivers: Vec<Arc<dyn Driver>>,
+    probed: Vec<Result<Confidence>>,
+    failure: &mut Option<Error>,
+) -> Option<Arc<dyn Driver>> {
+    let mut best: Option<(Confidence, Arc<dyn Driver>)> = None;
+    for (driver, result) in drivers.into_iter().zip(probed) {
         match result {
             Ok(Confidence::No) => {}
-            Ok(confidence) if best.is_none_or(|(surest, _)| confidence > surest) => {
+            Ok(confidence) if best.as_ref().is_none_or(|(surest, _)| confidence > *surest) => {
                 best = Some((confidence, driver));
             }
             Ok(_) => {}
             Err(error) => _ = failure.get_or_insert_with(|| error.by(driver.name())),
         }
     }
-    match (best, failure) {
-        (Some((_, driver)), _) => Ok(Arc::clone(driver)),
-        (None, Some(error)) => Err(error),
-        (None, None) => Err(explain(context, root, drivers).await),
-    }
+    best.map(|(_, driver)| driver)
 }
 
 /// The driver that an address names by its mode; `None` if it names none, and the contents decide.
@@ -141,16 +157,13 @@ fn need_of(probe: &Step<Confidence>, root: &ObjectId) -> Option<Need> {
 /// Whether an address is requested as an object before anything below it is: if it is named like a file, or is on a web
 /// server, which answers with pages for folders, unless it is named like a tree.
 fn is_checked_first(root: &ObjectId, facts: &StoreFacts) -> bool {
-    let ending = root.name().rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    let is_any = |endings: &[&str]| ending.as_deref().is_some_and(|ending| endings.contains(&ending));
-    is_any(&FILES) || (!facts.lists && !root.key().is_empty() && !is_any(&TREES))
+    // The root of a store is never a file.
+    let kind = NamedKind::of(root).filter(|_| !root.key().is_empty());
+    match kind {
+        Some(kind) => kind == NamedKind::File,
+        None => !facts.lists && !root.key().is_empty(),
+    }
 }
-
-/// Extensions of single files, and of web pages.
-const FILES: [&str; 14] =
-    ["nc", "nc3", "nc4", "nc5", "nc6", "nca", "cdf", "netcdf", "h5", "hdf5", "he5", "hdf", "html", "htm"];
-/// Extensions of trees.
-const TREES: [&str; 4] = ["zarr", "zarr2", "zarr3", "nczarr"];
 
 /// Why no driver recognizes what is there.
 async fn explain(context: &DriveContext, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Error {

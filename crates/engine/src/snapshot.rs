@@ -107,6 +107,10 @@ impl StoreSnapshot {
         let state = self.lock();
         for (object, (known, _)) in &state.cached {
             let KnownObject::Present { size, tag, blocks } = known else { continue };
+            // All of it was released.
+            if blocks.0.is_empty() {
+                continue;
+            }
             if state.looked_up.get(object).is_some_and(|len| *len >= known.byte_len()) {
                 index.touch(object);
                 continue;
@@ -302,6 +306,13 @@ impl PinnedBytes {
         let mut blocks = ObjectBlocks::default();
         entry.blocks.into_iter().for_each(|(start, bytes)| blocks.insert(start, bytes));
         self.pin(object, KnownObject::Present { size: entry.size, tag: entry.tag, blocks });
+    }
+
+    /// Drops the pinned blocks of an object that end at `end` or before.
+    pub(crate) fn release(&mut self, object: &ObjectId, end: u64) {
+        if let Some(KnownObject::Present { blocks, .. }) = self.objects.get_mut(object) {
+            blocks.0.retain(|start, block| *start + block.len() as u64 > end);
+        }
     }
 
     fn pin(&mut self, object: &ObjectId, known: KnownObject) {

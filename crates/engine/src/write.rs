@@ -29,6 +29,7 @@ mod editing;
 mod encoded;
 mod encoder;
 mod gathered_patches;
+mod gathered_rows;
 mod growth;
 mod joint;
 mod local_puts;
@@ -38,6 +39,7 @@ mod points;
 mod put;
 mod raw;
 mod read;
+mod record_rows;
 mod rows;
 mod shards;
 mod store;
@@ -71,7 +73,8 @@ use encoder::ChunkEncoder;
 use futures_util::future::BoxFuture;
 use lock_order::{ChunkAccess, CommitGuard};
 use ncirrus_layout::{
-    Abilities, ChunkGrid, Error, ErrorKind, ObjectId, PhaseForm, Placer, PutPhase, Result, StorePut, Writing,
+    Abilities, ChunkGrid, Error, ErrorKind, ObjectId, PhaseForm, Placer, PutPhase, Result, Sharding,
+    StorePut, Writing,
 };
 use ncirrus_model::{Model, NodeId, VarId};
 use ncirrus_store::Store;
@@ -167,9 +170,16 @@ impl Session {
     }
 }
 
-/// Whether a grid has chunks for all elements of a variable.
-fn is_reached(grid: &ChunkGrid, model: &Model, var: VarId) -> bool {
-    matches!(grid, ChunkGrid::Regular(_)) || matches!(grid.reaching(&model.shape(var)), Ok(None))
+/// Whether there are chunks, and shards, for all elements of a variable.
+fn is_reached(target: &WriteTarget, model: &Model, var: VarId) -> bool {
+    let is_regular = |grid: &ChunkGrid| matches!(grid, ChunkGrid::Regular(_));
+    let grid = &target.encoding.grid;
+    let has_chunks = || matches!(grid.reaching(&model.shape(var)), Ok(None));
+    let has_shards = |sharding: &Arc<dyn Sharding>| {
+        is_regular(sharding.shards())
+            || matches!(sharding.reaching(&grid.counts(&model.shape(var))), Ok(None))
+    };
+    (is_regular(grid) || has_chunks()) && target.sharding.as_ref().is_none_or(has_shards)
 }
 
 /// Checks that variables have no shards where the format has none.
@@ -338,7 +348,7 @@ impl DatasetWriter {
         let mut definitions = self.definitions();
         let model = Arc::clone(&definitions.model);
         if let Some(target) = definitions.targets.get(&var)
-            && is_reached(&target.encoding.grid, &model, var)
+            && is_reached(target, &model, var)
         {
             return Ok((Arc::clone(target), model));
         }
@@ -351,7 +361,13 @@ impl DatasetWriter {
             encoding = self.placer.guard().encoding(var)?;
         }
         let shared = &self.session.shared;
-        let sharding = self.placer.guard().sharding(var);
+        let mut sharding = self.placer.guard().sharding(var);
+        let counts = encoding.grid.counts(&model.shape(var));
+        let grown = sharding.as_ref().map(|sharding| sharding.reaching(&counts)).transpose()?.flatten();
+        if let Some(grown) = grown {
+            self.placer.guard().extend_shards(var, Arc::clone(&grown))?;
+            sharding = Some(grown);
+        }
         let mut target = WriteTarget::new(&model, var, encoding, &shared.registry, &shared.limits)?;
         target.sharding = sharding;
         let target = Arc::new(target);

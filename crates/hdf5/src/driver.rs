@@ -4,7 +4,7 @@ mod front;
 use crate::netcdf;
 use crate::superblock::find;
 use crate::write::Hdf5Writer;
-use front::metadata_end;
+use front::{headers_end, metadata_end};
 use ncirrus_layout::{Catalog, Confidence, Driver, Error, ObjectId, OpenOptions, Step, View};
 use std::sync::Arc;
 
@@ -32,6 +32,7 @@ impl Driver for Hdf5Driver {
         }
         // Files of other programs have their metadata anywhere.
         catalog.front = if catalog.is_ours() { metadata_end(view, &objects) } else { None };
+        catalog.headers_end = headers_end(view, &objects);
         let writer = Hdf5Writer {
             classic_model: catalog.strict,
             hides_references,

@@ -8,6 +8,7 @@ mod hidden;
 mod members;
 mod open;
 mod types;
+mod unshown;
 mod variable;
 mod walk;
 

@@ -1,6 +1,7 @@
 //! The chunks of the snapshot that is shown: which manifests have them, and where they are.
 use crate::chunk_place::Locator;
 use crate::id::ObjectName;
+use crate::long_manifest::{ArrivingManifests, BlockReading};
 use crate::manifest::{ChunkPlace, KeptManifests, Manifest};
 use crate::snapshot::{ManifestRef, Node, Snapshot};
 use ncirrus_layout::{Error, ObjectId, OutsideContainer, Result, Step, Tag, View, Want, join};
@@ -21,6 +22,8 @@ pub(crate) struct ShownSnapshot {
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) containers: Vec<OutsideContainer>,
     pub(crate) manifests: KeptManifests,
+    pub(crate) arriving: ArrivingManifests,
+    pub(crate) reading: BlockReading,
 }
 
 /// The manifests of an array, ordered by their first index along the first axis.
@@ -79,8 +82,9 @@ impl ShownSnapshot {
         let mut ids: Vec<ObjectName> = wanted.iter().flatten().map(|chunk| chunk.manifest).collect();
         ids.sort_unstable();
         ids.dedup();
-        let manifests = join(&ids, |id| self.manifest(view, *id))?;
-        let mut refs = None;
+        self.read_long(view, &ids)?;
+        let manifests = join(&ids, |id| self.manifest(view, *id, &ids))?;
+        let (mut refs, mut inline) = (None, 0u64);
         let mut place = |chunk: &WantedChunk<'k>| -> Result<Option<ChunkPlace>> {
             let number = ids.binary_search(&chunk.manifest).ok();
             let manifest = number.and_then(|number| manifests.get(number));
@@ -94,7 +98,13 @@ impl ShownSnapshot {
                 refs = Some((chunk.path, chunk.manifest, manifest.array(node).map_err(at_manifest)?));
             }
             let found = refs.as_mut().and_then(|(.., found)| found.as_mut());
-            found.map_or(Ok(None), |refs| refs.find(&chunk.indexes)).map_err(at_manifest)
+            let found = found.map_or(Ok(None), |refs| refs.find(&chunk.indexes)).map_err(at_manifest)?;
+            if let Some(ChunkPlace::Inline(bytes)) = &found {
+                // All of them may be the same bytes of the manifest.
+                inline = inline.saturating_add(bytes.len() as u64);
+                view.limits().metadata_len(inline, "the inline chunks of one read").map_err(at_manifest)?;
+            }
+            Ok(found)
         };
         let places: Result<Vec<_>> =
             wanted.iter().map(|chunk| chunk.as_ref().map_or(Ok(None), &mut place)).collect();
@@ -119,7 +129,28 @@ impl ShownSnapshot {
         Ok(view.memo().keep(&object, Some(&self.tag), 0, MANIFESTS, manifests, cost))
     }
 
-    fn manifest(&self, view: &dyn View, id: ObjectName) -> Step<Arc<Manifest>> {
+    /// Reads the long ones of these manifests, one after the other: their blocks take memory while they arrive.
+    fn read_long(&self, view: &dyn View, ids: &[ObjectName]) -> Step<()> {
+        let size = |id: &ObjectName| self.snapshot.size_of(*id).filter(|size| *size > self.reading.above);
+        let total = ids.iter().filter_map(size).fold(0, u64::saturating_add);
+        view.limits()
+            .metadata_len(total, "the manifests of the chunks")
+            .map_err(|error| error.at_object(self.snapshot_object()))?;
+        for (id, size) in ids.iter().filter_map(|id| Some((*id, size(id)?))) {
+            let object = self.manifest_object(id);
+            while self.manifests.find(id).is_none() {
+                if let Some(body) = self.arriving.advance(view, &object, (id, size), self.reading)? {
+                    let parsed = Manifest::of_body(body).map_err(|error| error.at_object(&object))?;
+                    self.manifests.keep(id, parsed, ids);
+                }
+            }
+            self.arriving.forget(id);
+        }
+        Ok(())
+    }
+
+    /// A manifest; `ids` are all that the step needs.
+    fn manifest(&self, view: &dyn View, id: ObjectName, ids: &[ObjectName]) -> Step<Arc<Manifest>> {
         // A manifest never changes.
         if let Some(known) = self.manifests.find(id) {
             return Ok(known);
@@ -130,7 +161,7 @@ impl ShownSnapshot {
             return Err(Error::not_found(message).at_object(&object).into());
         };
         let parsed = Manifest::parse(&blob.bytes, view.limits()).map_err(|error| error.at_object(&object))?;
-        Ok(self.manifests.keep(id, parsed))
+        Ok(self.manifests.keep(id, parsed, ids))
     }
 
     fn manifest_object(&self, id: ObjectName) -> ObjectId {

@@ -1,6 +1,7 @@
 //! The format: from a repository to the snapshot that is shown.
 use crate::catalog::IcechunkCatalog;
 use crate::chunk_refs::ShownSnapshot;
+use crate::long_manifest::{ArrivingManifests, BlockReading};
 use crate::manifest::KeptManifests;
 use crate::repository::{self, ChosenSnapshot};
 use crate::snapshot_view::SnapshotView;
@@ -17,13 +18,22 @@ use std::sync::Arc;
 pub struct IcechunkDriver {
     /// The state that is shown if an address names none.
     usual: AddressHints,
+    reading: BlockReading,
 }
 
 impl IcechunkDriver {
     /// The driver that shows this state if an address names none: values of `branch`, `tag`, `snapshot` and `at`.
     #[must_use]
     pub fn new(usual: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { usual: AddressHints { entries: usual.into_iter().collect(), ..AddressHints::default() } }
+        let usual = AddressHints { entries: usual.into_iter().collect(), ..AddressHints::default() };
+        Self { usual, reading: BlockReading::default() }
+    }
+
+    /// For tests: manifests of more than `above` bytes are read in blocks of `block` bytes, `at_once` at the same time.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn reading_in_blocks(self, above: u64, block: u64, at_once: u64) -> Self {
+        Self { reading: BlockReading { above, block, at_once }, ..self }
     }
 }
 
@@ -47,9 +57,16 @@ impl Driver for IcechunkDriver {
         )?;
         let base = base_of(root, &chosen);
         let tag = Tag::new(format!("icechunk {}", chosen.id));
-        let manifests = KeptManifests::default();
-        let shown = ShownSnapshot { root: root.clone(), base, tag, snapshot, containers, manifests };
-        let shown = Arc::new(shown);
+        let shown = Arc::new(ShownSnapshot {
+            root: root.clone(),
+            base,
+            tag,
+            snapshot,
+            containers,
+            manifests: KeptManifests::default(),
+            arriving: ArrivingManifests::default(),
+            reading: self.reading,
+        });
         // The snapshot has all documents: members are found by its own list, and no copies of documents are needed.
         let name = options.name.clone().or_else(|| own_name(root));
         let inner = options.clone().members(Members::All).consolidated(Consolidated::Never).name(name);

@@ -16,6 +16,8 @@ const SPEC_VERSION: u8 = 2;
 /// writes shrink far less, and the files of an attacker cannot take much memory.
 const MAX_RATIO: u64 = 512;
 const SMALL: u64 = 32 << 20;
+/// Compressed pages of a file may take this many times its size: those of manifests that icechunk writes take about as much.
+const MAX_PAGES_RATIO: u64 = 3;
 /// Content that is longer is kept in pages.
 const LONG: u64 = 24 << 20;
 /// The longest flatbuffer: its offsets have 31 bits.
@@ -60,40 +62,45 @@ pub(crate) fn begins_well(bytes: &[u8]) -> bool {
 /// `Malformed` for another kind of file, or damaged compression; `Unsupported` for a later specification; `Limit` if it is
 /// too large.
 pub(crate) fn open(bytes: &Bytes, kind: FileKind, limits: &Limits) -> Result<OpenedFile> {
-    let checked = check(bytes, kind)?;
-    let body = match checked.is_compressed {
-        false => checked.stored,
+    let header = check(bytes, kind)?;
+    let stored = bytes.slice(HEADER..);
+    let body = match header.is_compressed {
+        false => stored,
         true => {
-            let max = max_len(&checked.stored).min(limits.metadata_bytes);
+            let stored_len = stored.len() as u64;
+            let max = max_len(stored_len).min(limits.metadata_bytes);
             let mut out: Vec<u8> = Vec::new();
-            let room = usize::try_from(stated_len(&checked.stored, max)?).unwrap_or(0);
-            out.try_reserve_exact(room).map_err(|_| too_large(room as u64, &checked.stored, max))?;
-            decompress(&checked.stored, max, |part| {
+            let room = usize::try_from(stated_len(&stored, stored_len, max)?).unwrap_or(0);
+            out.try_reserve_exact(room).map_err(|_| too_large(room as u64, stored_len, max))?;
+            let mut frame = FrameDecoder::new(stored_len, max);
+            frame.add(&stored, |part| {
                 out.extend_from_slice(part);
                 Ok(())
             })?;
+            frame.finish()?;
             out.into()
         }
     };
     limits.metadata_len(body.len() as u64, kind.name())?;
-    Ok(OpenedFile { body, spec_version: checked.spec_version })
+    Ok(OpenedFile { body, spec_version: header.spec_version })
 }
 
 /// As [`open`]; a file that is longer than [`LONG`] when decompressed is kept in compressed pages. It may be longer than other
-/// metadata: its pages take as much memory as the file.
+/// metadata: its pages take about as much memory as the file.
 ///
 /// # Errors
 /// As [`open`].
 pub(crate) fn open_any(bytes: &Bytes, kind: FileKind, limits: &Limits) -> Result<FileBody> {
-    let checked = check(bytes, kind)?;
-    let max = max_len(&checked.stored).min(MAX_FLAT);
-    if !checked.is_compressed || stated_len(&checked.stored, max)? <= LONG {
+    let header = check(bytes, kind)?;
+    let stored = bytes.get(HEADER..).unwrap_or_default();
+    let max = max_len(stored.len() as u64).min(MAX_FLAT);
+    if !header.is_compressed || stated_len(stored, stored.len() as u64, max)? <= LONG {
         // Without a stated length, the usual bound holds.
         return Ok(FileBody::Whole(open(bytes, kind, limits)?.body));
     }
-    let mut maker = PageMaker::new();
-    decompress(&checked.stored, max, |part| maker.add(part))?;
-    Ok(FileBody::Paged(maker.finish()?))
+    let mut file = ArrivingFile::new(kind, bytes.len() as u64, limits)?;
+    file.add(0, bytes)?;
+    file.finish()
 }
 
 /// The content of a file.
@@ -120,14 +127,102 @@ impl FileBody {
     }
 }
 
-struct CheckedFile {
-    stored: Bytes,
+/// A file that arrives in parts. Its content is kept in compressed pages, and what has arrived is not kept.
+pub(crate) struct ArrivingFile {
+    kind: FileKind,
+    size: u64,
+    arrived: u64,
+    pages: PageMaker,
+    /// `None` before the header has arrived.
+    content: Option<ArrivingContent>,
+}
+
+/// How the content of a file is stored.
+enum ArrivingContent {
+    Plain,
+    Compressed(Box<FrameDecoder>),
+}
+
+impl ArrivingFile {
+    /// A file of `size` bytes of which nothing has arrived.
+    ///
+    /// # Errors
+    /// `Limit` if it is too large.
+    pub(crate) fn new(kind: FileKind, size: u64, limits: &Limits) -> Result<Self> {
+        limits.metadata_len(size, kind.name())?;
+        let max = size.saturating_mul(MAX_PAGES_RATIO).max(SMALL);
+        let pages = PageMaker::new(usize::try_from(max).unwrap_or(usize::MAX));
+        Ok(Self { kind, size, arrived: 0, pages, content: None })
+    }
+
+    /// Number of bytes that have arrived.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// Number of bytes of the file.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Adds bytes, which begin at `offset`. The first part has the whole header.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub(crate) fn add(&mut self, offset: u64, part: &[u8]) -> Result<()> {
+        if offset != self.arrived || part.is_empty() {
+            return Err(Error::malformed(format!(
+                "the file ends at {} of {} bytes",
+                self.arrived, self.size
+            )));
+        }
+        self.arrived += part.len() as u64;
+        let content = match &mut self.content {
+            Some(_) => part,
+            None => {
+                let header = check(part, self.kind)?;
+                let stored = part.get(HEADER..).unwrap_or_default();
+                let stored_len = self.size.saturating_sub(HEADER as u64);
+                let max = max_len(stored_len).min(MAX_FLAT);
+                self.content = Some(if header.is_compressed {
+                    stated_len(stored, stored_len, max)?;
+                    ArrivingContent::Compressed(Box::new(FrameDecoder::new(stored_len, max)))
+                } else {
+                    ArrivingContent::Plain
+                });
+                stored
+            }
+        };
+        let pages = &mut self.pages;
+        match &mut self.content {
+            Some(ArrivingContent::Compressed(frame)) => frame.add(content, |part| pages.add(part)),
+            Some(ArrivingContent::Plain) => pages.add(content),
+            None => Err(Error::internal("a file without its header")),
+        }
+    }
+
+    /// The content of a file that has arrived as a whole.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub(crate) fn finish(self) -> Result<FileBody> {
+        match self.content {
+            Some(ArrivingContent::Compressed(frame)) => frame.finish()?,
+            Some(ArrivingContent::Plain) => {}
+            None => check(&[], self.kind).map(|_| ())?,
+        }
+        Ok(FileBody::Paged(self.pages.finish()?))
+    }
+}
+
+/// What the header of a file says.
+struct FileHeader {
     spec_version: u8,
     is_compressed: bool,
 }
 
 /// Checks the header of a file.
-fn check(bytes: &Bytes, kind: FileKind) -> Result<CheckedFile> {
+fn check(bytes: &[u8], kind: FileKind) -> Result<FileHeader> {
     let Some(header) = bytes.get(..HEADER) else {
         return Err(Error::malformed(format!("a file of {} bytes is too short for Icechunk", bytes.len())));
     };
@@ -152,51 +247,70 @@ fn check(bytes: &Bytes, kind: FileKind) -> Result<CheckedFile> {
     if compression > 1 {
         return Err(Error::unsupported(format!("compression {compression} of {}", kind.name())));
     }
-    Ok(CheckedFile { stored: bytes.slice(HEADER..), spec_version, is_compressed: compression == 1 })
+    Ok(FileHeader { spec_version, is_compressed: compression == 1 })
 }
 
 /// How long the content of a file may be.
-fn max_len(stored: &[u8]) -> u64 {
-    (stored.len() as u64).saturating_mul(MAX_RATIO).max(SMALL)
+fn max_len(stored_len: u64) -> u64 {
+    stored_len.saturating_mul(MAX_RATIO).max(SMALL)
 }
 
-fn too_large(len: u64, stored: &[u8], max: u64) -> Error {
-    Error::limit(format!("metadata of {len} bytes in a file of {}: at most {max} are read", stored.len()))
+fn too_large(len: u64, stored_len: u64, max: u64) -> Error {
+    Error::limit(format!("metadata of {len} bytes in a file of {stored_len}: at most {max} are read"))
 }
 
 /// The length that a zstd frame states; 0 if it states none.
-fn stated_len(stored: &[u8], max: u64) -> Result<u64> {
-    let stated = zstd_safe::get_frame_content_size(stored).ok().flatten().unwrap_or(0);
-    if stated > max { Err(too_large(stated, stored, max)) } else { Ok(stated) }
+fn stated_len(frame: &[u8], stored_len: u64, max: u64) -> Result<u64> {
+    let stated = zstd_safe::get_frame_content_size(frame).ok().flatten().unwrap_or(0);
+    if stated > max { Err(too_large(stated, stored_len, max)) } else { Ok(stated) }
 }
 
-/// Passes on the content of a zstd frame, of bounded size.
-fn decompress(stored: &[u8], max: u64, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let mut decoder = DCtx::create();
-    let mut input = InBuffer::around(stored);
-    let mut block = vec![0u8; BLOCK];
-    let mut len = 0u64;
-    loop {
-        let mut output = OutBuffer::around(block.as_mut_slice());
-        let before = input.pos();
-        let hint = decoder.decompress_stream(&mut output, &mut input).map_err(|code| {
-            Error::malformed(format!(
-                "damaged zstd frame: {}",
-                zstd_safe::get_error_name(code).to_lowercase()
-            ))
-        })?;
-        let written = output.pos();
-        len += written as u64;
-        if len > max {
-            return Err(too_large(len, stored, max));
+/// Decompresses a zstd frame that arrives in parts, to a bounded size.
+struct FrameDecoder {
+    decoder: DCtx<'static>,
+    block: Vec<u8>,
+    stored_len: u64,
+    /// Bytes of content so far, and how many there may be.
+    len: u64,
+    max: u64,
+    is_complete: bool,
+}
+
+impl FrameDecoder {
+    fn new(stored_len: u64, max: u64) -> Self {
+        let block = vec![0u8; BLOCK];
+        Self { decoder: DCtx::create(), block, stored_len, len: 0, max, is_complete: false }
+    }
+
+    /// Passes on the content of the next part. What follows the frame is ignored.
+    fn add(&mut self, part: &[u8], mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut input = InBuffer::around(part);
+        while !self.is_complete {
+            let mut output = OutBuffer::around(self.block.as_mut_slice());
+            let before = input.pos();
+            let hint = self.decoder.decompress_stream(&mut output, &mut input).map_err(|code| {
+                let reason = zstd_safe::get_error_name(code).to_lowercase();
+                Error::malformed(format!("damaged zstd frame: {reason}"))
+            })?;
+            let written = output.pos();
+            self.len += written as u64;
+            if self.len > self.max {
+                return Err(too_large(self.len, self.stored_len, self.max));
+            }
+            take(self.block.get(..written).unwrap_or_default())?;
+            self.is_complete = hint == 0;
+            // A block that is full may not be all that the part has.
+            let is_at_end = input.pos() == part.len() && written < BLOCK;
+            if is_at_end || (written == 0 && input.pos() == before) {
+                break;
+            }
         }
-        take(block.get(..written).unwrap_or_default())?;
-        if hint == 0 {
-            return Ok(());
-        }
-        if written == 0 && input.pos() == before {
-            return Err(Error::malformed("the zstd frame is cut short"));
-        }
+        Ok(())
+    }
+
+    /// Checks that the frame is complete.
+    fn finish(self) -> Result<()> {
+        if self.is_complete { Ok(()) } else { Err(Error::malformed("the zstd frame is cut short")) }
     }
 }
 

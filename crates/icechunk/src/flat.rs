@@ -57,6 +57,11 @@ impl<'a> FlatTable<'a> {
         Self::at(bytes, at)
     }
 
+    /// Number of bytes of the buffer.
+    pub(crate) fn buffer_len(&self) -> usize {
+        self.bytes.len()
+    }
+
     fn at(bytes: FlatBytes<'a>, at: usize) -> Result<Self> {
         let back = i64::from(i32::from_le_bytes(take(bytes, at)?));
         let vtable = i64::try_from(at).ok().and_then(|at| usize::try_from(at - back).ok());
@@ -157,9 +162,14 @@ impl<'a> FlatTable<'a> {
         std::str::from_utf8(bytes).map(Some).map_err(|_| not_text(bytes))
     }
 
-    /// A text in any buffer; `None` if absent.
-    pub(crate) fn any_text(&self, slot: usize) -> Result<Option<String>> {
-        let Some(bytes) = self.any_bytes(slot)? else { return Ok(None) };
+    /// A text of at most `max` bytes in any buffer; `None` if absent.
+    pub(crate) fn any_text(&self, slot: usize, max: usize) -> Result<Option<String>> {
+        let Some(vector) = self.present_vector(slot, 1)? else { return Ok(None) };
+        if vector.len > max {
+            let message = format!("a text of {} bytes; at most {max} are read", vector.len);
+            return Err(Error::limit(message).at_offset(vector.at as u64));
+        }
+        let bytes = self.bytes.part(vector.at, vector.len)?;
         std::str::from_utf8(&bytes).map(|text| Some(text.to_owned())).map_err(|_| not_text(&bytes))
     }
 }
@@ -185,15 +195,25 @@ impl<'a> FlatVector<'a> {
         FlatTable::at(self.bytes, at.ok_or_else(|| outside(from))?)
     }
 
-    /// A text, for a vector of offsets.
-    pub(crate) fn text(&self, index: usize) -> Result<String> {
+    /// Where a text begins, for a vector of offsets, and its length.
+    fn text_at(&self, index: usize) -> Result<(usize, usize)> {
         let offset = u32::from_le_bytes(self.element(index)?);
         let from = self.at + index * self.size;
         let at = usize::try_from(offset).ok().and_then(|offset| from.checked_add(offset));
         let at = at.ok_or_else(|| outside(from))?;
-        let end = at.checked_add(4).and_then(|start| start.checked_add(word(self.bytes, at).ok()?));
-        let len = end.ok_or_else(|| outside(at))? - (at + 4);
-        let text = self.bytes.part(at + 4, len)?;
+        let start = at.checked_add(4).ok_or_else(|| outside(at))?;
+        Ok((start, word(self.bytes, at)?))
+    }
+
+    /// The length of a text in bytes, for a vector of offsets.
+    pub(crate) fn text_len(&self, index: usize) -> Result<usize> {
+        self.text_at(index).map(|(_, len)| len)
+    }
+
+    /// A text, for a vector of offsets.
+    pub(crate) fn text(&self, index: usize) -> Result<String> {
+        let (start, len) = self.text_at(index)?;
+        let text = self.bytes.part(start, len)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 

@@ -8,6 +8,9 @@ const DEPTH: u32 = 16;
 /// Maximum number of values: offsets may lead to the same map many times.
 const VALUES: usize = 1 << 16;
 
+/// Maximum number of bytes of all keys and texts: offsets may lead to the same one many times.
+const TEXT: usize = 16 << 20;
+
 const NULL: u8 = 0;
 const INT: u8 = 1;
 const UINT: u8 = 2;
@@ -24,12 +27,13 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<ConfigValue> {
     let [.., kind, width] = bytes else { return Err(Error::malformed("an empty FlexBuffer")) };
     let width = usize::from(*width);
     let at = (bytes.len() - 2).checked_sub(width).ok_or_else(|| outside(bytes.len()))?;
-    FlexReader { bytes, left: VALUES }.value(Slot { at, width, kind: *kind }, DEPTH)
+    FlexReader { bytes, left: VALUES, text_left: TEXT }.value(Slot { at, width, kind: *kind }, DEPTH)
 }
 
 struct FlexReader<'a> {
     bytes: &'a [u8],
     left: usize,
+    text_left: usize,
 }
 
 /// Where a value is: its bytes or its offset, their number, and its type with the width of its elements.
@@ -49,9 +53,18 @@ impl FlexReader<'_> {
             NULL => Ok(ConfigValue::Null),
             INT | UINT => Ok(ConfigValue::Text(self.number(slot.at, slot.width)?.to_string())),
             BOOL => Ok(ConfigValue::Text((self.number(slot.at, slot.width)? != 0).to_string())),
-            KEY => Ok(ConfigValue::Text(self.key(self.target(slot.at, slot.width)?)?)),
-            STRING => self.text(self.target(slot.at, slot.width)?, width),
-            MAP => self.map(self.target(slot.at, slot.width)?, width, depth),
+            KEY => {
+                let at = self.target(slot.at, slot.width)?;
+                self.key(at).map(ConfigValue::Text)
+            }
+            STRING => {
+                let at = self.target(slot.at, slot.width)?;
+                self.text(at, width)
+            }
+            MAP => {
+                let at = self.target(slot.at, slot.width)?;
+                self.map(at, width, depth)
+            }
             _ => Ok(ConfigValue::Other),
         }
     }
@@ -79,17 +92,26 @@ impl FlexReader<'_> {
         Ok(ConfigValue::Map(entries))
     }
 
-    fn text(&self, at: usize, width: usize) -> Result<ConfigValue> {
+    fn text(&mut self, at: usize, width: usize) -> Result<ConfigValue> {
         let len = self.len(at.checked_sub(width).ok_or_else(|| outside(at))?, width)?;
         let bytes = at.checked_add(len).and_then(|end| self.bytes.get(at..end)).ok_or_else(|| outside(at))?;
-        Ok(ConfigValue::Text(String::from_utf8_lossy(bytes).into_owned()))
+        Ok(ConfigValue::Text(self.copied(bytes)?))
     }
 
     /// A text that ends with a NUL.
-    fn key(&self, at: usize) -> Result<String> {
+    fn key(&mut self, at: usize) -> Result<String> {
         let rest = self.bytes.get(at..).unwrap_or_default();
-        let len = rest.iter().position(|byte| *byte == 0).ok_or_else(|| outside(at))?;
-        Ok(String::from_utf8_lossy(rest.get(..len).unwrap_or_default()).into_owned())
+        let near = rest.get(..rest.len().min(self.text_left.saturating_add(1))).unwrap_or_default();
+        match near.iter().position(|byte| *byte == 0) {
+            Some(len) => self.copied(near.get(..len).unwrap_or_default()),
+            None if near.len() < rest.len() => Err(too_long()),
+            None => Err(outside(at)),
+        }
+    }
+
+    fn copied(&mut self, bytes: &[u8]) -> Result<String> {
+        self.text_left = self.text_left.checked_sub(bytes.len()).ok_or_else(too_long)?;
+        Ok(String::from_utf8_lossy(bytes).into_owned())
     }
 
     /// Where an offset leads: backwards.
@@ -107,6 +129,10 @@ impl FlexReader<'_> {
         let bytes = bytes.ok_or_else(|| outside(at))?;
         Ok(bytes.iter().rev().fold(0, |number, byte| (number << 8) | u64::from(*byte)))
     }
+}
+
+fn too_long() -> Error {
+    Error::limit(format!("the texts of the configuration have more than {TEXT} bytes"))
 }
 
 fn outside(at: usize) -> Error {

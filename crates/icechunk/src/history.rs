@@ -81,9 +81,8 @@ fn of_objects(view: &dyn View, shown: &ShownSnapshot) -> Step<RepositoryHistory>
     let refs = history.branches.iter().chain(&history.tags);
     let tips = refs.filter_map(|entry| ObjectName::parse(&entry.snapshot)).chain([shown.snapshot.id]);
     let mut seen = HashSet::new();
-    let walks = join(tips.collect::<Vec<_>>(), |tip| walk(view, &shown.root, tip))?;
-    let mut snapshots: Vec<(u64, SnapshotEntry)> =
-        walks.into_iter().flatten().filter(|(_, entry)| seen.insert(entry.id.clone())).collect();
+    let walks = join(tips.collect::<Vec<_>>(), |tip| walk(view, &shown.root, tip, &mut seen))?;
+    let mut snapshots: Vec<(u64, SnapshotEntry)> = walks.into_iter().flatten().collect();
     snapshots.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
     history.snapshots = snapshots.into_iter().map(|(_, entry)| entry).collect();
     Ok(history)
@@ -118,10 +117,15 @@ fn list_all(view: &dyn View, prefix: &ObjectId) -> Step<Vec<ListEntry>> {
     }
 }
 
-/// A snapshot and those before it; one that no longer exists is the end.
-fn walk(view: &dyn View, root: &ObjectId, tip: ObjectName) -> Step<Vec<(u64, SnapshotEntry)>> {
+/// A snapshot and those before it that are not yet `seen`; one that no longer exists is the end.
+fn walk(
+    view: &dyn View,
+    root: &ObjectId,
+    tip: ObjectName,
+    seen: &mut HashSet<ObjectName>,
+) -> Step<Vec<(u64, SnapshotEntry)>> {
     let (mut next, mut found) = (Some(tip), Vec::new());
-    while let Some(id) = next.filter(|_| found.len() < MAX_WALK) {
+    while let Some(id) = next.filter(|id| found.len() < MAX_WALK && seen.insert(*id)) {
         let snapshot = match settle(repository::snapshot(view, root, id)).map_err(Stall::Need)? {
             Ok(snapshot) => snapshot,
             Err(error) if error.kind() == ncirrus_layout::ErrorKind::NotFound => break,

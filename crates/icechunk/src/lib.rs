@@ -17,10 +17,12 @@ mod flat;
 mod flex;
 mod history;
 mod id;
+mod long_manifest;
 mod manifest;
 mod pages;
 mod repo_info;
 mod repository;
+mod share;
 mod snapshot;
 mod snapshot_view;
 mod state;
@@ -38,7 +40,8 @@ pub fn inspect(bytes: &bytes::Bytes, limits: &ncirrus_layout::Limits) -> usize {
     let snapshot = snapshot::Snapshot::parse(bytes, limits).map_or(0, |snapshot| snapshot.inspect());
     let manifest = manifest::Manifest::parse(bytes, limits).map_or(0, |manifest| manifest.inspect());
     let config = config::containers_in(bytes, limits).map_or(0, |found| found.len());
-    info + snapshot + manifest + config
+    let in_blocks = long_manifest::inspect(bytes, limits).map_or(0, |manifest| manifest.inspect());
+    info + snapshot + manifest + in_blocks + config
 }
 
 /// For fuzzing: a file of a repository with its content decompressed; `None` if it is not one.

@@ -41,6 +41,8 @@ pub(crate) struct VirtualPlace {
     pub(crate) unmodified_since: Option<u64>,
 }
 
+/// Maximum length of an address that was not compressed, and of an ETag: every chunk of a manifest may refer to the same one.
+const MAX_TEXT: usize = 8 << 10;
 /// Maximum length of an address that was compressed (docs/spec/icechunk-format.md, "compressed_location").
 const MAX_LOCATION: usize = 1024;
 
@@ -50,7 +52,14 @@ impl Manifest {
     /// # Errors
     /// As [`envelope::open`]; `Malformed` for an offset that leads out of the file.
     pub(crate) fn parse(bytes: &Bytes, limits: &Limits) -> Result<Self> {
-        let body = envelope::open_any(bytes, FileKind::Manifest, limits)?;
+        Self::of_body(envelope::open_any(bytes, FileKind::Manifest, limits)?)
+    }
+
+    /// The manifest in a file that was opened.
+    ///
+    /// # Errors
+    /// `Malformed` for an offset that leads out of the file.
+    pub(crate) fn of_body(body: FileBody) -> Result<Self> {
         let table = FlatTable::root_of(body.flat())?;
         table.vector(1, 4)?;
         let dictionary = table.any_bytes(2)?.filter(|dictionary| !dictionary.is_empty());
@@ -75,7 +84,7 @@ impl Manifest {
     /// The same manifest in pages.
     #[cfg(test)]
     pub(crate) fn in_pages(self) -> Self {
-        let mut maker = crate::pages::PageMaker::new();
+        let mut maker = crate::pages::PageMaker::new(usize::MAX);
         if let FileBody::Whole(body) = &self.body {
             maker.add(body).unwrap();
         }
@@ -118,7 +127,7 @@ impl Manifest {
         if let Some(id) = table.inline(4)?.map(ObjectName::of_bytes) {
             return Ok(ChunkPlace::Native { id, range: range()? });
         }
-        let location = match (table.any_bytes(8)?, table.any_text(5)?) {
+        let location = match (table.any_bytes(8)?, table.any_text(5, MAX_TEXT)?) {
             (Some(compressed), _) => self.location(&compressed)?,
             (None, Some(location)) => location,
             (None, None) => {
@@ -134,7 +143,7 @@ impl Manifest {
         Ok(ChunkPlace::Virtual(VirtualPlace {
             location,
             range: range()?,
-            etag: table.any_text(6)?.filter(|etag| !etag.is_empty()),
+            etag: table.any_text(6, MAX_TEXT)?.filter(|etag| !etag.is_empty()),
             unmodified_since: (since != 0).then_some(since),
         }))
     }
@@ -166,7 +175,7 @@ impl fmt::Debug for Manifest {
 #[derive(Debug, Default)]
 pub(crate) struct KeptManifests(Mutex<Vec<(ObjectName, Arc<Manifest>)>>);
 
-/// Maximum size of the manifests that a dataset keeps; the last one is kept in any case.
+/// Maximum size of the manifests that a dataset keeps; those that a read needs are kept in any case.
 const MAX_KEPT: usize = 128 << 20;
 
 impl KeptManifests {
@@ -175,14 +184,17 @@ impl KeptManifests {
         kept.iter().find(|(other, _)| *other == id).map(|(_, manifest)| Arc::clone(manifest))
     }
 
-    pub(crate) fn keep(&self, id: ObjectName, manifest: Manifest) -> Arc<Manifest> {
+    /// Keeps a manifest. Those that are `wanted` are not dropped: a step that needs all of them would never end.
+    pub(crate) fn keep(&self, id: ObjectName, manifest: Manifest, wanted: &[ObjectName]) -> Arc<Manifest> {
         let manifest = Arc::new(manifest);
         let mut kept = self.0.guard();
         kept.retain(|(other, _)| *other != id);
         kept.push((id, Arc::clone(&manifest)));
         let mut held: usize = kept.iter().map(|(_, manifest)| manifest.body.held()).sum();
-        while held > MAX_KEPT && kept.len() > 1 {
-            held -= kept.remove(0).1.body.held();
+        while held > MAX_KEPT
+            && let Some(oldest) = kept.iter().position(|(other, _)| *other != id && !wanted.contains(other))
+        {
+            held -= kept.remove(oldest).1.body.held();
         }
         manifest
     }

@@ -35,17 +35,31 @@ pub(crate) struct PageMaker {
     last: Vec<u8>,
     len: usize,
     encoder: CCtx<'static>,
+    /// The page that was compressed last.
+    compressed: Vec<u8>,
+    /// Bytes of all compressed pages, and how many there may be.
+    held: usize,
+    max: usize,
 }
 
 impl PageMaker {
-    pub(crate) fn new() -> Self {
-        Self { pages: Vec::new(), last: Vec::with_capacity(PAGE), len: 0, encoder: CCtx::create() }
+    /// Pages that take at most `max` bytes of memory.
+    pub(crate) fn new(max: usize) -> Self {
+        Self {
+            pages: Vec::new(),
+            last: Vec::with_capacity(PAGE),
+            len: 0,
+            encoder: CCtx::create(),
+            compressed: vec![0; zstd_safe::compress_bound(PAGE)],
+            held: 0,
+            max,
+        }
     }
 
     /// Adds bytes.
     ///
     /// # Errors
-    /// `Internal` if they cannot be compressed.
+    /// `Limit` if the pages take too much memory; `Internal` if the bytes cannot be compressed.
     pub(crate) fn add(&mut self, mut bytes: &[u8]) -> Result<()> {
         self.len += bytes.len();
         while !bytes.is_empty() {
@@ -61,10 +75,14 @@ impl PageMaker {
     }
 
     fn finish_page(&mut self) -> Result<()> {
-        let mut page = vec![0u8; zstd_safe::compress_bound(self.last.len())];
-        let len = self.encoder.compress(page.as_mut_slice(), &self.last, LEVEL);
-        page.truncate(len.map_err(|code| failed("compressed", code))?);
-        self.pages.push(page.into_boxed_slice());
+        let len = self.encoder.compress(self.compressed.as_mut_slice(), &self.last, LEVEL);
+        let len = len.map_err(|code| failed("compressed", code))?;
+        self.held += len + size_of::<Box<[u8]>>();
+        if self.held > self.max {
+            let message = format!("the content takes more than {} bytes of memory", self.max);
+            return Err(Error::limit(message));
+        }
+        self.pages.push(self.compressed.get(..len).unwrap_or_default().into());
         self.last.clear();
         Ok(())
     }
@@ -168,7 +186,7 @@ mod tests {
     fn bytes_come_back_whatever_the_parts() {
         let all: Vec<u8> = (0..3 * PAGE + 777).map(number_of).collect();
         for part in [1000, PAGE, 5 * PAGE] {
-            let mut maker = PageMaker::new();
+            let mut maker = PageMaker::new(usize::MAX);
             all.chunks(part).for_each(|part| maker.add(part).unwrap());
             let pages = maker.finish().unwrap();
             assert_eq!(pages.len(), all.len());
@@ -184,7 +202,7 @@ mod tests {
 
     #[test]
     fn few_pages_are_kept_decompressed() {
-        let mut maker = PageMaker::new();
+        let mut maker = PageMaker::new(usize::MAX);
         (0..4 * KEPT).for_each(|number| maker.add(&vec![number_of(number); PAGE]).unwrap());
         let pages = maker.finish().unwrap();
         let byte = |number: usize| {

@@ -2,6 +2,7 @@
 use crate::envelope::{self, FileKind};
 use crate::flat::{FlatTable, FlatVector};
 use crate::id::ObjectName;
+use crate::share::UnsharedBytes;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result};
 
@@ -39,20 +40,27 @@ impl RepoInfo {
     /// Parses the object.
     ///
     /// # Errors
-    /// As [`envelope::open`]; `Malformed` for an offset that leads out of the file; `Limit` for too many entries.
+    /// As [`envelope::open`]; `Malformed` for an offset that leads out of the file, or parts that share their bytes; `Limit`
+    /// for too many entries.
     pub(crate) fn parse(bytes: &Bytes, limits: &Limits) -> Result<Self> {
         let file = envelope::open(bytes, FileKind::RepoInfo, limits)?;
         let table = FlatTable::root(&file.body)?;
         let snapshots = table.vector(4, 4)?;
         let count = limits.count(snapshots.len() as u64, "a list of snapshots")?;
-        let snapshots = snapshots.tables().map(|table| snapshot(table?, count)).collect::<Result<_>>()?;
+        let mut unshared = UnsharedBytes::of(file.body.len());
+        let snapshots = snapshots.tables().map(|table| snapshot(table?, count, &mut unshared));
+        let snapshots = snapshots.collect::<Result<_>>()?;
         let deleted = table.vector(3, 4)?;
         limits.count(deleted.len() as u64, "a list of deleted tags")?;
-        let deleted_tags = (0..deleted.len()).map(|index| deleted.text(index)).collect::<Result<_>>()?;
+        let deleted_tag = |index| {
+            unshared.take(deleted.text_len(index)?)?;
+            deleted.text(index)
+        };
+        let deleted_tags = (0..deleted.len()).map(deleted_tag).collect::<Result<_>>()?;
         let config = table.bytes(9)?.map(|config| file.body.slice_ref(config));
         Ok(Self {
-            branches: refs(table.vector(2, 4)?, count, limits)?,
-            tags: refs(table.vector(1, 4)?, count, limits)?,
+            branches: refs(table.vector(2, 4)?, count, limits, &mut unshared)?,
+            tags: refs(table.vector(1, 4)?, count, limits, &mut unshared)?,
             deleted_tags,
             snapshots,
             config,
@@ -73,7 +81,12 @@ impl RepoInfo {
     }
 }
 
-fn snapshot(table: FlatTable<'_>, count: usize) -> Result<SnapshotInfo> {
+/// Bytes of a snapshot besides its message: the offset of its fields, its id and its time.
+const SNAPSHOT: usize = 24;
+/// Bytes of a branch or tag besides its name: the offset of its fields, and the number of the snapshot.
+const REF: usize = 8;
+
+fn snapshot(table: FlatTable<'_>, count: usize, unshared: &mut UnsharedBytes) -> Result<SnapshotInfo> {
     let id = table.inline(0)?.map(ObjectName::of_bytes);
     let parent = table.i32(1)?;
     let parent = usize::try_from(parent).ok();
@@ -82,19 +95,27 @@ fn snapshot(table: FlatTable<'_>, count: usize) -> Result<SnapshotInfo> {
             "snapshot {parent} is the parent of another, of {count} snapshots"
         )));
     }
+    let message = table.bytes(3)?.unwrap_or_default();
+    unshared.take(SNAPSHOT + message.len())?;
     Ok(SnapshotInfo {
         id: id.ok_or_else(|| Error::malformed("a snapshot without an id"))?,
         parent,
         flushed_at: table.u64(2)?,
-        message: String::from_utf8_lossy(table.bytes(3)?.unwrap_or_default()).into_owned(),
+        message: String::from_utf8_lossy(message).into_owned(),
     })
 }
 
-fn refs(list: FlatVector<'_>, count: usize, limits: &Limits) -> Result<Vec<(String, usize)>> {
+fn refs(
+    list: FlatVector<'_>,
+    count: usize,
+    limits: &Limits,
+    unshared: &mut UnsharedBytes,
+) -> Result<Vec<(String, usize)>> {
     limits.count(list.len() as u64, "a list of branches or tags")?;
     let named = |table: Result<FlatTable<'_>>| {
         let table = table?;
         let name = table.text(0)?.unwrap_or_default().to_owned();
+        unshared.take(REF + name.len())?;
         let number = usize::try_from(table.u32(1)?).unwrap_or(usize::MAX);
         if number >= count {
             let message = format!("{name:?} names snapshot {number}, of {count} snapshots");

@@ -7,8 +7,8 @@ use crate::snapshot::Snapshot;
 use crate::state::{MAIN, StateChoice};
 use crate::time;
 use ncirrus_layout::{
-    Confidence, Error, ErrorKind, ObjectBytes, ObjectId, OutsideContainer, Result, Stall, Step, View, Want,
-    both, join, settle,
+    Confidence, Error, ErrorKind, NamedKind, ObjectBytes, ObjectId, OutsideContainer, Result, Stall, Step,
+    View, Want, both, join, settle,
 };
 use std::sync::Arc;
 
@@ -32,19 +32,37 @@ pub(crate) struct ChosenSnapshot {
     pub(crate) reason: (&'static str, String),
 }
 
-/// How certain it is that an object is a repository. Its own objects are looked for only if there is no Zarr
-/// (docs/spec/icechunk-format.md, "Which version").
+/// How certain it is that an object is a repository (docs/spec/icechunk-format.md, "Which version"). If the name does not
+/// state another format, `repo` is requested together with the objects that show that there is Zarr. All other objects of a
+/// repository are requested only if there is neither.
 ///
 /// # Errors
 /// As [`Driver::probe`](ncirrus_layout::Driver::probe).
 pub(crate) fn probe(view: &dyn View, root: &ObjectId) -> Step<Confidence> {
-    let zarr = join(ZARR, |name| is_there(view, &root.child(name)))?;
+    let zarr = || join(ZARR, |name| is_there(view, &root.child(name)));
+    let repo = || document(view, &root.child(REPO));
+    let main = || document(view, &ref_object(root, "branch", MAIN));
+    let (zarr, early) = match NamedKind::of(root) {
+        Some(NamedKind::File | NamedKind::Zarr) => (zarr()?, None),
+        Some(NamedKind::Repository) => {
+            let (zarr, found) = both(zarr(), both(repo(), main()))?;
+            (zarr, Some(found))
+        }
+        None => {
+            let (zarr, repo) = both(zarr(), repo())?;
+            // Spec version 1 has no such object.
+            let main = if repo.is_some() || zarr.contains(&true) { None } else { main()? };
+            (zarr, Some((repo, main)))
+        }
+    };
     if zarr.contains(&true) {
         return Ok(Confidence::No);
     }
-    let (repo, main) =
-        both(document(view, &root.child(REPO)), document(view, &ref_object(root, "branch", MAIN)))?;
-    Ok(match (repo, main) {
+    let found = match early {
+        Some(found) => found,
+        None => both(repo(), main())?,
+    };
+    Ok(match found {
         (Some(repo), _) if envelope::begins_well(&repo.bytes) => Confidence::Yes,
         (None, Some(_)) => Confidence::Yes,
         _ => Confidence::No,

@@ -2,6 +2,7 @@
 use crate::envelope::{self, FileKind};
 use crate::flat::{FlatTable, FlatVector};
 use crate::id::{NodeName, ObjectName};
+use crate::share::UnsharedBytes;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, ListEntry, Result};
 
@@ -18,6 +19,8 @@ pub(crate) struct Snapshot {
     pub(crate) flushed_at: u64,
     pub(crate) message: String,
     pub(crate) spec_version: u8,
+    /// The stored sizes of manifests, ordered by id.
+    sizes: Vec<(ObjectName, u64)>,
     /// Nodes that are not shown.
     pub(crate) warnings: Vec<String>,
 }
@@ -85,6 +88,7 @@ impl Snapshot {
             flushed_at: table.u64(3)?,
             message: String::from_utf8_lossy(table.bytes(4)?.unwrap_or_default()).into_owned(),
             spec_version: file.spec_version,
+            sizes: sizes_of_manifests(&table, limits)?,
             order,
             warnings,
             body: file.body,
@@ -93,7 +97,13 @@ impl Snapshot {
 
     /// Its size in memory.
     pub(crate) fn byte_len(&self) -> usize {
-        self.body.len() + 4 * self.order.len()
+        self.body.len() + 4 * self.order.len() + size_of_val(self.sizes.as_slice())
+    }
+
+    /// The stored size of a manifest; `None` if the snapshot does not list it.
+    pub(crate) fn size_of(&self, manifest: ObjectName) -> Option<u64> {
+        let place = self.sizes.binary_search_by(|(id, _)| id.cmp(&manifest)).ok()?;
+        self.sizes.get(place).map(|(_, size)| *size)
     }
 
     /// The node at a path without slashes at its ends; the root is empty.
@@ -184,17 +194,47 @@ impl<'a> Node<'a> {
     /// The manifests of an array.
     ///
     /// # Errors
-    /// `Malformed` for an offset that leads out of the file, or extents of another rank; `Limit` for too many.
+    /// `Malformed` for an offset that leads out of the file, extents of another rank, or manifests that share their bytes;
+    /// `Limit` for too many.
     pub(crate) fn manifests(&self, limits: &Limits) -> Result<Vec<ManifestRef>> {
         let Some(array) = self.array()? else { return Ok(Vec::new()) };
         let rank = self.rank()?.unwrap_or(0);
         let manifests = array.vector(2, 4)?;
         limits.count(manifests.len() as u64, "a list of manifests")?;
-        manifests.tables().map(|manifest| manifest_ref(manifest?, rank)).collect()
+        let mut unshared = UnsharedBytes::of(self.table.buffer_len());
+        manifests.tables().map(|manifest| manifest_ref(manifest?, rank, &mut unshared)).collect()
     }
 }
 
-fn manifest_ref(table: FlatTable<'_>, rank: usize) -> Result<ManifestRef> {
+/// The stored sizes of all manifests of a snapshot, ordered by id (docs/spec/icechunk-format.md, "Snapshot").
+fn sizes_of_manifests(snapshot: &FlatTable<'_>, limits: &Limits) -> Result<Vec<(ObjectName, u64)>> {
+    let (structs, tables) = (snapshot.vector(6, 32)?, snapshot.vector(7, 4)?);
+    let count = (structs.len() as u64).saturating_add(tables.len() as u64);
+    // A table has an offset to its fields, the id and the size.
+    UnsharedBytes::of(snapshot.buffer_len()).take(tables.len().saturating_mul(4 + ID + 8))?;
+    let mut sizes = Vec::with_capacity(limits.count(count, "a list of manifests")?);
+    for number in 0..structs.len() {
+        let info: [u8; 32] = structs.element(number)?;
+        if let (Some(id), Some(size)) =
+            (info.first_chunk::<12>(), info.get(16..).and_then(<[u8]>::first_chunk::<8>))
+        {
+            sizes.push((ObjectName::of_bytes(*id), u64::from_le_bytes(*size)));
+        }
+    }
+    for table in tables.tables() {
+        let table = table?;
+        let id = table.inline(0)?.map(ObjectName::of_bytes);
+        sizes.push((id.ok_or_else(|| Error::malformed("a manifest without an id"))?, table.u64(1)?));
+    }
+    sizes.sort_unstable();
+    Ok(sizes)
+}
+
+/// Bytes of a manifest's id and its extent along an axis.
+const ID: usize = 12;
+const EXTENT: usize = 8;
+
+fn manifest_ref(table: FlatTable<'_>, rank: usize, unshared: &mut UnsharedBytes) -> Result<ManifestRef> {
     let id = table.inline(0)?.map(ObjectName::of_bytes);
     let id = id.ok_or_else(|| Error::malformed("a manifest without an id"))?;
     let extents = table.vector(1, 8)?;
@@ -203,6 +243,7 @@ fn manifest_ref(table: FlatTable<'_>, rank: usize) -> Result<ManifestRef> {
         let message = format!("manifest {id} has {} extents for {rank} dimensions", extents.len());
         return Err(Error::malformed(message));
     }
+    unshared.take(ID + EXTENT * rank)?;
     let extent = |index| {
         let [a, b, c, d, e, f, g, h] = extents.element(index)?;
         Ok((u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])))

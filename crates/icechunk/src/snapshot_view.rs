@@ -120,6 +120,12 @@ impl View for SnapshotView<'_> {
         Ok(Listing { entries: self.shown.snapshot.children(prefix.key()), next: None })
     }
 
+    fn release(&self, object: &ObjectId, end: u64) {
+        if !self.is_shown(object) {
+            self.view.release(object, end);
+        }
+    }
+
     fn memo(&self) -> &Memo {
         self.view.memo()
     }

@@ -1,5 +1,7 @@
 //! Tests of the crate: parts, and whole repositories of the corpus.
+mod blocks;
 mod corpus;
 mod hostile;
 mod paged;
 mod parts;
+mod sharing;

@@ -123,6 +123,11 @@ impl ChunkGrid {
         }
     }
 
+    /// Number of chunks along each axis of an array of that shape.
+    pub fn counts(&self, shape: &[u64]) -> Vec<u64> {
+        shape.iter().enumerate().map(|(axis, len)| self.cells_along(axis, *len)).collect()
+    }
+
     /// The box of a chunk, not clipped; `None` if there is no such chunk.
     pub fn region(&self, cell: &[u64]) -> Option<Region> {
         let mut region =

@@ -19,8 +19,20 @@ pub trait ChunkIndex: Debug + Send + Sync {
         None
     }
 
+    /// Offset of the last structure of the index that [`locate`](Self::locate) has visited; `None` if it has visited none, or
+    /// if the index is not stored among the chunks.
+    fn last_structure(&self) -> Option<u64> {
+        None
+    }
+
     /// How the chunks share objects; `None` if each is an object of its own or the format has no shards.
     fn sharding(&self) -> Option<Arc<dyn Sharding>> {
+        None
+    }
+
+    /// The object that has a chunk, if it is decoded whole before the chunk is located in it: a shard with codecs around it.
+    /// `None` if the location of the chunk names the object.
+    fn decoded_object(&self, _cell: &[u64]) -> Option<ObjectId> {
         None
     }
 

@@ -19,6 +19,7 @@ mod index;
 mod limits;
 mod lock;
 mod memo;
+mod named_kind;
 mod object;
 mod outside;
 mod placer;
@@ -48,12 +49,13 @@ pub use index::{ChunkIndex, ChunkRef, Location};
 pub use limits::Limits;
 pub use lock::LockExt;
 pub use memo::Memo;
+pub use named_kind::NamedKind;
 pub use ncirrus_model::{Detail, Found, Member};
 pub use object::{ObjectId, StoreId, Tag};
 pub use outside::{OutsideContainer, OutsideObject};
 pub use placer::{
-    Abilities, Encoding, FillStorage, FilledElements, PhaseForm, Placer, PlacerWork, PreparedPlacement,
-    PutPhase, StorePut, Writing,
+    Abilities, Encoding, FillStorage, FilledElements, PatchRows, PhaseForm, Placer, PlacerWork,
+    PreparedPlacement, PutPhase, StorePut, Writing,
 };
 pub use query::{PutElements, Query, QueryAxis, QueryBox, QueryDecoder, QuerySource};
 pub use request::{ListEntry, Listing, ObjectBytes, VariableRef, Want};

@@ -66,6 +66,14 @@ pub trait Placer: Debug + Send {
         Err(Error::internal("more chunks of different lengths in a format that has none"))
     }
 
+    /// Replaces the shards of a variable, which differ in size, by more of them. By default an error: most formats have none.
+    ///
+    /// # Errors
+    /// If the variable is not defined.
+    fn extend_shards(&mut self, _var: VarId, _shards: Arc<dyn Sharding>) -> Result<()> {
+        Err(Error::internal("more shards in a format that has none"))
+    }
+
     /// Whether chunks of a variable that were never written must be stored as fill at commit. By default if chunks
     /// are not [`sparse`](Abilities::sparse).
     fn needs_fill(&self, _var: VarId) -> bool {
@@ -111,6 +119,22 @@ pub trait Placer: Debug + Send {
         body: Bytes,
         mask: u32,
     ) -> Result<Vec<StorePut>>;
+
+    /// Places `count` encoded chunks that follow each other along the first axis, beginning with `cell`, if the format stores them
+    /// at equal distances in one object: `body` has them one after the other, all of one length. Nothing is prepared for them.
+    /// `None`, without any effect, in formats where more is to be done; by default always.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    fn place_rows(
+        &mut self,
+        _var: VarId,
+        _cell: &[u64],
+        _count: u64,
+        _body: &[u8],
+    ) -> Result<Option<PatchRows>> {
+        Ok(None)
+    }
 
     /// As [`place`](Self::place), if the result is just one object with the chunk's bytes: returns that object, and
     /// the caller puts the bytes without handing them over. `None`, without any effect, in formats where more is to
@@ -325,6 +349,22 @@ pub enum StorePut {
         /// The new prefix.
         to: ObjectId,
     },
+}
+
+/// Rows of bytes at equal distances in an object, such as those of a variable in records that it shares with others. The object
+/// grows as needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatchRows {
+    /// The object.
+    pub object: ObjectId,
+    /// Where the first row begins.
+    pub offset: u64,
+    /// Bytes from the beginning of a row to that of the next; at least the length of a row.
+    pub stride: u64,
+    /// Bytes of a row; not 0.
+    pub row: usize,
+    /// All rows, one after the other.
+    pub bytes: Vec<u8>,
 }
 
 /// Changes that may happen in any order; the next phase starts when all are durable.

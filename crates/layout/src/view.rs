@@ -42,6 +42,10 @@ pub trait View {
     /// A need, or `Unsupported` if the store cannot list.
     fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Step<Listing>;
 
+    /// The step is done with the bytes of an object before `end`, also if it is run again: they need not stay in memory. A
+    /// step that reads a long object in blocks keeps what it made of them itself.
+    fn release(&self, object: &ObjectId, end: u64);
+
     /// Cache of finished parts, so that running a step again is cheap.
     fn memo(&self) -> &Memo;
 

@@ -12,8 +12,9 @@ pub struct Attribute {
     pub ty: TypeRef,
     /// The values; text (`NC_CHAR`) is bytes, one per character.
     pub values: Values,
-    /// Whether the text is JSON that the source stores as JSON: a dictionary or list of a Zarr dataset. Copies to Zarr
-    /// store it as JSON. It is not part of the value: attributes that differ in it are equal.
+    /// Whether the source, a Zarr dataset, stores the value in a form of JSON that the value alone does not determine: text that
+    /// is a dictionary or a list, `true` and `false` (values of `ubyte`), and a list of one number or text. Copies to Zarr store
+    /// it so. It is not part of the value: attributes that differ in it are equal.
     pub is_json: bool,
 }
 

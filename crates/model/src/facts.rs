@@ -20,10 +20,14 @@ pub struct StorageFacts {
     pub provenance: Option<String>,
     /// The size of the front of the file that holds all metadata.
     pub metadata_end: Option<u64>,
+    /// First offset behind the headers of all objects of an HDF5 file, if all of them could be read.
+    pub headers_end: Option<u64>,
     /// Bytes before the beginning of the format, if there are any.
     pub user_block_bytes: Option<u64>,
     /// Bytes by which the file is shorter than its header states, if it is.
     pub missing_bytes: Option<u64>,
+    /// The first thing of an HDF5 file that its netCDF view does not show: a rewritten file would not have it.
+    pub unshown: Option<String>,
     /// What an overlay shows as aggregated.
     pub aggregation: Option<String>,
 }

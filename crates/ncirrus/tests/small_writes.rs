@@ -7,7 +7,7 @@ use ncirrus_engine::{DatasetWriter, Session};
 use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer};
 use ncirrus_layout::{Driver, Error, ObjectId, OpenOptions, Result, Writing};
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Storage, Values, VarId};
-use ncirrus_store::{BlockingStore, MemoryStore, Store};
+use ncirrus_store::{BlockingStore, LocalStore, MemoryStore, Store};
 use std::sync::Arc;
 
 const RECORDS: u64 = 2000;
@@ -160,4 +160,73 @@ fn a_fill_value_that_is_set_after_other_values_were_written_fills_what_is_left()
     });
     done.unwrap();
     assert_eq!(written.read("/v"), Values::Int(vec![7, 8, -1, -1]));
+}
+
+/// Variables whose records have padding, and one without.
+fn define_padded(model: &mut Model) -> Result<Vec<(VarId, u64)>> {
+    let root = model.root();
+    let time = model.add_dimension(root, "time", DimensionLen::Unlimited(0))?;
+    let mut vars = Vec::new();
+    for (name, element, len) in [("b", Atomic::Byte, 3), ("s", Atomic::Short, 5), ("i", Atomic::Int, 2)] {
+        let x = model.add_dimension(root, &format!("x{len}"), DimensionLen::Fixed(len))?;
+        vars.push((model.add_variable(root, name, element.into(), &[time, x])?, len));
+    }
+    Ok(vars)
+}
+
+/// Writes records of a variable, `block` at a time.
+async fn put_records(
+    writer: &DatasetWriter,
+    (var, len): (VarId, u64),
+    records: std::ops::Range<u64>,
+    (block, seed): (u64, i8),
+) -> Result<()> {
+    let mut next = records.start;
+    while next < records.end {
+        let count = block.min(records.end - next);
+        let numbers = (next * len..(next + count) * len)
+            .map(|at| seed.wrapping_add(u8::try_from(at % 100).unwrap().cast_signed()));
+        let values = match len {
+            3 => Values::Byte(numbers.collect()),
+            5 => Values::Short(numbers.map(i16::from).collect()),
+            _ => Values::Int(numbers.map(i32::from).collect()),
+        };
+        writer.write(var, &Selection::slab(&[next, 0], &[count, len]), &values).await?;
+        next += count;
+    }
+    Ok(())
+}
+
+#[test]
+fn blocks_of_records_are_stored_like_records_that_are_written_one_by_one() {
+    let file_of = |block: u64| -> Vec<u8> {
+        let written = Written::new();
+        let writer = written.create(Arc::new(ClassicWriter::new(FormatVersion::Classic)));
+        let done: Result<()> = written.session.block_on(async {
+            let vars = writer.edit(define_padded).await?;
+            let [b, s, i] = [vars[0], vars[1], vars[2]];
+            // A part of a record, which stays in memory, and is written over below.
+            writer.write(i.0, &Selection::slab(&[5, 0], &[1, 1]), &Values::Int(vec![7])).await?;
+            for var in [b, s, i] {
+                put_records(&writer, var, 0..40, (block, 1)).await?;
+            }
+            // Records between are filled, and some are replaced.
+            put_records(&writer, s, 60..100, (block, 2)).await?;
+            put_records(&writer, i, 20..41, (block, 3)).await?;
+            writer.write(b.0, &Selection::slab(&[70, 1], &[1, 1]), &Values::Byte(vec![9])).await?;
+            put_records(&writer, b, 69..90, (block, 4)).await?;
+            let found = writer.read(b.0, &Selection::slab(&[70, 0], &[1, 3])).await?;
+            assert_eq!(found, Values::Byte(vec![14, 15, 16]));
+            writer.close().await
+        });
+        done.unwrap();
+        let (len, _) = written.memory.stat(&written.root()).unwrap().unwrap();
+        let mut bytes = vec![0; usize::try_from(len).unwrap()];
+        written.memory.read_into(&written.root(), 0, &mut bytes).unwrap();
+        bytes
+    };
+    let one_by_one = file_of(1);
+    for block in [16, 20, 40] {
+        assert!(file_of(block) == one_by_one, "blocks of {block} records");
+    }
 }

@@ -4,6 +4,7 @@ mod comparing;
 mod copying;
 mod generating;
 mod masters;
+mod optimizing;
 mod places;
 mod printing;
 mod virtual_chunks;
@@ -28,6 +29,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(masters::rebuild, module)?)?;
     module.add_function(wrap_pyfunction!(masters::reference, module)?)?;
     module.add_function(wrap_pyfunction!(virtual_chunks::plan_virtual, module)?)?;
+    module.add_function(wrap_pyfunction!(optimizing::optimize, module)?)?;
     module.add_function(wrap_pyfunction!(places::ls, module)?)?;
     module.add_function(wrap_pyfunction!(places::keys, module)?)?;
     module.add_function(wrap_pyfunction!(places::removal, module)?)?;

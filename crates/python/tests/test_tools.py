@@ -523,3 +523,46 @@ def test_maps_of_uneven_chunks_have_a_cell_for_each(tmp_path: Path) -> None:
     shown = variable.chunk_map()
     assert shown.sizes.tolist() == [[0, 0], [48, 0], [0, 0]] and shown.missing.sum() == 5
     assert np.array_equal(variable[1:5, :3], numbers((4, 3)))
+
+
+def test_files_are_optimized_in_place_and_in_a_folder(tmp_path: Path) -> None:
+    path, folder = tmp_path / "maps.nc", tmp_path / "out"
+    folder.mkdir()
+    maps = numbers((200, 64, 64)).astype("f4")
+    with netCDF4.Dataset(path, "w") as made:
+        for name, length in (("time", None), ("y", 64), ("x", 64)):
+            made.createDimension(name, length)
+        made.createVariable("maps", "f4", ("time", "y", "x"), chunksizes=(1, 64, 64), zlib=True)[:] = maps
+    assert not ncirrus.check(path, profile="cmip7").sound
+    (planned,) = ncirrus.optimize(path, profile="cmip7", dry_run=True)
+    assert planned.outcome == "planned" and planned.reads_after is not None and planned.reads_after.estimated
+    (beside,) = ncirrus.optimize([path], profile="cmip7", output=folder)
+    assert (beside.outcome, beside.target) == ("optimized", str(folder / "maps.nc"))
+    progress: list[tuple[int, int]] = []
+    (done,) = ncirrus.optimize(path, profile="cmip7", progress=lambda *at: progress.append(at))
+    assert done.outcome == "optimized" and progress[-1] == (maps.size, maps.size)
+    (variable,) = done.variables
+    assert (variable.before, variable.after, variable.recoded) == ((1, 64, 64), (200, 64, 64), True)
+    before, after = done.reads_before, done.reads_after
+    assert before is not None and after is not None and after.series.requests < before.series.requests
+    assert "rechunked" in str(done)
+    for place in (path, folder / "maps.nc"):
+        assert ncirrus.check(place, profile="cmip7").sound
+        with netCDF4.Dataset(place) as file:
+            np.testing.assert_array_equal(file["maps"][:], maps)
+    (again,) = ncirrus.optimize(path, profile="cmip7")
+    assert again.outcome == "unchanged"
+
+
+def test_files_that_cannot_be_optimized_are_raised_or_reported(tmp_path: Path, source: str) -> None:
+    absent = tmp_path / "absent.nc"
+    with pytest.raises(ncirrus.NotFoundError, match=r"absent\.nc"):
+        ncirrus.optimize([absent, source])
+    failed, _ = ncirrus.optimize([absent, source], on_error="report")
+    assert failed.outcome == "failed" and failed.error is not None and "absent.nc" in failed.error
+    with pytest.raises(ncirrus.UnsupportedError, match="this machine"):
+        ncirrus.optimize("https://example.org/a.nc")
+    with pytest.raises(ncirrus.InvalidError, match="cmip8"):
+        ncirrus.optimize(source, profile="cmip8")
+    with pytest.raises(ValueError, match="ignore"):
+        ncirrus.optimize(source, on_error="ignore")  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ mod own;
 mod owner;
 mod remote;
 mod removal;
+mod replacement;
 mod rewrite;
 #[cfg(feature = "zip")]
 mod rezip;
@@ -26,6 +27,7 @@ pub use access::update;
 pub use joint::{JoinedPlace, JointPlace, JointStaging};
 pub use leftovers::{Leftover, leftovers};
 pub use removal::{DatasetRemoval, removal};
+pub use replacement::FileReplacement;
 
 use crate::locate::{as_it_is, is_zip_name, local_path};
 use crate::store::Store;

@@ -51,8 +51,8 @@ mod tests;
 
 pub use context::{MemoryStores, StoreContext};
 pub use create::{
-    DatasetRemoval, DatasetShape, JoinedPlace, JointPlace, JointStaging, Leftover, OverwritePolicy,
-    StagedDataset, create, create_url, leftovers, removal, update,
+    DatasetRemoval, DatasetShape, FileReplacement, JoinedPlace, JointPlace, JointStaging, Leftover,
+    OverwritePolicy, StagedDataset, create, create_url, leftovers, removal, update,
 };
 pub use directory::{DirectoryStore, HandleBudget};
 pub use hosts::{HostAccess, has_host, hosts_in};

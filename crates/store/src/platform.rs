@@ -213,6 +213,28 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Takes the lock that HDF5 takes on a file it reads.
+pub(crate) fn lock_for_reading(path: &Path) -> io::Result<ReadingLock> {
+    let file = File::open(path)?;
+    match file.try_lock_shared() {
+        Ok(()) => Ok(ReadingLock::Held(file)),
+        Err(TryLockError::WouldBlock) => Ok(ReadingLock::Refused),
+        Err(TryLockError::Error(error)) if is_unsupported_lock(&error) => Ok(ReadingLock::Unsupported),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The result of locking a file against writers.
+#[derive(Debug)]
+pub(crate) enum ReadingLock {
+    /// No writer can lock the file until this is dropped.
+    Held(#[expect(dead_code, reason = "dropping it releases the lock")] File),
+    /// A writer holds its lock.
+    Refused,
+    /// The file system has no locks.
+    Unsupported,
+}
+
 /// Takes the lock that HDF5 takes on a file it changes; `None` if another handle holds a lock. Where such locks would
 /// also block this process, none is taken.
 pub(crate) fn lock_as_hdf5(path: &Path) -> io::Result<Option<File>> {
@@ -295,8 +317,17 @@ pub(crate) fn move_over(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
+/// Makes a directory whose contents only this user may read, where there are such permissions.
+pub(crate) fn create_private_directory(path: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
 /// Whether a file is found under several names, which stay one file.
-fn has_other_names(file: &fs::Metadata) -> bool {
+pub(crate) fn has_other_names(file: &fs::Metadata) -> bool {
     #[cfg(unix)]
     {
         std::os::unix::fs::MetadataExt::nlink(file) > 1
@@ -310,7 +341,7 @@ fn has_other_names(file: &fs::Metadata) -> bool {
 
 /// Gives a file to the owner of another one, or at least to the same group, as far as this user may.
 #[cfg(unix)]
-fn keep_owner(file: &Path, other: &fs::Metadata) {
+pub(crate) fn keep_owner(file: &Path, other: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, chown};
     let is_same = fs::metadata(file).is_ok_and(|own| (own.uid(), own.gid()) == (other.uid(), other.gid()));
     if !is_same && chown(file, Some(other.uid()), Some(other.gid())).is_err() {
@@ -319,9 +350,32 @@ fn keep_owner(file: &Path, other: &fs::Metadata) {
     }
 }
 
+/// Gives a file the access control list of another one, if that has one.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn keep_access(file: &Path, other: &Path) -> io::Result<()> {
+    const LIST: &str = "system.posix_acl_access";
+    const MAX_BYTES: usize = 1 << 16;
+    let mut list = vec![0; MAX_BYTES];
+    match rustix::fs::getxattr(other, LIST, &mut list) {
+        Ok(len) => {
+            let list = list.get(..len).unwrap_or_default();
+            Ok(rustix::fs::setxattr(file, LIST, list, rustix::fs::XattrFlags::empty())?)
+        }
+        // There is none, or the file system has none.
+        Err(rustix::io::Errno::NODATA | rustix::io::Errno::OPNOTSUPP) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Files have no such lists here.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn keep_access(_: &Path, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// Files have no such owners here.
 #[cfg(not(unix))]
-fn keep_owner(_: &Path, _: &fs::Metadata) {}
+pub(crate) fn keep_owner(_: &Path, _: &fs::Metadata) {}
 
 /// Writes the bytes of a file into one that is there.
 fn copy_into(from: &Path, to: &Path) -> io::Result<()> {

@@ -54,6 +54,13 @@ impl StallingView {
         Self { objects, memo: Memo::new(1 << 26), limits: Limits::default(), state: RefCell::default() }
     }
 
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// How many times a step had to wait.
     pub fn rounds(&self) -> usize {
         self.state.borrow().rounds
@@ -62,6 +69,12 @@ impl StallingView {
     /// Every request so far: the key, and which bytes (`None` for a listing).
     pub fn requests(&self) -> Vec<(String, Option<Want>)> {
         self.state.borrow().requests.clone()
+    }
+
+    /// Bytes of an object that were fetched and are not released.
+    pub fn held_bytes(&self, key: &str) -> u64 {
+        let state = self.state.borrow();
+        state.held.get(key).into_iter().flatten().map(|range| range.end - range.start).sum()
     }
 
     /// Forgets everything that was fetched, except what was memoised.
@@ -166,6 +179,13 @@ impl View for StallingView {
             return Ok(self.objects.list(prefix));
         }
         Err(Need::List { prefix: prefix.clone(), page: page.map(str::to_owned) }.into())
+    }
+
+    fn release(&self, object: &ObjectId, end: u64) {
+        let mut state = self.state.borrow_mut();
+        for held in state.held.get_mut(object.key()).into_iter().flatten() {
+            held.start = held.start.max(end).min(held.end);
+        }
     }
 
     fn memo(&self) -> &Memo {

@@ -213,6 +213,8 @@ impl View for MemoryView {
         Ok(self.objects.list(prefix))
     }
 
+    fn release(&self, _: &ObjectId, _: u64) {}
+
     fn memo(&self) -> &Memo {
         &self.memo
     }

@@ -32,7 +32,7 @@ pub use prepared::PreparedAggregation;
 pub use rebuild::{rebuild, recorded_options};
 pub(crate) use relocate::single_file_kind;
 pub use relocate::{Relocation, RenamedFragment, relocate};
-pub(crate) use shape::{axis, known as known_attributes, likely_axis, named};
+pub(crate) use shape::{axis, is_time, known as known_attributes, likely_axis, named};
 pub use split::{ArrayDivision, AxisKind, DEFAULT_SIZE, DividedAxis, SplitOptions, SplitReport, split};
 pub use writer::{AggregationWriter, FragmentStorage, NewVariable, WriterOptions};
 

@@ -8,6 +8,7 @@ mod digest;
 mod fragments;
 mod objects;
 mod options;
+mod profile;
 mod report;
 mod shards;
 mod spans;
@@ -36,16 +37,24 @@ use std::sync::Arc;
 /// When the dataset does not exist, cannot be reached or is not supported; when input fails, or an object changes
 /// meanwhile.
 pub fn check(url: &str, options: &CheckOptions<'_>, session: &Session) -> Result<CheckReport> {
+    if let Some(profile) = &options.profile {
+        return profile::check(url, profile, &options.open, session);
+    }
     let dataset = match Dataset::open_with(url, &options.open, session) {
         Ok(dataset) => dataset,
-        Err(error) if error.kind() == ErrorKind::Malformed => {
-            let mut findings = Findings::default();
-            findings.add_error(FindingCode::DatasetUnreadable, "/", &error);
-            return Ok(CheckReport { findings: findings.list, ..CheckReport::default() });
-        }
-        Err(error) => return Err(error),
+        Err(error) => return unreadable(error),
     };
     DatasetCheck::new(&dataset, options)?.run(url, session)
+}
+
+/// The report about a dataset that is damaged so that it cannot be opened; other errors are returned.
+fn unreadable(error: Error) -> Result<CheckReport> {
+    if error.kind() != ErrorKind::Malformed {
+        return Err(error);
+    }
+    let mut findings = Findings::default();
+    findings.add_error(FindingCode::DatasetUnreadable, "/", &error);
+    Ok(CheckReport { findings: findings.list, ..CheckReport::default() })
 }
 
 /// A check of an open dataset.

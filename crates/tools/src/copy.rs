@@ -19,8 +19,8 @@ mod transfer;
 mod widened_types;
 
 pub(crate) use choice::{ends_with, in_scope};
-pub(crate) use chunking::storage_by_rules;
 pub use chunking::{ChunkLengths, ChunkRule, ShardRule};
+pub(crate) use chunking::{names as is_named, storage_by_rules};
 pub use dry_run::{CopyPlans, plan_copy};
 pub(crate) use filtering::filters_by_number;
 pub use filtering::{FilterRule, QuantizeRule};
@@ -93,6 +93,8 @@ pub struct CopyOptions<'a> {
     /// Copy the data of variables in these groups only (paths, or ends of paths), and the definitions of all; empty: of
     /// all.
     pub data_of_groups: Vec<String>,
+    /// Copy no data at all, only definitions. With [`fix_unlimited`](Self::fix_unlimited) dimensions keep their lengths.
+    pub definitions_only: bool,
     /// Copy only these boxes, with their coordinates.
     pub select: Vec<VariableSelect>,
     /// Chunks that cannot be decoded become fill, and are reported; otherwise the copy fails at the first one.

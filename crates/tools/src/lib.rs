@@ -7,6 +7,7 @@
 //! - [`write_references`] writes reference files (kerchunk).
 //! - [`append`](fn@append) adds the records of datasets to another one.
 //! - [`compare`](fn@compare) reports what differs between two datasets of any kinds.
+//! - [`optimize`](fn@optimize) stores netCDF-4 files so that few requests read them, in place or beside.
 //! - [`check`](fn@check) reports whether a dataset is sound: metadata, chunks, checksums, references.
 //! - [`dump`](fn@dump) prints CDL as `ncdump` does, [`dump_ncml`] NcML; [`info`](fn@info) summarises a dataset.
 //! - [`generate`](fn@generate) makes datasets of CDL text as `ncgen` does, [`check_text`] only reads it.
@@ -40,8 +41,10 @@ mod generate;
 mod info;
 mod nccopy;
 mod opened;
+mod optimize;
 mod overwrite;
 pub mod places;
+mod profile;
 mod reference;
 mod upkeep;
 mod whole;
@@ -70,6 +73,11 @@ pub use ncirrus::internals::{RequestEvent, request_log};
 pub use ncirrus_cdl as cdl;
 pub use ncirrus_engine::{CopyPlan, SkippedPart};
 pub use opened::stored_bytes;
+pub use optimize::{
+    FileOutcome, OptimizeOptions, OptimizeProgress, OptimizedFile, PlannedVariable, ReadCost, TypicalReads,
+    optimize,
+};
+pub use profile::{ChunkGrowth, Profile};
 pub use reference::{
     PlannedArray, PlannedChunk, PlannedObject, ReferenceForm, ReferenceOptions, ReferenceReport,
     VirtualChunkPlan, plan_virtual_chunks, write_references,

@@ -10,6 +10,7 @@ mod names;
 mod parquet;
 mod pieces;
 mod skeleton;
+mod small;
 mod virtual_chunks;
 
 pub(crate) use cut::gcd;

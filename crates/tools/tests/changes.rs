@@ -7,6 +7,7 @@ mod killed_stores;
 mod support;
 
 mod aggregating;
+mod optimizing;
 mod programs;
 mod root_arrays;
 mod updates;

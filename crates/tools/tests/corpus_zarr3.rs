@@ -5,7 +5,7 @@
 use crate::support::{json, session, values};
 use ncirrus::{CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session, Values, Variable};
 use ncirrus_testkit::corpus::corpus;
-use ncirrus_tools::{CopyOptions, copy};
+use ncirrus_tools::{CheckOptions, CopyOptions, check, copy};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,19 @@ fn every_array_has_the_values_that_were_written() {
         }
     }
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn check_finds_every_object_to_belong_to_an_array() {
+    let session = session();
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let report = check(case.store.to_str().unwrap(), &CheckOptions::default(), &session).unwrap();
+        if !report.is_sound() {
+            wrong.push(format!("{}: {:?}", case.id, report.findings));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

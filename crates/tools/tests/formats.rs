@@ -61,5 +61,6 @@ mod sharded;
 mod silence;
 mod strings;
 mod table;
+mod uneven_shards;
 mod unlimited;
 mod zarr_readers;

@@ -9,6 +9,7 @@ use crate::support::{json, session, values};
 use ncirrus::{
     Attribute, CreateOptions, Dataset, DatasetView, Dialect, Kind, OpenOptions, Selection, Session, Values,
 };
+use ncirrus_testkit::corpus::peers_python;
 use ncirrus_tools::{CopyOptions, copy};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -111,9 +112,16 @@ fn copies_have_both_and_changes_leave_the_store_as_it_is() {
         assert_eq!(copied.variables().len(), 4, "{name}");
         if kind == Kind::Zarr3 {
             let (one, other) = (json(&store.join("v/zarr.json")), json(&to.join("v/zarr.json")));
-            for name in ["zarr_conventions", "spatial:dimensions", "spatial:transform", "proj:wkt2"] {
+            for name in ["spatial:dimensions", "spatial:transform", "proj:wkt2"] {
                 assert_eq!(one["attributes"][name], other["attributes"][name], "{name}");
             }
+            let (before, after) =
+                (&one["attributes"]["zarr_conventions"], &other["attributes"]["zarr_conventions"]);
+            assert_eq!(
+                (&before[0], after.as_array().unwrap().len()),
+                (&after[0], 2),
+                "proj is declared, too"
+            );
         }
     }
     let dataset = Dataset::update_with(store.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
@@ -234,4 +242,110 @@ fn attributes_have_the_types_that_nz_declares() {
     dataset.variable("v").unwrap().set_attribute(Attribute::text("units", "K")).unwrap();
     dataset.close().unwrap();
     assert_eq!(json(&store.join("v/zarr.json"))["attributes"]["_nczarr_attr"], types);
+}
+
+fn copied(from: &Path, to: &Path, kind: Kind, session: &Session) {
+    let dialect = (kind == Kind::Zarr3).then_some(Dialect::Plain);
+    let options = CopyOptions::new().create(CreateOptions::new().kind(kind).dialect(dialect));
+    copy(&opened(from, session), to.to_str().unwrap(), &options, session).unwrap();
+}
+
+/// Names of the conventions that a group or an array declares.
+fn declared(node: &Path) -> Vec<String> {
+    let document = json(&node.join("zarr.json"));
+    let list = document["attributes"]["zarr_conventions"].as_array().cloned().unwrap_or_default();
+    list.iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn copies_declare_the_conventions_that_they_follow_and_so_do_those_by_way_of_netcdf() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let path = |name: &str| folder.path().join(name);
+    let store = path("a.zarr");
+    let level = json!({"asset": "r1", "spatial:transform": [1.0, 0.0, 100.0, 0.0, -1.0, 50.0]});
+    let attributes = json!({
+        "proj:projjson": {"id": {"authority": "EPSG", "code": 4326}}, "spatial:dimensions": ["Y", "X"],
+        "multiscales": {"layout": [level]},
+    });
+    group(&store, attributes.clone());
+    group(&store.join("r1"), json!({}));
+    let mut undeclared = spatial([1.0, 0.0, 100.0, 0.0, -1.0, 50.0]);
+    undeclared.as_object_mut().unwrap().remove("zarr_conventions");
+    array(&store.join("r1/v"), [1, 3, 4], with(undeclared, "proj:code", json!("EPSG:4326")));
+    copied(&store, &path("b.zarr"), Kind::Zarr3, &session);
+    copied(&path("b.zarr"), &path("c.nc"), Kind::Nc4, &session);
+    copied(&path("c.nc"), &path("d.zarr"), Kind::Zarr3, &session);
+    for copy in [path("b.zarr"), path("d.zarr")] {
+        assert_eq!(declared(&copy), ["proj", "spatial", "multiscales"], "{}", copy.display());
+        assert_eq!(declared(&copy.join("r1")), [""; 0]);
+        assert_eq!(declared(&copy.join("r1/v")), ["proj", "spatial"]);
+        let found = json(&copy.join("zarr.json"));
+        for name in ["proj:projjson", "spatial:dimensions", "multiscales"] {
+            assert_eq!(found["attributes"][name], attributes[name], "{name}");
+        }
+        let Some(python) = peers_python() else { continue };
+        let script = "
+import sys, json, pathlib, zarr, xarray
+from zarr_cm import multiscales, proj, spatial
+root = pathlib.Path(sys.argv[1])
+document = lambda key: json.loads((root / key / 'zarr.json').read_text())
+proj.validate_group_metadata(document('')), spatial.validate_group_metadata(document(''))
+multiscales.validate_group_metadata(document(''))
+proj.validate_array_metadata(document('r1/v')), spatial.validate_array_metadata(document('r1/v'))
+data = xarray.open_zarr(root, group='r1')
+assert data.v.attrs['zarr_conventions'][0]['uuid'] == proj.UUID, data.v.attrs
+assert data.X.values.tolist() == [100.5, 101.5, 102.5, 103.5]
+assert len(zarr.open_group(root).attrs['zarr_conventions']) == 3
+";
+        let output = std::process::Command::new(python).args(["-c", script]).arg(&copy).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn datasets_that_follow_nz_keep_the_types_of_attributes() {
+    let (folder, session) = (tempfile::tempdir().unwrap(), session());
+    let path = |name: &str| folder.path().join(name);
+    let create = |name: &str, conventions: &str| {
+        let options = CreateOptions::new().kind(Kind::Zarr3).dialect(Some(Dialect::Plain));
+        let dataset = Dataset::create_with(path(name).to_str().unwrap(), &options, &session).unwrap();
+        dataset.root().set_attribute(Attribute::text("Conventions", conventions)).unwrap();
+        let v = dataset.root().add_variable("v", ncirrus::Atomic::Short, &[]).unwrap();
+        v.set_attribute(Attribute::atomic("scale_factor", Values::Float(vec![0.25]))).unwrap();
+        v.set_attribute(Attribute::atomic("valid_range", Values::Short(vec![0, 9]))).unwrap();
+        v.set_attribute(Attribute::atomic("offset", Values::Double(vec![1.0]))).unwrap();
+        dataset.close().unwrap();
+    };
+    create("plain.zarr", "CF-1.12");
+    assert!(json(&path("plain.zarr/v/zarr.json"))["attributes"]["_nczarr_attr"].is_null());
+    create("a.zarr", "NZ-1.0 CF-1.12");
+    copied(&path("a.zarr"), &path("b.zarr"), Kind::Zarr3, &session);
+    for name in ["a.zarr", "b.zarr"] {
+        let document = json(&path(name).join("v/zarr.json"));
+        let due = json!({"types": {"scale_factor": "float32", "valid_range": "int16"}});
+        assert_eq!(document["attributes"]["_nczarr_attr"], due, "{name}");
+        let dataset = opened(&path(name), &session);
+        let value = |name: &str| dataset.variable("v").unwrap().attribute(name).unwrap().unwrap().values;
+        assert_eq!(value("scale_factor"), Values::Float(vec![0.25]), "{name}");
+        assert_eq!(value("valid_range"), Values::Short(vec![0, 9]), "{name}");
+        assert_eq!(value("offset"), Values::Double(vec![1.0]), "{name}");
+    }
+    // Types of attributes that are added, and of those that others declared.
+    let update =
+        Dataset::update_with(path("a.zarr").to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
+    let v = update.variable("v").unwrap();
+    v.set_attribute(Attribute::atomic("level", Values::UByte(vec![3]))).unwrap();
+    v.set_attribute(Attribute::atomic("scale_factor", Values::Double(vec![0.1]))).unwrap();
+    update.close().unwrap();
+    let types = json(&path("a.zarr/v/zarr.json"))["attributes"]["_nczarr_attr"]["types"].clone();
+    assert_eq!(types, json!({"valid_range": "int16", "level": "uint8"}));
+    let Some(python) = peers_python() else { return };
+    let script = "
+import sys, xarray
+data = xarray.open_zarr(sys.argv[1], mask_and_scale=False)
+assert data.v.attrs['scale_factor'] == 0.25 and data.attrs['Conventions'] == 'NZ-1.0 CF-1.12', data.v.attrs
+";
+    let output =
+        std::process::Command::new(python).args(["-c", script]).arg(path("b.zarr")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

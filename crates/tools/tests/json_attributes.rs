@@ -161,3 +161,39 @@ fn white_space_between_members_is_kept() {
         assert_eq!((shown("a"), shown("other")), (text.to_owned(), "x".to_owned()), "{kind:?} {dialect:?}");
     }
 }
+
+#[test]
+fn booleans_and_lists_of_one_element_stay_so_between_plain_zarr() {
+    let (_folder, root) = temp();
+    let session = session();
+    let source = root.join("a.zarr");
+    plain_zarr(&source);
+    let odd = json!({"flag": true, "flags": [true, false], "one": [1], "half": [0.5], "word": ["x"], "n": 1, "text": "x"});
+    std::fs::write(source.join(".zattrs"), odd.to_string()).unwrap();
+    let from = open(&source, &session).unwrap();
+    for (name, kind, dialect, is_kept) in [
+        ("b.zarr", Kind::Zarr3, Some(Dialect::Plain), true),
+        ("c.zarr", Kind::Zarr2, None, true),
+        ("d.zarr", Kind::NcZarr, None, false),
+    ] {
+        let to = root.join(name);
+        let options = CopyOptions::new().create(CreateOptions::new().kind(kind).dialect(dialect));
+        copy(&from, to.to_str().unwrap(), &options, &session).unwrap();
+        let found = stored_root(&to);
+        for (name, value) in odd.as_object().unwrap() {
+            let is_plain = ["n", "text"].contains(&name.as_str());
+            assert_eq!(found[name] == *value, is_kept || is_plain, "{name} of {kind:?}: {}", found[name]);
+        }
+    }
+    // A new value is a number or a text.
+    let copied = Dataset::update_with(
+        root.join("b.zarr").to_str().unwrap(),
+        &ncirrus::OpenOptions::default(),
+        &session,
+    );
+    let copied = copied.unwrap();
+    copied.root().set_attribute(Attribute::atomic("flag", ncirrus::Values::UByte(vec![0]))).unwrap();
+    copied.close().unwrap();
+    assert_eq!(stored_root(&root.join("b.zarr"))["flag"], json!(0));
+    assert_eq!(stored_root(&root.join("b.zarr"))["flags"], json!([true, false]));
+}

@@ -484,3 +484,27 @@ fn chunks_far_away_are_listed_or_checked() {
     let report = write_references(&sources, target.to_str().unwrap(), &options, &session).unwrap();
     assert_eq!((report.references, report.left_out), (1, Vec::new()));
 }
+
+#[test]
+fn small_chunks_of_files_on_a_web_server_are_embedded() {
+    let (_folder, root) = temp();
+    let session = session();
+    for (start, name) in [(0, "a.nc"), (3, "b.nc")] {
+        fill(&root.join(name), Kind::Nc4, start, 3, &session);
+    }
+    let server = ncirrus_testkit::files_over_http::serve(&root, None);
+    let joint = |place: &str, target: &str| {
+        let files = ["a.nc", "b.nc"].map(|name| format!("{place}/{name}"));
+        let target = root.join(target).to_str().unwrap().to_owned();
+        let options = ReferenceOptions::new().axis("time".to_owned());
+        let report = write_references(&files, &target, &options, &session).unwrap();
+        let dataset = Dataset::open_with(&target, &OpenOptions::default(), &session).unwrap();
+        let found: Vec<(String, Values)> =
+            dataset.variables().iter().map(|variable| (variable.path(), values(variable).unwrap())).collect();
+        (report.inline, report.references, found)
+    };
+    let local = joint(root.to_str().unwrap(), "local.json");
+    let remote = joint(&server, "remote.json");
+    assert!(local.0 > 6 && local.1 > 0, "{} {}", local.0, local.1);
+    assert_eq!(remote, local);
+}

@@ -199,3 +199,52 @@ fn records_are_appended_to_shards_that_are_not_full() {
     let shards = std::fs::read_dir(root.join("a.zarr/v/c")).unwrap().count();
     assert_eq!(shards, 5, "18 records in shards of four");
 }
+
+#[test]
+fn small_chunks_of_a_local_shard_are_read_together() {
+    let (_folder, root) = temp();
+    let (path, session) = (root.join("a.zarr"), session());
+    let url = path.to_str().unwrap();
+    let dataset = Dataset::create_with(url, &CreateOptions::new().kind(Kind::Zarr3), &session).unwrap();
+    dataset
+        .edit(|model| {
+            let top = model.root();
+            let x = model.add_dimension(top, "x", DimensionLen::Fixed(100_000))?;
+            let var = model.add_variable(top, "v", Atomic::Int.into(), &[x])?;
+            let variable = model.variable_mut(var).unwrap();
+            variable.storage = Storage::Chunked(vec![250]);
+            variable.shards = Some(Shards::new(vec![25_000]));
+            variable.filters = vec![ncirrus::CodecSpec::hdf5(1, &[1])];
+            Ok(())
+        })
+        .unwrap();
+    // Numbers that do not compress.
+    let values: Vec<i32> = (0..100_000u32).map(|at| at.wrapping_mul(2_654_435_761).cast_signed()).collect();
+    dataset.variable("v").unwrap().write_all(&values).unwrap();
+    dataset.close().unwrap();
+    let read = |selection: &Selection| {
+        let dataset = Dataset::open_with(url, &OpenOptions::default(), &session).unwrap();
+        let before = session.statistics();
+        let found = dataset.variable("v").unwrap().values(selection);
+        let after = session.statistics();
+        (found, after.requests - before.requests, after.chunks_decoded - before.chunks_decoded)
+    };
+    let (found, requests, decoded) = read(&Selection::all(&[100_000]));
+    assert_eq!(found.unwrap(), Values::Int(values.clone()));
+    assert_eq!(decoded, 400);
+    assert!(requests <= 60, "{requests} reads of 400 chunks");
+    // One element of each chunk, and chunks that are far from each other.
+    let some = Selection::new(vec![ncirrus::AxisSelection::Slice { start: 7, count: 400, stride: 250 }]);
+    let due: Vec<i32> = values.iter().skip(7).step_by(250).copied().collect();
+    assert_eq!(read(&some).0.unwrap(), Values::Int(due));
+    let far = Selection::new(vec![ncirrus::AxisSelection::Slice { start: 0, count: 4, stride: 30_000 }]);
+    let due: Vec<i32> = values.iter().step_by(30_000).copied().collect();
+    assert_eq!(read(&far).0.unwrap(), Values::Int(due));
+    // A damaged chunk is named.
+    let shard = path.join("v/c/2");
+    let mut bytes = std::fs::read(&shard).unwrap();
+    bytes[50_000..50_004].fill(0xff);
+    std::fs::write(&shard, bytes).unwrap();
+    let error = read(&Selection::all(&[100_000])).0.unwrap_err().to_string();
+    assert!(error.contains("v/c/2") && error.contains("chunk"), "{error}");
+}

@@ -54,23 +54,24 @@ impl ShardingLayout {
         }
         Ok(Self {
             axes: (0..per_shard.len()).collect(),
-            per_shard,
+            shards: ChunkGrid::Regular(per_shard),
             index_at_end: !shards.index_first,
             index_order: ByteOrder::Little,
             has_checksum: true,
-            ends: None,
             outer: Vec::new(),
             inner: None,
         })
     }
 
-    /// The shards of an array with that chunk grid, in the model.
+    /// The shards of an array with that chunk grid, in the model, which has no shards of different sizes.
     pub(crate) fn of_chunks(&self, grid: &ChunkGrid) -> Option<Shards> {
-        let ChunkGrid::Regular(chunks) = grid else { return None };
+        let (ChunkGrid::Regular(chunks), ChunkGrid::Regular(per_shard)) = (grid, &self.shards) else {
+            return None;
+        };
         if !self.is_writable() {
             return None;
         }
-        let lens = chunks.iter().zip(&self.per_shard).map(|(chunk, count)| chunk.checked_mul(*count));
+        let lens = chunks.iter().zip(per_shard).map(|(chunk, count)| chunk.checked_mul(*count));
         Some(Shards { shape: lens.collect::<Option<_>>()?, index_first: !self.index_at_end })
     }
 
@@ -90,16 +91,21 @@ impl ShardingLayout {
         }})
     }
 
-    fn slots(&self) -> Result<usize> {
-        let count = self.per_shard.iter().try_fold(1u64, |product, count| product.checked_mul(*count));
+    fn slots(&self, shard: &[u64]) -> Result<usize> {
+        // A scalar does not show the axes that its array has.
+        let at = if shard.is_empty() { vec![0; self.shards.rank()] } else { shard.to_vec() };
+        let Some(shape) = self.shards.cell_shape(&at) else {
+            return Err(Error::invalid(format!("there is no shard {shard:?}")));
+        };
+        let count = shape.iter().try_fold(1u64, |product, count| product.checked_mul(*count));
         let count = count.and_then(|count| usize::try_from(count).ok());
         count.ok_or_else(|| Error::limit("a shard has too many chunks for this machine"))
     }
 
-    /// Bytes of the index.
-    fn index_size(&self) -> Result<usize> {
+    /// Bytes of the index of a shard.
+    fn index_size(&self, shard: &[u64]) -> Result<usize> {
         let checksum = if self.has_checksum { CHECKSUM } else { 0 };
-        let len = self.slots()?.checked_mul(ENTRY).and_then(|len| len.checked_add(checksum));
+        let len = self.slots(shard)?.checked_mul(ENTRY).and_then(|len| len.checked_add(checksum));
         len.ok_or_else(|| Error::limit("a shard index is too large for this machine"))
     }
 
@@ -107,6 +113,27 @@ impl ShardingLayout {
     pub(crate) fn index_within<'a>(&self, shard: &'a [u8], len: usize) -> Option<&'a [u8]> {
         let start = if self.index_at_end { shard.len().checked_sub(len)? } else { 0 };
         shard.get(start..start.checked_add(len)?)
+    }
+
+    /// The lengths, in chunks, of the shards that are added along an axis so that `count` chunks have one. Where all shards are
+    /// alike, they have the same length. Otherwise one shard has all that is missing, but none becomes longer than the longest.
+    fn missing_shards(&self, axis: usize, count: u64) -> Result<Option<Vec<u64>>> {
+        let ChunkGrid::Rectilinear(axes) = &self.shards else { return Ok(None) };
+        let Some(ends) = axes.get(axis) else { return Ok(None) };
+        let missing = count.saturating_sub(ends.last().copied().unwrap_or(0));
+        if missing == 0 {
+            return Ok(None);
+        }
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let lens: Vec<u64> = ends.iter().zip(starts).map(|(end, start)| end.saturating_sub(start)).collect();
+        let longest = lens.iter().copied().max().unwrap_or(1).max(1);
+        let is_even = lens.len() > 1 && lens.iter().all(|len| *len == longest);
+        let shards = missing.div_ceil(longest);
+        if shards > MOST_CHUNKS {
+            return Err(Error::limit(format!("{shards} more shards of {longest} chunks along axis {axis}")));
+        }
+        let len = |at: u64| if is_even { longest } else { longest.min(missing - at * longest) };
+        Ok(Some((0..shards).map(len).collect()))
     }
 
     fn push_number(&self, index: &mut Vec<u8>, number: u64) {
@@ -118,24 +145,37 @@ impl ShardingLayout {
 }
 
 impl Sharding for ShardingLayout {
-    fn per_shard(&self) -> &[u64] {
-        &self.per_shard
+    fn shards(&self) -> &ChunkGrid {
+        &self.shards
+    }
+
+    fn reaching(&self, chunks: &[u64]) -> Result<Option<Arc<dyn Sharding>>> {
+        let mut grown: Option<Self> = None;
+        for (axis, count) in chunks.iter().enumerate() {
+            let form = grown.as_ref().unwrap_or(self);
+            if let Some(lens) = form.missing_shards(axis, *count)? {
+                let shards = form.shards.with_chunks(axis, &lens)?;
+                grown = Some(Self { shards, ..form.clone() });
+            }
+        }
+        Ok(grown.map(|form| Arc::new(form) as Arc<dyn Sharding>))
     }
 
     fn slot(&self, cell: &[u64]) -> usize {
-        self.number(cell, &self.shard_of(cell).1).at
+        let sharding: &dyn Sharding = self;
+        self.number(cell, &sharding.shard_of(cell)).at
     }
 
     fn is_index_first(&self) -> bool {
         !self.index_at_end
     }
 
-    fn index_len(&self) -> Result<u64> {
-        Ok(self.index_size()? as u64)
+    fn index_len(&self, shard: &[u64]) -> Result<u64> {
+        Ok(self.index_size(shard)? as u64)
     }
 
-    fn stated_ranges(&self, index: &[u8]) -> Result<Vec<Option<Range<u64>>>> {
-        let len = self.index_size()?;
+    fn stated_ranges(&self, shard: &[u64], index: &[u8]) -> Result<Vec<Option<Range<u64>>>> {
+        let len = self.index_size(shard)?;
         if index.len() != len {
             let message = format!("the shard has {} bytes for its index of {len}", index.len());
             return Err(Error::malformed(message));
@@ -147,8 +187,8 @@ impl Sharding for ShardingLayout {
         Ok(self.stated(index)?.into_iter().map(range).collect())
     }
 
-    fn ranges(&self, object: &Bytes) -> Result<Vec<Option<Range<usize>>>> {
-        let len = self.index_size()?;
+    fn ranges(&self, shard: &[u64], object: &Bytes) -> Result<Vec<Option<Range<usize>>>> {
+        let len = self.index_size(shard)?;
         let entries =
             self.parse(self.index_within(object, len).unwrap_or_default(), object.len() as u64, len as u64)?;
         // No end is behind that of the object.
@@ -160,12 +200,12 @@ impl Sharding for ShardingLayout {
         Ok(entries.into_iter().map(range).collect())
     }
 
-    fn assemble(&self, chunks: &[Option<Bytes>]) -> Result<Bytes> {
-        let slots = self.slots()?;
+    fn assemble(&self, shard: &[u64], chunks: &[Option<Bytes>]) -> Result<Bytes> {
+        let slots = self.slots(shard)?;
         if chunks.len() > slots {
             return Err(Error::internal(format!("{} chunks for a shard of {slots}", chunks.len())));
         }
-        let index_len = self.index_size()?;
+        let index_len = self.index_size(shard)?;
         let start = if self.index_at_end { 0 } else { index_len };
         let mut end = start as u64;
         let mut index = Vec::with_capacity(index_len);

@@ -14,6 +14,7 @@ mod cells;
 mod chunking;
 mod commit;
 mod compose;
+mod conventions;
 mod definitions;
 mod element;
 mod extended;

@@ -254,6 +254,9 @@ impl View for Unlisted {
     fn list(&self, _: &ObjectId, _: Option<&str>) -> Step<Listing> {
         Err(Error::unsupported("the store cannot list").into())
     }
+    fn release(&self, object: &ObjectId, end: u64) {
+        self.0.release(object, end);
+    }
     fn memo(&self) -> &Memo {
         self.0.memo()
     }

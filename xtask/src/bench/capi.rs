@@ -14,7 +14,7 @@ const LATENCY: &str = "50";
 
 /// A row of the table: what it is called, and the command. `OUT` is a file for what it writes, `URL` the folder on a server, `BENCH` the
 /// program of `benches/capi.c`, which prints the seconds of one call.
-const CASES: [(&str, &str); 21] = [
+const CASES: [(&str, &str); 26] = [
     ("nccopy, classic", "nccopy big3.nc OUT"),
     ("nccopy, contiguous", "nccopy bigc.nc OUT"),
     ("nccopy, deflated", "nccopy big4.nc OUT"),
@@ -31,6 +31,11 @@ const CASES: [(&str, &str); 21] = [
     ("get one value, deflated", "BENCH get1 small4.nc"),
     ("put one value, classic", "BENCH put1 small3.nc"),
     ("put one value, deflated", "BENCH put1 small4.nc"),
+    ("records of 4 variables, classic", "BENCH records3 OUT 100000"),
+    ("records of 4 variables, netCDF-4", "BENCH records4 OUT 30000"),
+    ("records of 4 x 100 values, classic", "BENCH rows3 OUT 20000"),
+    ("records of 4 x 100 values, netCDF-4", "BENCH rows4 OUT 5000"),
+    ("define mode for each record, netCDF-4", "BENCH rounds OUT 2000"),
     ("open and close, classic", "BENCH open tiny3.nc 20000"),
     ("open and close, netCDF-4", "BENCH open tiny4.nc 5000"),
     ("open 1,000 variables", "BENCH open many.nc 50"),

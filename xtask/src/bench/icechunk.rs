@@ -21,6 +21,8 @@ const LOCAL: [&str; 7] = [
 ];
 /// Chunks of the data on this machine.
 const CHUNKS: &str = "1000000";
+/// Chunks of the manifest that is read in blocks.
+const MANY_CHUNKS: &str = "17000000";
 /// Files that are scanned, and milliseconds that their server waits before each response.
 const FILES: &str = "1000";
 const FILE_LATENCY: &str = "20";
@@ -57,6 +59,21 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     println!("\n### A million virtual chunks, and a million references in Parquet and JSON, on this machine");
     super::print_table(&local, 0, &LOCAL, &["ncirrus"]);
     scans(&folder.join("files"), rounds)
+}
+
+/// One value of a repository whose only manifest has 17 million virtual chunks, on this machine.
+pub(super) fn long_manifest(folder: &Path) -> Outcome {
+    let folder = std::path::absolute(folder.join("manifest")).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    make("virtual", &folder, Some(MANY_CHUNKS))?;
+    let mut figures = Figures::new();
+    for (case, name) in ["virtual-open", "virtual-value"].iter().enumerate() {
+        let found = super::figures_of(command("ncirrus").arg(name).arg(&folder).arg("1"));
+        keep(&mut figures, (0, case, 0), found);
+    }
+    println!("\n### {MANY_CHUNKS} virtual chunks in one manifest, on this machine");
+    super::print_table(&figures, 0, &["open", "open and one value"], &["ncirrus"]);
+    Ok(())
 }
 
 /// References for many files on a web server.

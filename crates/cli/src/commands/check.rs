@@ -5,7 +5,7 @@ use crate::exit;
 use clap::Args as ClapArgs;
 use indicatif::ProgressBar;
 use ncirrus::{Result, Session};
-use ncirrus_tools::{CheckOptions, CheckPlan, CheckProgress, check};
+use ncirrus_tools::{CheckOptions, CheckPlan, CheckProgress, Profile, check};
 use std::io::Write as _;
 
 /// Check that a dataset is sound: metadata, chunks, checksums, references.
@@ -16,6 +16,7 @@ use std::io::Write as _;
   ncirrus check a.nc                        everything
   ncirrus check --quick s3://bucket/a.zarr  definitions and chunk locations, without reading data
   ncirrus check --cf --json a.nc            also the rules of CF for attributes, as JSON
+  ncirrus check --profile cmip7 tas.nc      whether it is stored as CMIP7 requires
   ncirrus check --digest a.nc               also print a SHA-256 of the values of each variable")]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
@@ -28,6 +29,12 @@ pub(crate) struct Args {
     /// CF are the conventions for climate and forecast metadata.
     #[arg(long)]
     cf: bool,
+    /// Only check the storage by a profile: cmip7, cloud or FILE.toml.
+    ///
+    /// Only metadata are read, with at most three requests if the file is not on this machine. `ncirrus optimize` stores files
+    /// as a profile requires.
+    #[arg(long, value_name = "PROFILE", conflicts_with_all = ["quick", "cf", "list_absent", "digest"])]
+    profile: Option<String>,
     /// List chunks that were never written.
     ///
     /// Each is listed by the indices of its first element.
@@ -61,6 +68,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
         .cf(args.cf)
         .absent(args.list_absent)
         .digest(args.digest)
+        .profile(args.profile.as_deref().map(Profile::parse).transpose()?)
         .plan(&reported)
         .progress(&show);
     let report = check(&super::pipe::source(&args.url)?, &options, session);

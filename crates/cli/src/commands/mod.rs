@@ -17,13 +17,20 @@ pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod master;
+pub(crate) mod optimize;
 pub(crate) mod overwrite;
 pub(crate) mod pipe;
+#[cfg(feature = "plot")]
+pub(crate) mod plot;
 pub(crate) mod reading;
 pub(crate) mod reference;
 pub(crate) mod relocate;
 pub(crate) mod rm;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod split;
+#[cfg(feature = "serve")]
+pub(crate) mod view;
 pub(crate) mod whoami;
 
 use crate::CommandStatus;

@@ -1,8 +1,11 @@
 //! Bit planes: the arrangement of elements that Bitshuffle and the bit shuffle of Blosc produce.
 //!
 //! All first bits (lowest first) of all first bytes, then all second bits, and so on; in a plane, element `i` has bit
-//! `i % 8` of byte `i / 8`. Eight rows of eight bytes are transposed at a time, first the bits, then the bytes.
-use super::shuffle::{shuffle, unshuffle};
+//! `i % 8` of byte `i / 8`.
+mod words;
+
+use super::shuffle::{merge, shuffle, unshuffle};
+use crate::processor::{self, InstructionSet, VectorLoop, planes};
 
 /// Elements from planes. All slices have the same length, a multiple of `8 * size`; `bytes` holds the intermediate
 /// result.
@@ -13,7 +16,12 @@ pub(crate) fn bit_unshuffle(input: &[u8], size: usize, bytes: &mut [u8], out: &m
     }
     let target = if size == 1 { &mut *out } else { &mut *bytes };
     for (rows, line) in input.chunks_exact(count).zip(target.chunks_exact_mut(count)) {
-        join_rows(rows, line);
+        if InstructionSet::best().is_baseline() {
+            words::join_rows(rows, line);
+        } else {
+            let start = planes::join_rows(rows, line) / 8;
+            processor::run(JoinRows { rows, out: line, start });
+        }
     }
     if size != 1 {
         unshuffle(bytes, size, out);
@@ -31,101 +39,87 @@ pub(crate) fn bit_shuffle(input: &[u8], size: usize, bytes: &mut [u8], out: &mut
     }
     let source = if size == 1 { input } else { bytes };
     for (line, rows) in source.chunks_exact(count).zip(out.chunks_exact_mut(count)) {
-        split_rows(line, rows);
+        if InstructionSet::best().is_baseline() {
+            words::split_rows(line, rows);
+        } else {
+            let start = planes::split_rows(line, rows) / 8;
+            processor::run(SplitRows { input: line, rows, start });
+        }
     }
 }
 
-/// Eight rows of eight bytes, twice: compilers handle both at once.
-type PlaneWords = [[u64; 2]; 8];
+/// Bytes from eight rows of their bits, from a square of eight by eight bits on.
+struct JoinRows<'a> {
+    rows: &'a [u8],
+    out: &'a mut [u8],
+    start: usize,
+}
 
-/// Bytes of these words.
+impl VectorLoop for JoinRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { rows, out, start } = self;
+        let width = rows.len() / 8;
+        let row = |bit: usize| rows.get(bit * width..(bit + 1) * width).unwrap_or_default();
+        let rows: [&[u8]; 8] = std::array::from_fn(row);
+        let squares = out.as_chunks_mut::<8>().0.get_mut(start..).unwrap_or_default();
+        for (tile, squares) in squares.chunks_mut(TILE).enumerate() {
+            let start = start + tile * TILE;
+            let lines = rows.map(|row| row.get(start..start + squares.len()).unwrap_or_default());
+            merge(&lines, squares);
+            for square in squares {
+                *square = turn(u64::from_le_bytes(*square)).to_le_bytes();
+            }
+        }
+    }
+}
+
+/// Eight rows of bits from bytes, from a square of eight by eight bits on: the few that [`planes::split_rows`] leaves.
+struct SplitRows<'a> {
+    input: &'a [u8],
+    rows: &'a mut [u8],
+    start: usize,
+}
+
+impl VectorLoop for SplitRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { input, rows, start } = self;
+        let width = rows.len() / 8;
+        let squares = input.as_chunks::<8>().0.iter().enumerate().skip(start);
+        for (number, square) in squares {
+            let turned = turn(u64::from_le_bytes(*square)).to_le_bytes();
+            for (bit, turned) in turned.iter().enumerate() {
+                if let Some(out) = rows.get_mut(bit * width + number) {
+                    *out = *turned;
+                }
+            }
+        }
+    }
+}
+
+/// Squares that are processed at a time, so that they stay in the first-level cache.
 const TILE: usize = 128;
 
-/// Bytes from eight rows of their bits.
-fn join_rows(rows: &[u8], out: &mut [u8]) {
-    let width = rows.len() / 8;
-    let row = |bit: usize| rows.get(bit * width..(bit + 1) * width).unwrap_or_default();
-    let rows: [&[u8]; 8] = std::array::from_fn(row);
-    let (tiles, rest) = out.as_chunks_mut::<TILE>();
-    let start = tiles.len() * TILE / 8;
-    let pairs: [&[[u8; 16]]; 8] = rows.map(|row| row.as_chunks().0);
-    for (tile, out) in tiles.iter_mut().enumerate() {
-        let words = std::array::from_fn(|bit| pairs[bit].get(tile).map_or([0; 2], |pair| load(*pair)));
-        let words = turn_bytes(turn_bits(words));
-        for (group, out) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            *out = words[group % 8][group / 8].to_le_bytes();
-        }
-    }
-    for (group, out) in rest.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let byte = |bit: usize| rows[bit].get(start + group).copied().unwrap_or(0);
-        let words = turn_bits(std::array::from_fn(|bit| [u64::from(byte(bit)), 0]));
-        *out = words.map(|[word, _]| word.to_le_bytes()[0]);
-    }
-}
-
-/// Eight rows of bits from bytes.
-fn split_rows(input: &[u8], rows: &mut [u8]) {
-    let width = rows.len() / 8;
-    let (tiles, rest) = input.as_chunks::<TILE>();
-    let start = tiles.len() * TILE / 8;
-    for (tile, input) in tiles.iter().enumerate() {
-        let groups = input.as_chunks::<8>().0;
-        let word = |group: usize| groups.get(group).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        let words = turn_bits(turn_bytes(std::array::from_fn(|group| [word(group), word(group + 8)])));
-        for (bit, [first, second]) in words.iter().enumerate() {
-            let at = bit * width + tile * TILE / 8;
-            if let Some(out) = rows.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<16>()) {
-                *out = (u128::from(*first) | (u128::from(*second) << 64)).to_le_bytes();
-            }
-        }
-    }
-    for (group, input) in rest.as_chunks::<8>().0.iter().enumerate() {
-        let words = turn_bits(input.map(|byte| [u64::from(byte), 0]));
-        for (bit, [word, _]) in words.iter().enumerate() {
-            if let Some(out) = rows.get_mut(bit * width + start + group) {
-                *out = word.to_le_bytes()[0];
-            }
-        }
-    }
-}
-
-fn load(bytes: [u8; 16]) -> [u64; 2] {
-    let [a, b, c, d, e, f, g, h, second @ ..] = bytes;
-    [u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes(second)]
-}
-
-/// In every byte: bit `j` of word `i` becomes bit `i` of word `j`.
-#[inline]
-fn turn_bits(mut words: PlaneWords) -> PlaneWords {
-    swap::<4>(&mut words, 4, 0x0f0f_0f0f_0f0f_0f0f);
-    swap::<2>(&mut words, 2, 0x3333_3333_3333_3333);
-    swap::<1>(&mut words, 1, 0x5555_5555_5555_5555);
-    words
-}
-
-/// Byte `j` of word `i` becomes byte `i` of word `j`.
-#[inline]
-fn turn_bytes(mut words: PlaneWords) -> PlaneWords {
-    swap::<4>(&mut words, 32, 0x0000_0000_ffff_ffff);
-    swap::<2>(&mut words, 16, 0x0000_ffff_0000_ffff);
-    swap::<1>(&mut words, 8, 0x00ff_00ff_00ff_00ff);
-    words
-}
-
-/// Exchanges the upper part of each word with the lower part of the word `DISTANCE` after it.
-#[inline]
-fn swap<const DISTANCE: usize>(words: &mut PlaneWords, shift: u32, lower: u64) {
-    for i in (0..8).filter(|i| i & DISTANCE == 0) {
-        let (first, second) = (words[i], words[i + DISTANCE]);
-        let change: [u64; 2] = std::array::from_fn(|lane| ((first[lane] >> shift) ^ second[lane]) & lower);
-        words[i] = std::array::from_fn(|lane| first[lane] ^ (change[lane] << shift));
-        words[i + DISTANCE] = std::array::from_fn(|lane| second[lane] ^ change[lane]);
-    }
+/// A square of eight by eight bits, transposed: bit `j` of byte `i` becomes bit `i` of byte `j`.
+#[inline(always)]
+fn turn(square: u64) -> u64 {
+    let change = (square ^ (square >> 28)) & 0x0000_0000_f0f0_f0f0;
+    let square = square ^ change ^ (change << 28);
+    let change = (square ^ (square >> 14)) & 0x0000_cccc_0000_cccc;
+    let square = square ^ change ^ (change << 14);
+    let change = (square ^ (square >> 7)) & 0x00aa_00aa_00aa_00aa;
+    square ^ change ^ (change << 7)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::processor::tests::with_each;
     use proptest::prelude::*;
 
     /// Bit by bit, as the layout is defined.
@@ -148,11 +142,16 @@ mod tests {
             let input: Vec<u8> = (0..size * groups * 8)
                 .map(|i| (seed.rotate_left(u32::try_from(i % 64).unwrap()).wrapping_mul(i as u64 + 7) >> 21).to_le_bytes()[0])
                 .collect();
-            let (mut spare, mut planes, mut back) = (input.clone(), vec![1; input.len()], vec![2; input.len()]);
-            bit_shuffle(&input, size, &mut spare, &mut planes);
-            prop_assert_eq!(&planes, &defined(&input, size));
-            bit_unshuffle(&planes, size, &mut spare, &mut back);
-            prop_assert_eq!(back, input);
+            let defined = defined(&input, size);
+            for (set, (planes, back)) in with_each(|| {
+                let (mut spare, mut planes, mut back) = (input.clone(), vec![1; input.len()], vec![2; input.len()]);
+                bit_shuffle(&input, size, &mut spare, &mut planes);
+                bit_unshuffle(&planes, size, &mut spare, &mut back);
+                (planes, back)
+            }) {
+                prop_assert_eq!(&planes, &defined, "{:?}", set);
+                prop_assert_eq!(&back, &input, "{:?}", set);
+            }
         }
     }
 }

@@ -15,10 +15,15 @@
 //! {"id": "bitround", "keepbits": 12}
 //! {"name": "numcodecs.astype", "configuration": {"encode_dtype": "<i2", "decode_dtype": "<f4"}}
 //! ```
+mod loops;
+#[cfg(test)]
+mod tests;
+
 use crate::CodecError;
 use crate::codec::{Codec, element_count};
 use crate::number::{NumberKind, NumberType};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
+use loops::whole;
 use std::ops::Range;
 
 /// One of these codecs.
@@ -103,55 +108,100 @@ impl Codec for Elementwise {
     ) -> Result<(), CodecError> {
         let (from, to) = (self.decoded.size, self.encoded.size);
         let count = element_count(self.name(), input, from)?;
-        let out = out.prepare(count * to);
-        for (input, out) in input.chunks(TILE * from).zip(out.chunks_mut(TILE * to)) {
-            self.encode_tile(input, out);
-        }
+        self.encode_elements(input, out.prepare(count * to));
         Ok(())
     }
 }
 
 /// Elements that are processed at a time, so that they stay in the first-level cache.
-const TILE: usize = 512;
+const TILE: usize = 1024;
 
 impl Elementwise {
     fn decode_elements(&self, input: &[u8], out: &mut [u8]) {
+        if !matches!(self.map, ElementMap::ScaleOffset { .. }) {
+            return convert(self.encoded, self.decoded, input, out);
+        }
         let (from, to) = (self.encoded.size, self.decoded.size);
+        let mut tile = [0.0; TILE];
         for (input, out) in input.chunks(TILE * from).zip(out.chunks_mut(TILE * to)) {
-            self.decode_tile(input, out);
+            self.decode_tile(input, out, &mut tile);
         }
     }
 
-    fn decode_tile(&self, input: &[u8], out: &mut [u8]) {
+    fn encode_elements(&self, input: &[u8], out: &mut [u8]) {
+        let types = (self.decoded, self.encoded);
+        let done = match self.map {
+            ElementMap::Quantize { scale } => loops::quantize(scale, types, input, out),
+            ElementMap::BitRound { dropped } => loops::round_bits(dropped, self.decoded, input, out),
+            ElementMap::Cast => loops::cast(types.0, types.1, input, out),
+            ElementMap::ScaleOffset { .. } | ElementMap::BitRoundInteger { .. } => false,
+        };
+        if done {
+            return;
+        }
+        let (from, to) = (self.decoded.size, self.encoded.size);
+        let (mut singles, mut tile) = ([0.0; TILE], [0.0; TILE]);
+        for (input, out) in input.chunks(TILE * from).zip(out.chunks_mut(TILE * to)) {
+            if !self.scale_singles(input, out, &mut singles) {
+                self.encode_tile(input, out, &mut tile);
+            }
+        }
+    }
+
+    fn decode_tile(&self, input: &[u8], out: &mut [u8], tile: &mut [f64]) {
         let ElementMap::ScaleOffset { scale, offset } = self.map else {
-            return cast(self.encoded, self.decoded, input, out);
+            return cast(self.encoded, self.decoded, input, out, tile);
         };
         let kind = self.encoded;
         let (scale, offset) = (kind.round(scale), kind.round(offset));
-        with_floats(kind, self.decoded, input, out, |values| match (kind.is_float(), kind.size) {
+        with_floats(kind, self.decoded, input, out, tile, |values| match (kind.is_float(), kind.size) {
             (true, 2) => each(values, |value| kind.round(kind.round(value / scale) + offset)),
             (true, 4) => each(values, |value| single(single(value / scale) + offset)),
-            _ => each(values, |value| value / scale + offset),
+            _ => loops::unscale_doubles(values, scale, offset),
         });
     }
 
-    fn encode_tile(&self, input: &[u8], out: &mut [u8]) {
+    /// Scales floats of 4 bytes to integers; `false` for anything else, and if a number is too large for that loop.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the parameters are rounded to the type of the numbers"
+    )]
+    fn scale_singles(&self, input: &[u8], out: &mut [u8], values: &mut [f32]) -> bool {
+        let (from, to) = (self.decoded, self.encoded);
+        let is_single = from.is_float() && from.size == 4 && !from.big_endian;
+        let ElementMap::ScaleOffset { scale, offset } = self.map else { return false };
+        if !is_single || to.is_float() || to.big_endian {
+            return false;
+        }
+        let values = values.get_mut(..input.len() / from.size).unwrap_or_default();
+        loops::scale_singles((scale as f32, offset as f32), to.size, input, values, out)
+    }
+
+    fn encode_tile(&self, input: &[u8], out: &mut [u8], tile: &mut [f64]) {
         let kind = self.decoded;
         match self.map {
             ElementMap::ScaleOffset { scale, offset } => {
                 let (scale, offset) = (kind.round(scale), kind.round(offset));
-                with_floats(kind, self.encoded, input, out, |values| match (kind.is_float(), kind.size) {
-                    (true, 2) => each(values, |value| whole(kind.round(kind.round(value - offset) * scale))),
-                    (true, 4) => each(values, |value| whole(single(single(value - offset) * scale))),
-                    _ => each(values, |value| whole((value - offset) * scale)),
+                with_floats(kind, self.encoded, input, out, tile, |values| {
+                    match (kind.is_float(), kind.size) {
+                        (true, 2) => {
+                            each(values, |value| whole(kind.round(kind.round(value - offset) * scale)));
+                        }
+                        (true, 4) => each(values, |value| whole(single(single(value - offset) * scale))),
+                        _ => loops::scale_doubles(values, scale, offset),
+                    }
                 });
             }
             ElementMap::Quantize { scale } => {
                 let scale = kind.round(scale);
-                with_floats(kind, self.encoded, input, out, |values| match (kind.is_float(), kind.size) {
-                    (true, 2) => each(values, |value| kind.round(whole(kind.round(scale * value)) / scale)),
-                    (true, 4) => each(values, |value| single(whole(single(scale * value)) / scale)),
-                    _ => each(values, |value| whole(scale * value) / scale),
+                with_floats(kind, self.encoded, input, out, tile, |values| {
+                    match (kind.is_float(), kind.size) {
+                        (true, 2) => {
+                            each(values, |value| kind.round(whole(kind.round(scale * value)) / scale));
+                        }
+                        (true, 4) => each(values, |value| single(whole(single(scale * value)) / scale)),
+                        _ => each(values, |value| whole(scale * value) / scale),
+                    }
                 });
             }
             ElementMap::BitRound { dropped } => {
@@ -168,7 +218,7 @@ impl Elementwise {
                 words.iter_mut().for_each(|word| *word = round_integer(*word, kept, kind));
                 kind.store_words(words, out);
             }
-            ElementMap::Cast => cast(kind, self.encoded, input, out),
+            ElementMap::Cast => cast(kind, self.encoded, input, out, tile),
         }
     }
 }
@@ -212,17 +262,21 @@ fn round_bits(words: &mut [u64], dropped: u32, size: usize) {
     }
 }
 
-/// The same numbers in another type, tile by tile.
+/// The same numbers in another type.
 pub(crate) fn convert(from: NumberType, to: NumberType, input: &[u8], out: &mut [u8]) {
+    if loops::cast(from, to, input, out) {
+        return;
+    }
+    let mut tile = [0.0; TILE];
     for (input, out) in input.chunks(TILE * from.size).zip(out.chunks_mut(TILE * to.size)) {
-        cast(from, to, input, out);
+        cast(from, to, input, out, &mut tile);
     }
 }
 
 /// The same numbers in another type.
-fn cast(from: NumberType, to: NumberType, input: &[u8], out: &mut [u8]) {
+fn cast(from: NumberType, to: NumberType, input: &[u8], out: &mut [u8], tile: &mut [f64]) {
     if from.is_float() || to.is_float() {
-        return with_floats(from, to, input, out, |_| {});
+        return with_floats(from, to, input, out, tile, |_| {});
     }
     let mut words = [0; TILE];
     let words = words.get_mut(..input.len() / from.size).unwrap_or_default();
@@ -236,10 +290,10 @@ fn with_floats(
     to: NumberType,
     input: &[u8],
     out: &mut [u8],
+    tile: &mut [f64],
     change: impl FnOnce(&mut [f64]),
 ) {
-    let mut values = [0.0; TILE];
-    let values = values.get_mut(..input.len() / from.size).unwrap_or_default();
+    let values = tile.get_mut(..input.len() / from.size).unwrap_or_default();
     from.load_floats(input, values);
     change(values);
     to.store_floats(values, out);
@@ -255,14 +309,4 @@ fn each(values: &mut [f64], map: impl Fn(f64) -> f64) {
 #[expect(clippy::cast_possible_truncation, reason = "rounding to the narrower type is meant")]
 fn single(value: f64) -> f64 {
     f64::from(value as f32)
-}
-
-/// The nearest integer, ties to even: large numbers have no fractions, and adding one removes those of small numbers.
-#[inline]
-fn whole(value: f64) -> f64 {
-    // 2^52: doubles from here on have no bits for a fraction, so that adding it rounds.
-    const LARGE: f64 = 4_503_599_627_370_496.0;
-    let shift = LARGE.copysign(value);
-    let rounded = ((value + shift) - shift).copysign(value);
-    if value.abs() < LARGE { rounded } else { value }
 }

@@ -14,6 +14,7 @@
 //! ```
 use crate::CodecError;
 use crate::codec::{Codec, copy_prefix};
+use crate::processor::{self, VectorLoop};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 
 const NAME: &str = "packbits";
@@ -52,9 +53,7 @@ impl Codec for PackBits {
         let out = out.get_mut(..within).unwrap_or_default();
         let (groups, rest) = out.as_chunks_mut::<8>();
         let last = packed.get(groups.len()..).unwrap_or_default();
-        for (values, byte) in groups.iter_mut().zip(packed) {
-            *values = spread(*byte);
-        }
+        processor::run(SpreadBits { packed, groups });
         if let Some(byte) = last.first() {
             copy_prefix(&spread(*byte), rest);
         }
@@ -67,15 +66,14 @@ impl Codec for PackBits {
         out: &mut ScratchBuffer,
         _: &mut LibraryContexts,
     ) -> Result<(), CodecError> {
-        if let Some(other) = input.iter().find(|value| **value > 1) {
-            return Err(CodecError::unsupported(NAME, format!("the value {other}: it stores only 0 and 1")));
-        }
         let out = out.prepare(1 + input.len().div_ceil(8));
         let (padding, packed) = out.split_at_mut(1);
         padding.fill(u8::try_from((8 - input.len() % 8) % 8).unwrap_or(0));
         let (groups, rest) = input.as_chunks::<8>();
-        for (byte, values) in packed.iter_mut().zip(groups) {
-            *byte = gather(*values);
+        let all = processor::run(GatherBits { groups, packed });
+        if rest.iter().fold(all, |all, value| all | value) > 1 {
+            let other = input.iter().copied().find(|value| *value > 1).unwrap_or_default();
+            return Err(CodecError::unsupported(NAME, format!("the value {other}: it stores only 0 and 1")));
         }
         if let (Some(byte), false) = (packed.get_mut(groups.len()), rest.is_empty()) {
             let mut values = [0; 8];
@@ -86,19 +84,92 @@ impl Codec for PackBits {
     }
 }
 
+struct SpreadBits<'a> {
+    packed: &'a [u8],
+    groups: &'a mut [[u8; 8]],
+}
+
+impl VectorLoop for SpreadBits<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (values, byte) in self.groups.iter_mut().zip(self.packed) {
+            *values = spread(*byte);
+        }
+    }
+}
+
+/// Packs groups of 8 values, and returns their union.
+struct GatherBits<'a> {
+    groups: &'a [[u8; 8]],
+    packed: &'a mut [u8],
+}
+
+impl VectorLoop for GatherBits<'_> {
+    type Output = u8;
+
+    #[inline(always)]
+    fn run(self) -> u8 {
+        let mut all = 0;
+        for (byte, values) in self.packed.iter_mut().zip(self.groups) {
+            all |= u64::from_le_bytes(*values);
+            *byte = gather(*values);
+        }
+        all.to_le_bytes().iter().fold(0, |all, value| all | value)
+    }
+}
+
 /// A byte for every bit, the highest one first.
+#[inline(always)]
 fn spread(byte: u8) -> [u8; 8] {
     // Eight copies, each byte of which keeps a different bit; adding 127 carries that into the highest one.
     let bits = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x0102_0408_1020_4080;
     (((bits + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes()
 }
 
-/// A bit for every byte that is not zero, the first one highest.
+/// The lowest bit of every byte, the first one highest.
+#[inline(always)]
 fn gather(values: [u8; 8]) -> u8 {
-    let word = u64::from_le_bytes(values);
-    // Adding 127 to the lower seven bits carries into the highest one, unless they are zero.
-    let low = (word & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f;
-    let ones = ((word | low) >> 7) & 0x0101_0101_0101_0101;
+    let ones = u64::from_le_bytes(values) & 0x0101_0101_0101_0101;
     // The product moves bit 8 i to bit 63 - i.
     (ones.wrapping_mul(0x8040_2010_0804_0201) >> 56).to_le_bytes()[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::processor::tests::with_each;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn bits_are_those_of_the_values(values in proptest::collection::vec(0u8..2, 0..700), place in any::<prop::sample::Index>()) {
+            let encode = |values: &[u8]| {
+                let mut out = ScratchBuffer::default();
+                PackBits.encode(values, &mut out, &mut LibraryContexts::default()).map(|()| out.into_vec())
+            };
+            let mut defined = vec![u8::try_from((8 - values.len() % 8) % 8).unwrap()];
+            let byte = |values: &[u8]| values.iter().enumerate().fold(0, |byte, (at, value)| byte | (value << (7 - at)));
+            defined.extend(values.chunks(8).map(byte));
+            for (set, packed) in with_each(|| encode(&values)) {
+                prop_assert_eq!(packed.as_ref(), Ok(&defined), "{:?}", set);
+            }
+            for (set, unpacked) in with_each(|| {
+                let mut out = vec![9; values.len()];
+                PackBits.decode_into(&defined, &mut out, &mut LibraryContexts::default()).map(|_| out)
+            }) {
+                prop_assert_eq!(unpacked.as_ref(), Ok(&values), "{:?}", set);
+            }
+            if !values.is_empty() {
+                let mut values = values.clone();
+                let place = place.index(values.len());
+                values[place] = 6;
+                for (set, refused) in with_each(|| encode(&values)) {
+                    let error = refused.unwrap_err().to_string();
+                    prop_assert!(error.contains("the value 6"), "{:?}: {}", set, error);
+                }
+            }
+        }
+    }
 }

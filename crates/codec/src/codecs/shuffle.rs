@@ -15,6 +15,7 @@
 //! ```
 use crate::CodecError;
 use crate::codec::Codec;
+use crate::processor::{self, VectorLoop};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use std::ops::Range;
 
@@ -90,13 +91,28 @@ const TILE: usize = 512;
 
 pub(crate) fn unshuffle(input: &[u8], size: usize, out: &mut [u8]) {
     match size {
-        2 => unshuffle_fixed::<2>(input, out),
-        4 => unshuffle_fixed::<4>(input, out),
-        8 => unshuffle_fixed::<8>(input, out),
+        2 => processor::run(Unshuffle::<2> { input, out }),
+        4 => processor::run(Unshuffle::<4> { input, out }),
+        8 => processor::run(Unshuffle::<8> { input, out }),
         _ => unshuffle_any(input, size, out),
     }
 }
 
+struct Unshuffle<'a, const N: usize> {
+    input: &'a [u8],
+    out: &'a mut [u8],
+}
+
+impl<const N: usize> VectorLoop for Unshuffle<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        unshuffle_fixed::<N>(self.input, self.out);
+    }
+}
+
+#[inline(always)]
 fn unshuffle_fixed<const N: usize>(input: &[u8], out: &mut [u8]) {
     let count = input.len() / N;
     let (planes, tail) = input.split_at(count * N);
@@ -117,7 +133,8 @@ fn unshuffle_fixed<const N: usize>(input: &[u8], out: &mut [u8]) {
 }
 
 /// Assembles elements from a line of every plane.
-fn merge<const N: usize>(lines: &[&[u8]; N], elements: &mut [[u8; N]]) {
+#[inline(always)]
+pub(crate) fn merge<const N: usize>(lines: &[&[u8]; N], elements: &mut [[u8; N]]) {
     let len = elements.len();
     if lines.iter().any(|line| line.len() != len) {
         return;
@@ -159,35 +176,40 @@ fn unshuffle_range(input: &[u8], size: usize, range: Range<usize>, out: &mut [u8
 
 pub(crate) fn shuffle(input: &[u8], size: usize, out: &mut [u8]) {
     match size {
-        2 => shuffle_fixed(
-            input,
-            out,
-            |word, byte| u16::from_le_bytes(word) >> (8 * byte),
-            |word| word.to_le_bytes()[0],
-        ),
-        4 => shuffle_fixed(
-            input,
-            out,
-            |word, byte| u32::from_le_bytes(word) >> (8 * byte),
-            |word| word.to_le_bytes()[0],
-        ),
-        8 => shuffle_fixed(
-            input,
-            out,
-            |word, byte| u64::from_le_bytes(word) >> (8 * byte),
-            |word| word.to_le_bytes()[0],
-        ),
+        2 => processor::run(Shuffle2 { input, out }),
+        4 => processor::run(Shuffle4 { input, out }),
+        8 => processor::run(Shuffle8 { input, out }),
         _ => shuffle_any(input, size, out),
     }
 }
 
 /// Whole words are shifted and truncated: compilers produce better code for that than for picking bytes.
-fn shuffle_fixed<const N: usize, W>(
-    input: &[u8],
-    out: &mut [u8],
-    shift: impl Fn([u8; N], usize) -> W,
-    lowest: impl Fn(W) -> u8,
-) {
+macro_rules! shuffle {
+    ($name:ident, $word:ty) => {
+        struct $name<'a> {
+            input: &'a [u8],
+            out: &'a mut [u8],
+        }
+
+        impl VectorLoop for $name<'_> {
+            type Output = ();
+
+            #[inline(always)]
+            fn run(self) {
+                shuffle_fixed(self.input, self.out, |word, byte| {
+                    (<$word>::from_le_bytes(word) >> (8 * byte)).to_le_bytes()[0]
+                });
+            }
+        }
+    };
+}
+
+shuffle!(Shuffle2, u16);
+shuffle!(Shuffle4, u32);
+shuffle!(Shuffle8, u64);
+
+#[inline(always)]
+fn shuffle_fixed<const N: usize>(input: &[u8], out: &mut [u8], pick: impl Fn([u8; N], usize) -> u8) {
     let (elements, tail) = input.as_chunks::<N>();
     let count = elements.len();
     let (planes, out_tail) = out.split_at_mut(count * N);
@@ -199,7 +221,7 @@ fn shuffle_fixed<const N: usize, W>(
         for (byte, plane) in planes.chunks_exact_mut(count).enumerate() {
             let line = plane.get_mut(tile * TILE..).unwrap_or_default();
             for (to, element) in line.iter_mut().zip(elements) {
-                *to = lowest(shift(*element, byte));
+                *to = pick(*element, byte);
             }
         }
     }
@@ -218,6 +240,39 @@ fn shuffle_any(input: &[u8], size: usize, out: &mut [u8]) {
             let line = plane.get_mut(tile * TILE..).unwrap_or_default();
             for (to, element) in line.iter_mut().zip(elements.chunks_exact(size)) {
                 *to = element[byte];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::processor::tests::with_each;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn bytes_go_to_their_planes(
+            size in 1usize..17,
+            seed in any::<u64>(),
+            len in prop_oneof![0usize..200, 4000usize..20_000],
+        ) {
+            let byte = |i: usize| (seed.wrapping_mul(i as u64 + 7) >> 29).to_le_bytes()[0];
+            let input: Vec<u8> = (0..len).map(byte).collect();
+            let count = len / size;
+            let mut defined = input.clone();
+            for at in 0..count * size {
+                defined[at % size * count + at / size] = input[at];
+            }
+            for (set, (planes, back)) in with_each(|| {
+                let (mut planes, mut back) = (vec![1; len], vec![2; len]);
+                shuffle(&input, size, &mut planes);
+                unshuffle(&planes, size, &mut back);
+                (planes, back)
+            }) {
+                prop_assert_eq!(&planes, &defined, "{:?}", set);
+                prop_assert_eq!(&back, &input, "{:?}", set);
             }
         }
     }

@@ -22,6 +22,7 @@ use super::shuffle::{shuffle, unshuffle};
 use crate::bits::BitReader;
 use crate::codec::{Codec, copy_prefix};
 use crate::parameters::CodecParameters;
+use crate::processor::{self, VectorLoop};
 use crate::scratch::{LibraryContexts, ScratchBuffer};
 use crate::{ChunkInfo, CodecError};
 use serde_json::Value;
@@ -101,80 +102,122 @@ impl Szip {
 
     /// Decodes samples until `out` is full.
     fn decode_samples(&self, stream: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
-        let mut bits = BitReader::new(stream);
-        let blocks = self.scanline.div_ceil(self.block);
-        let mut line: Vec<u32> = Vec::new();
-        for out in out.chunks_mut(self.scanline.saturating_mul(self.samples.bytes)) {
-            let wanted = out.len() / self.samples.bytes;
-            line.clear();
-            // The last scanline may end early, after any block.
-            while line.len() < wanted {
-                self.block(&mut bits, blocks, &mut line).ok_or_else(damaged)?;
-            }
-            self.write(&mut line, out);
-        }
-        if self.guessed && bits.left() >= 8 {
+        let left = processor::run(DecodeLines { codec: self, stream, out }).ok_or_else(damaged)?;
+        if self.guessed && left >= 8 {
             let reason = format!("its pixels per scanline are not stated, and are not {}", self.scanline);
             return Err(CodecError::malformed(NAME, reason));
         }
         Ok(())
     }
 
-    /// Decodes a block, or a run of blocks of zeros, and appends it to the scanline.
-    fn block(&self, bits: &mut BitReader, blocks: usize, line: &mut Vec<u32>) -> Option<()> {
+    /// Decodes a block, or a run of blocks of zeros, to the samples of the scanline from `at` on; returns where they end.
+    #[inline(always)]
+    fn block(&self, bits: &mut BitReader, blocks: usize, line: &mut [u32], at: usize) -> Option<usize> {
         let sample = self.samples;
-        let option_bits = match sample.bits {
+        let option_bits = sample.option_bits();
+        let option = bits.take(option_bits);
+        let low_entropy = if option == 0 { Some(bits.take(1)) } else { None };
+        let end = at + self.block;
+        let out = line.get_mut(at..end)?;
+        if option == (1 << option_bits) - 1 {
+            out.iter_mut().for_each(|value| *value = bits.take(sample.bits));
+            return (!bits.is_over()).then_some(end);
+        }
+        let has_reference = at == 0 && sample.differences;
+        let (reference, coded) = out.split_at_mut(usize::from(has_reference));
+        reference.iter_mut().for_each(|value| *value = bits.take(sample.bits));
+        let end = match low_entropy {
+            Some(0) => {
+                let run = zero_blocks(bits.zeros(), at / self.block, blocks)?;
+                let end = run.checked_mul(self.block)?.checked_add(at)?.min(line.len());
+                line.get_mut(at + usize::from(has_reference)..end)?.fill(0);
+                end
+            }
+            Some(_) => {
+                pairs(bits, has_reference, coded)?;
+                end
+            }
+            None => {
+                split(bits, coded, option - 1);
+                end
+            }
+        };
+        (!bits.is_over()).then_some(end)
+    }
+}
+
+impl SampleBlock {
+    /// Bits that name the coding option of a block.
+    fn option_bits(self) -> u32 {
+        match self.bits {
             0..=8 => 3,
             9..=16 => 4,
             _ => 5,
-        };
-        let before = line.len();
-        let option = bits.take(option_bits);
-        let low_entropy = if option == 0 { Some(bits.take(1)) } else { None };
-        if option == (1 << option_bits) - 1 {
-            line.extend((0..self.block).map(|_| bits.take(sample.bits)));
-            return (!bits.is_over()).then_some(());
         }
-        if before == 0 && sample.differences {
-            line.push(bits.take(sample.bits));
-        }
-        let end = before + self.block;
-        match low_entropy {
-            Some(0) => {
-                let run = zero_blocks(bits.zeros(), before / self.block, blocks)?;
-                line.resize(before + run * self.block, 0);
-            }
-            Some(_) => pairs(bits, line, end)?,
-            None => split(bits, line, end, option - 1),
-        }
-        (!bits.is_over()).then_some(())
     }
 
     /// Reconstructs the samples from the differences, and writes them.
-    fn write(&self, line: &mut [u32], out: &mut [u8]) {
-        let SampleBlock { bits, bytes, big_endian, differences } = self.samples;
-        if differences {
-            let max = u32::MAX >> (32 - bits);
-            let mut last = line.first().copied().unwrap_or(0);
-            for value in line.iter_mut().skip(1) {
-                last = undo(*value, last, max);
-                *value = last;
-            }
+    #[inline(always)]
+    fn write(self, line: &[u32], out: &mut [u8]) {
+        match (self.bytes, self.big_endian) {
+            (1, _) => self.store::<1>(line, out, |word| [word.to_le_bytes()[0]]),
+            (2, false) => self.store::<2>(line, out, |word| [word.to_le_bytes()[0], word.to_le_bytes()[1]]),
+            (2, true) => self.store::<2>(line, out, |word| [word.to_le_bytes()[1], word.to_le_bytes()[0]]),
+            (_, false) => self.store::<4>(line, out, u32::to_le_bytes),
+            (_, true) => self.store::<4>(line, out, u32::to_be_bytes),
         }
-        match bytes {
-            1 => store::<1>(line, big_endian, out),
-            2 => store::<2>(line, big_endian, out),
-            _ => store::<4>(line, big_endian, out),
+    }
+
+    #[inline(always)]
+    fn store<const N: usize>(self, line: &[u32], out: &mut [u8], bytes: impl Fn(u32) -> [u8; N]) {
+        let pairs = line.iter().zip(out.as_chunks_mut::<N>().0);
+        if !self.differences {
+            return pairs.for_each(|(value, out)| *out = bytes(*value));
+        }
+        let max = u32::MAX >> (32 - self.bits);
+        let mut last = None;
+        for (value, out) in pairs {
+            let this = last.map_or(*value, |last| undo(*value, last, max));
+            *out = bytes(this);
+            last = Some(this);
         }
     }
 }
 
-/// Writes samples of `N` bytes.
-fn store<const N: usize>(line: &[u32], big_endian: bool, out: &mut [u8]) {
-    for (value, out) in line.iter().zip(out.as_chunks_mut::<N>().0) {
-        let word = value.to_le_bytes();
-        *out = std::array::from_fn(|i| word[if big_endian { N - 1 - i } else { i }]);
+/// Decodes scanlines until `out` is full; returns the number of bits that are left, `None` if the stream is damaged.
+struct DecodeLines<'a> {
+    codec: &'a Szip,
+    stream: &'a [u8],
+    out: &'a mut [u8],
+}
+
+impl VectorLoop for DecodeLines<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn run(self) -> Option<usize> {
+        decode_lines(self.codec, self.stream, self.out)
     }
+}
+
+#[inline(always)]
+fn decode_lines(codec: &Szip, stream: &[u8], out: &mut [u8]) -> Option<usize> {
+    let mut bits = BitReader::new(stream);
+    let blocks = codec.scanline.div_ceil(codec.block);
+    let bytes = codec.samples.bytes;
+    let most = codec.scanline.min(out.len() / bytes);
+    let mut line = vec![0u32; most.next_multiple_of(codec.block)];
+    for out in out.chunks_mut(codec.scanline.saturating_mul(bytes)) {
+        // The last scanline may end early, after any block.
+        let wanted = out.len() / bytes;
+        let line = line.get_mut(..wanted.next_multiple_of(codec.block))?;
+        let mut at = 0;
+        while at < wanted {
+            at = codec.block(&mut bits, blocks, line, at)?;
+        }
+        codec.samples.write(line, out);
+    }
+    Some(bits.left())
 }
 
 impl Codec for Szip {
@@ -268,47 +311,74 @@ fn zero_blocks(code: u32, done: usize, blocks: usize) -> Option<usize> {
     (run <= left).then_some(run)
 }
 
-/// Second extension: two samples in one number, which enumerates the pairs by their sum.
-fn pairs(bits: &mut BitReader, line: &mut Vec<u32>, end: usize) -> Option<()> {
-    while line.len() < end {
-        let number = bits.zeros();
+/// Second extension: two samples in one number, which enumerates the pairs by their sum. The first pair of a block that starts
+/// with a reference has only the second sample.
+#[inline(always)]
+fn pairs(bits: &mut BitReader, has_reference: bool, out: &mut [u32]) -> Option<()> {
+    let (single, pairs) = out.split_at_mut(usize::from(has_reference));
+    for value in single {
+        (_, *value) = pair(bits.zeros())?;
+    }
+    for [first, second] in pairs.as_chunks_mut::<2>().0 {
+        (*first, *second) = pair(bits.zeros())?;
         if bits.is_over() {
             return None;
         }
-        let mut sum = 0;
-        while (sum + 1) * (sum + 2) / 2 <= number {
-            sum += 1;
-        }
-        let second = number - sum * (sum + 1) / 2;
-        // In a block that starts with the reference, the first pair's first half is dropped in favour of it.
-        if (end - line.len()).is_multiple_of(2) {
-            line.push(sum - second);
-        }
-        line.push(second);
     }
     Some(())
 }
 
+/// The pair with that number; `None` if a split would take fewer bits for any block.
+#[inline(always)]
+fn pair(number: u32) -> Option<(u32, u32)> {
+    if number > 1 << 20 {
+        return None;
+    }
+    let mut sum = 0;
+    while (sum + 1) * (sum + 2) / 2 <= number {
+        sum += 1;
+    }
+    let second = number - sum * (sum + 1) / 2;
+    Some((sum - second, second))
+}
+
 /// Split samples: first the high parts of all, as runs of zeros, then the low `k` bits of all.
-fn split(bits: &mut BitReader, line: &mut Vec<u32>, end: usize, k: u32) {
-    let start = line.len();
-    line.extend((start..end).map(|_| bits.zeros().checked_shl(k).unwrap_or(0)));
-    if k > 0 {
-        line.iter_mut().skip(start).for_each(|value| *value |= bits.take(k));
+#[inline(always)]
+fn split(bits: &mut BitReader, out: &mut [u32], k: u32) {
+    for value in out.iter_mut() {
+        *value = bits.zeros().wrapping_shl(k);
+    }
+    if k == 0 {
+        return;
+    }
+    let mask = (1 << k) - 1;
+    // As many as there are for sure in one look at the stream.
+    for out in out.chunks_mut((BitReader::MOST / k) as usize) {
+        let mut shift = k * u32::try_from(out.len()).unwrap_or(0);
+        let word = bits.take_long(shift);
+        for value in out {
+            shift -= k;
+            *value |= u32::try_from((word >> shift) & mask).unwrap_or(0);
+        }
     }
 }
 
 /// The sample after `last`: small codes are differences of alternating sign; beyond the point where only one sign stays
 /// within the range, the code is the distance.
-#[inline]
+#[inline(always)]
 fn undo(code: u32, last: u32, max: u32) -> u32 {
     let half = (code >> 1) + (code & 1);
-    let upper = if last > max / 2 { max } else { 0 };
     let near = last.wrapping_add((code >> 1) ^ (code & 1).wrapping_neg());
-    let far = upper ^ code;
-    max & if half > (upper ^ last) { far } else { near }
+    let far = if last > max / 2 { max ^ code } else { code };
+    // Whether `half` is more than the distance to the nearer end of the range: one comparison, because each sample has to wait
+    // for the one before.
+    let is_far = last.wrapping_sub(half) >= (max + 1).saturating_sub(half.saturating_mul(2));
+    max & if is_far { far } else { near }
 }
 
 fn damaged() -> CodecError {
     CodecError::malformed(NAME, "the stream is damaged or cut short")
 }
+
+#[cfg(test)]
+mod tests;

@@ -224,7 +224,7 @@ fn decode_blocks<S: ZfpScalar, const SIZE: usize>(
     bits: ZfpBits,
     out: &mut [u8],
 ) -> Option<()> {
-    let mut decoder = BlockDecoder::<S, SIZE>::new(bits, header.coding, header.shape.len());
+    let mut decoder = BlockDecoder::<S, SIZE>::new(bits, header.coding);
     let mut block = [S::default(); SIZE];
     for origin in header.blocks() {
         decoder.block(&mut block);

@@ -1,7 +1,10 @@
 //! Where a variable's chunks are stored, for tools that build their own references.
 use crate::drive::DriveContext;
+use ncirrus_layout::ObjectId;
 use ncirrus_layout::grid::ChunkIntersections;
-use ncirrus_layout::{CellList, ChunkGrid, ChunkIndex, ChunkRef, Error, Layout, Location, Result, Source};
+use ncirrus_layout::{
+    CellList, ChunkGrid, ChunkIndex, ChunkRef, Error, Extent, Layout, Location, Result, Source,
+};
 use ncirrus_model::Selection;
 
 /// A chunk as it is stored.
@@ -11,6 +14,18 @@ pub struct StoredChunk {
     pub start: Vec<u64>,
     /// The location of its bytes, and which of the codecs were skipped for it.
     pub stored: ChunkRef,
+}
+
+/// Where the stored elements of a variable and the structures of its index are in the dataset's object. Offsets in other
+/// objects do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoragePlacement {
+    /// Chunks that are stored; 0 for a variable that is not chunked.
+    pub chunks: u64,
+    /// Offset of the first stored element.
+    pub first_data: Option<u64>,
+    /// Offset of the last structure of the chunk index.
+    pub last_index: Option<u64>,
 }
 
 /// Chunks that are located together.
@@ -31,20 +46,64 @@ pub(crate) async fn chunks(
     let count = cuts.cell_count().unwrap_or(u64::MAX);
     context.shared.limits.count(count, "a list of chunks")?;
     let mut found = Vec::new();
-    loop {
-        let mut cells = CellList::new(grid.rank());
-        let mut any = false;
-        while cells.len() < WINDOW
-            && let Some(piece) = cuts.next_piece()
-        {
-            any = true;
-            let cell: Option<Vec<u64>> = piece.iter().map(|segment| segment.cell).collect();
-            cell.iter().for_each(|cell| cells.push(cell));
-        }
-        if !any {
-            return Ok(found);
-        }
+    while let Some(cells) = window(&mut cuts, grid) {
         found.extend(located(context, grid, index.as_ref(), &cells).await?);
+    }
+    Ok(found)
+}
+
+/// The next chunks that are located together.
+fn window(cuts: &mut ChunkIntersections, grid: &ChunkGrid) -> Option<CellList> {
+    let mut cells = CellList::new(grid.rank());
+    let mut any = false;
+    while cells.len() < WINDOW
+        && let Some(piece) = cuts.next_piece()
+    {
+        any = true;
+        let cell: Option<Vec<u64>> = piece.iter().map(|segment| segment.cell).collect();
+        cell.iter().for_each(|cell| cells.push(cell));
+    }
+    any.then_some(cells)
+}
+
+/// Where a variable's elements and its index are in the object `root`, in bounded memory for any number of chunks.
+///
+/// # Errors
+/// A damaged index.
+pub(crate) async fn placement(
+    context: &DriveContext,
+    source: &Source,
+    root: &ObjectId,
+) -> Result<StoragePlacement> {
+    let mut placement = StoragePlacement::default();
+    match &source.layout {
+        Layout::Grid { grid, index, .. } => {
+            let whole = Selection::all(&source.extent);
+            let mut cuts = ChunkIntersections::new(&whole, grid, &source.extent);
+            while let Some(cells) = window(&mut cuts, grid) {
+                for chunk in located(context, grid, index.as_ref(), &cells).await? {
+                    placement.chunks += 1;
+                    if let Location::Bytes(object, range) = &chunk.stored.location
+                        && object == root
+                    {
+                        placement.note(range.start);
+                    }
+                }
+            }
+            placement.last_index = index.last_structure();
+        }
+        Layout::Affine { extents, .. } => {
+            let own = extents.iter().filter(|extent| extent.object == *root);
+            own.for_each(|Extent { offset, .. }| placement.note(*offset));
+        }
+        Layout::Mosaic { .. } | Layout::Query { .. } => {}
+    }
+    Ok(placement)
+}
+
+impl StoragePlacement {
+    fn note(&mut self, offset: u64) {
+        self.first_data = Some(self.first_data.map_or(offset, |first| first.min(offset)));
     }
 }
 

@@ -55,7 +55,10 @@ impl VariableRead<'_> {
             StorageLayout::Chunks(chunks) => {
                 let shape = chunks.grid.cell_shape(&vec![0; chunks.grid.rank()]).unwrap_or_default();
                 let shards = chunks.index.sharding().map_or_else(String::new, |sharding| {
-                    let lens = shape.iter().zip(sharding.per_shard());
+                    let Some(counts) = sharding.per_shard() else {
+                        return " in shards of different sizes".to_owned();
+                    };
+                    let lens = shape.iter().zip(counts);
                     let shard: Vec<u64> = lens.map(|(len, count)| len.saturating_mul(*count)).collect();
                     format!(" in shards of {shard:?}")
                 });

@@ -1,4 +1,6 @@
 //! Reading from local stores: the thread that decodes a chunk also fetches it, without an async runtime.
+mod groups;
+
 use super::VariableRead;
 use super::byte_run::{ByteRun, RunPlace};
 use super::chunk_task::{ChunkSource, ChunkTask, sized};
@@ -78,13 +80,28 @@ impl VariableRead<'_> {
         let dearest = jobs.iter().map(ChunkTask::cost).max().unwrap_or(0).max(1);
         let is_quick = is_short(&jobs, QUICK_READ) && jobs.iter().all(ChunkTask::is_copied);
         let worker_count = if is_quick { 1 } else { shared.memory.bytes() / dearest };
-        shared.for_each(jobs, worker_count, |job, worker| {
-            let cell = job.chunk();
-            let done = self.run_job(store, job, fill, worker);
-            done.map_err(|error| match &cell {
-                Some(cell) => error.at_chunk(cell),
-                None => error,
-            })
+        let groups = groups::grouped(jobs, shared.pool.current_num_threads(), shared.limits.chunk_bytes);
+        shared.for_each(groups, worker_count, |group, worker| match group.as_slice() {
+            // Objects that were read whole are in memory.
+            [first, _, ..] if first.shared_objects().all(|object| self.at_hand(object).is_none()) => {
+                self.run_group(store, group, worker)
+            }
+            _ => group.into_iter().try_for_each(|job| self.run_alone(store, job, fill, worker)),
+        })
+    }
+
+    fn run_alone(
+        &self,
+        store: &dyn LocalStore,
+        job: ChunkTask<'_>,
+        fill: &[u8],
+        worker: &mut WorkerBuffers,
+    ) -> Result<()> {
+        let cell = job.chunk();
+        let done = self.run_job(store, job, fill, worker);
+        done.map_err(|error| match &cell {
+            Some(cell) => error.at_chunk(cell),
+            None => error,
         })
     }
 

@@ -85,6 +85,11 @@ impl SessionCounters {
         self.chunks_stored.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts chunks that are stored.
+    pub(crate) fn stored_many(&self, count: u64) {
+        self.chunks_stored.fetch_add(count, Ordering::Relaxed);
+    }
+
     /// The counts so far.
     pub(crate) fn read(&self) -> SessionStatistics {
         SessionStatistics {

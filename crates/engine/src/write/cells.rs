@@ -64,6 +64,13 @@ impl From<ElementRun> for StepRun {
     }
 }
 
+impl ChunkPart {
+    /// How many elements are picked.
+    pub(super) fn element_count(&self) -> u64 {
+        self.slabs.iter().fold(1, |product, slab| product.saturating_mul(slab.count))
+    }
+}
+
 impl ChunkSelection {
     /// The chunks of an array of that shape that `selection` touches; `growing` marks the axes that may grow.
     ///
@@ -87,8 +94,8 @@ impl ChunkSelection {
     }
 
     /// The same with the chunks in the order of their shards.
-    pub(super) fn by_shards(self, per_shard: &[u64]) -> Self {
-        Self { cuts: self.cuts.by_groups(per_shard), ..self }
+    pub(super) fn by_shards(self, shards: &ChunkGrid) -> Self {
+        Self { cuts: self.cuts.by_groups(shards), ..self }
     }
 
     /// The chunks in ascending order, or in that of their shards.

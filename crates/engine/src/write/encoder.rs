@@ -224,7 +224,7 @@ impl ChunkEncoder {
                 .ok_or_else(|| target.located(Error::internal("a shard that is not an object"), cell))?;
             self.shared.counters.stored();
             let key = ShardKey { var: target.var, shard: sharding.shard_of(cell) };
-            let per_shard = sharding.slot_count();
+            let per_shard = sharding.slot_count(&key.shard);
             let place = ShardSlot { key, slot: sharding.slot(cell), per_shard, object };
             return Ok(PlacedChunk::InShard(place, body));
         }

@@ -1,14 +1,18 @@
 //! Small chunks of a file that is changed in place: they are held and written together, so that values that are next to each
-//! other in the file are one write, whichever variables they are of.
+//! other in the file are one write, whichever variables they are of. Chunks that come as rows at equal distances, which records of
+//! one variable are, stay rows ([`super::gathered_rows`]).
 //!
 //! Only bytes of chunks are held, whose order does not matter. Whatever else is done with the store, reads as well, first
 //! writes what is held: nothing is read or put that does not know of it. What is held when a writer is dropped is lost, as
 //! all that was not committed.
+use super::gathered_rows::HeldRows;
 use super::local_puts::put_locally;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::LockExt;
-use ncirrus_layout::{Error, Listing, ObjectBytes, ObjectId, Result, StoreId, StorePut, Tag, Want};
+use ncirrus_layout::{
+    Error, Listing, ObjectBytes, ObjectId, PatchRows, Result, StoreId, StorePut, Tag, Want,
+};
 use ncirrus_store::{Exclusion, LocalStore, PutCondition, ReadAt, Store, StoreAbilities, StoreFacts};
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -23,6 +27,8 @@ const MAX_HELD: usize = 128 << 10;
 const MAX_PATCHES: usize = 8192;
 /// Bytes behind the end of the file that are written as zeros rather than left out: a file system has no shorter holes.
 const MAX_GAP: u64 = 4096;
+/// Bytes that are written at once, with the zeros in gaps; the last patch may exceed it.
+const MAX_JOINED: usize = 4 << 20;
 
 /// A local store that holds small patches of chunks.
 #[derive(Debug)]
@@ -38,6 +44,9 @@ pub(super) struct GatheringStore {
 struct HeldPatches {
     object: Option<ObjectId>,
     by_offset: BTreeMap<u64, Vec<u8>>,
+    /// What came as rows; no patch overlaps one of them.
+    rows: Vec<HeldRows>,
+    /// Bytes of the patches.
     len: usize,
     /// Why patches could not be written: they are lost.
     failure: Option<Error>,
@@ -48,30 +57,71 @@ impl HeldPatches {
     fn meets(&self, offset: u64, end: u64) -> bool {
         let before = self.by_offset.range(..end).next_back();
         before.is_some_and(|(start, bytes)| start.saturating_add(bytes.len() as u64) > offset)
+            || self.meets_rows(offset, end)
+    }
+
+    fn meets_rows(&self, offset: u64, end: u64) -> bool {
+        self.rows.iter().any(|rows| rows.meets(offset, end))
     }
 
     /// Takes a patch. `false`: it overlaps others otherwise than inside one of them.
     fn take(&mut self, offset: u64, body: &[u8]) -> bool {
         let end = offset.saturating_add(body.len() as u64);
+        if self.meets_rows(offset, end) {
+            return false;
+        }
         let next = self.by_offset.range((Bound::Excluded(offset), Bound::Unbounded)).next();
         if next.is_some_and(|(start, _)| *start < end) {
             return false;
         }
         if let Some((start, bytes)) = self.by_offset.range_mut(..=offset).next_back() {
             let at = usize::try_from(offset - start).unwrap_or(usize::MAX);
-            if at == bytes.len() {
-                bytes.extend_from_slice(body);
-                self.len += body.len();
-                return true;
-            }
             if at < bytes.len() {
                 let inside = at.checked_add(body.len()).and_then(|end| bytes.get_mut(at..end));
                 return inside.map(|inside| inside.copy_from_slice(body)).is_some();
             }
         }
-        self.len += body.len();
-        self.by_offset.insert(offset, body.to_vec());
+        self.add(offset, body);
         true
+    }
+
+    /// Takes a patch that overlaps no other.
+    fn add(&mut self, offset: u64, body: &[u8]) {
+        self.len += body.len();
+        let before = self.by_offset.range_mut(..=offset).next_back();
+        match before.filter(|(start, bytes)| start.saturating_add(bytes.len() as u64) == offset) {
+            Some((_, bytes)) => bytes.extend_from_slice(body),
+            None => _ = self.by_offset.insert(offset, body.to_vec()),
+        }
+    }
+
+    /// Whether rows may meet something that is held.
+    fn meets_any_of(&self, rows: &HeldRows) -> bool {
+        let (start, end) = (rows.offset(), rows.end());
+        let before = self.by_offset.range(..start).next_back().into_iter();
+        let mut near = before.chain(self.by_offset.range(start..end));
+        near.any(|(at, bytes)| rows.meets(*at, at.saturating_add(bytes.len() as u64)))
+            || self.rows.iter().any(|held| held.meets_rows(rows))
+    }
+
+    /// Takes rows that meet nothing; those of variables that are next to each other become one.
+    fn take_rows(&mut self, mut rows: HeldRows) {
+        while let Some(at) = self.rows.iter().position(|held| held.adjoins(&rows)) {
+            let (joined, apart) = self.rows.swap_remove(at).joined(rows);
+            apart.into_iter().for_each(|(offset, row)| self.add(offset, &row));
+            rows = joined;
+        }
+        match rows.into_run() {
+            Ok((offset, bytes)) => self.add(offset, &bytes),
+            Err(rows) => self.rows.push(rows),
+        }
+    }
+
+    /// Makes patches of rows.
+    fn part_rows(&mut self) {
+        for rows in std::mem::take(&mut self.rows) {
+            rows.each().for_each(|(offset, row)| self.add(offset, row));
+        }
     }
 
     /// Whether everything could be written.
@@ -89,6 +139,7 @@ impl HeldPatches {
     /// Writes what is held, from the first byte of the file on, until what is left `may_stay`.
     fn write_until(&mut self, local: &dyn LocalStore, may_stay: impl Fn(&Self) -> bool) -> Result<()> {
         self.check()?;
+        self.part_rows();
         let mut written = BTreeMap::new();
         while !may_stay(self)
             && let Some((offset, bytes)) = self.by_offset.pop_first()
@@ -102,7 +153,10 @@ impl HeldPatches {
 
     /// Whether it is more than `share` of what is held at most.
     fn exceeds(&self, share: usize) -> bool {
-        self.len >= MAX_HELD / share || self.by_offset.len() >= MAX_PATCHES / share
+        let (len, count) = self.rows.iter().fold((self.len, self.by_offset.len()), |(len, count), rows| {
+            (len + rows.byte_len(), count + rows.count())
+        });
+        len >= MAX_HELD / share || count >= MAX_PATCHES / share
     }
 }
 
@@ -117,7 +171,7 @@ fn write_joined(local: &dyn LocalStore, object: &ObjectId, patches: BTreeMap<u64
         let end = *start + joined.len() as u64;
         let gap = offset - end;
         let adjoins = gap == 0
-            || gap <= MAX_GAP && {
+            || gap <= MAX_GAP && joined.len() < MAX_JOINED && {
                 let file_end = match file_end {
                     Some(file_end) => file_end,
                     None => *file_end.insert(local.stat(object)?.map_or(0, |(len, _)| len)),
@@ -174,6 +228,27 @@ impl GatheringStore {
         }
         if held.exceeds(1) {
             // The end stays: of records that are put variable by variable, the others follow.
+            held.write_until(local, |held| !held.exceeds(2))?;
+        }
+        Ok(())
+    }
+
+    /// Carries out a put of chunks that come as rows, now or with those that come.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub(super) fn put_rows(&self, rows: PatchRows) -> Result<()> {
+        let local = self.local()?;
+        let mut held = self.held.guard();
+        held.check()?;
+        self.is_pending.store(true, Ordering::Release);
+        let (object, rows) = (rows.object.clone(), HeldRows::of(rows));
+        if held.object.as_ref() != Some(&object) || held.meets_any_of(&rows) {
+            held.write(local)?;
+        }
+        held.object = Some(object);
+        held.take_rows(rows);
+        if held.exceeds(1) {
             held.write_until(local, |held| !held.exceeds(2))?;
         }
         Ok(())

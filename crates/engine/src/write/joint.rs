@@ -35,6 +35,10 @@ impl DatasetWriter {
             None => self.placer.guard().object_of(var, &cell),
         };
         let object = object.ok_or_else(lacks)?;
+        if target.sharding.as_ref().is_some_and(|sharding| sharding.per_shard().is_none()) {
+            let message = "a ticket for shards of different sizes; write them as regions of the dataset";
+            return Err(Error::unsupported(message).at_path(target.path.clone()));
+        }
         let shards = target.sharding.as_ref().and_then(|sharding| {
             let shape = target.shard_shape(&grid.cell_shape(&vec![0; grid.rank()])?)?;
             Some(Shards { shape, index_first: sharding.is_index_first() })

@@ -24,6 +24,28 @@ impl CommitLock {
     pub(super) async fn alone(&self) -> CommitGuard<'_> {
         CommitGuard::Alone { _lock: self.0.write().await }
     }
+
+    /// Alone if nobody holds the lock or waits for it, else shared: never waits for others to end their reads and writes.
+    pub(super) async fn alone_if_free(&self) -> CommitGuard<'_> {
+        match self.0.try_write() {
+            Ok(lock) => CommitGuard::Alone { _lock: lock },
+            Err(_) => self.share().await,
+        }
+    }
+}
+
+impl CommitGuard<'_> {
+    pub(super) fn is_alone(&self) -> bool {
+        matches!(self, Self::Alone { .. })
+    }
+
+    /// Lets others in, without a moment in which nobody holds the lock.
+    pub(super) fn shared(self) -> Self {
+        match self {
+            Self::Alone { _lock: lock } => Self::Shared { _lock: lock.downgrade() },
+            shared @ Self::Shared { .. } => shared,
+        }
+    }
 }
 
 /// Held while definitions are passed to the format, by the thread that holds the commit lock.

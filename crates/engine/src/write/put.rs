@@ -7,7 +7,8 @@ use crate::resources::{InFlight, SharedResources};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
-    Error, ErrorKind, Listing, ObjectBytes, ObjectId, PhaseForm, PutPhase, Result, StorePut, Tag, Want,
+    Error, ErrorKind, Listing, ObjectBytes, ObjectId, PatchRows, PhaseForm, PutPhase, Result, StorePut, Tag,
+    Want,
 };
 use ncirrus_store::{LocalStore, PutCondition, Store};
 use std::ops::Range;
@@ -48,6 +49,23 @@ impl TargetStore {
             Some(store) => store.put(put),
             None => put_locally(local, put),
         }
+    }
+
+    /// Whether small chunks are gathered.
+    pub(super) fn gathers(&self) -> bool {
+        self.gathering.is_some()
+    }
+
+    /// Carries out a put of small chunks that come as rows, at once or together with others.
+    ///
+    /// # Errors
+    /// Errors of the store, also of chunks that were put before; `Internal` if the store does not [gather](Self::gathers).
+    pub(super) fn put_rows(&self, rows: PatchRows) -> Result<()> {
+        let store = self
+            .gathering
+            .as_ref()
+            .ok_or_else(|| Error::internal("rows for a store that does not gather"))?;
+        store.put_rows(rows)
     }
 
     /// Writes what was gathered, before the store is read by another way.

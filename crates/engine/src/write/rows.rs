@@ -132,6 +132,25 @@ impl<'a> WriteData<'a> {
         Some((bytes.get(run.source * element..(run.source + run.len) * element)?, owner))
     }
 
+    /// Copies all elements, as they are stored. `false` if they have no fixed size, or are not as many.
+    pub(super) fn store_all(&self, out: &mut [u8]) -> bool {
+        match self {
+            Self::Native(from, copier) => {
+                let is_fitting =
+                    from.len() / copier.native_len().max(1) == out.len() / copier.stored_len().max(1);
+                if is_fitting {
+                    copier.store(from, out);
+                }
+                is_fitting
+            }
+            Self::Stored(from) if from.len() == out.len() => {
+                out.copy_from_slice(from);
+                true
+            }
+            Self::Stored(_) | Self::Values(_) => false,
+        }
+    }
+
     /// The stored elements of a box that starts at `start` of the values' shape, contiguous; empty for values without a
     /// fixed size.
     pub(super) fn cut(

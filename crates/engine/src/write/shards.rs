@@ -62,8 +62,8 @@ struct StoredShard {
 }
 
 impl StoredShard {
-    fn new(sharding: &dyn Sharding, tag: Tag, bytes: &Bytes) -> Result<Self> {
-        let ranges = sharding.ranges(bytes)?;
+    fn new((sharding, shard): (&dyn Sharding, &[u64]), tag: Tag, bytes: &Bytes) -> Result<Self> {
+        let ranges = sharding.ranges(shard, bytes)?;
         let chunks = ranges.into_iter().map(|range| range.map(|range| bytes.slice(range)));
         Ok(Self { tag, chunks: chunks.collect(), byte_len: bytes.len() })
     }
@@ -73,8 +73,8 @@ impl StoredShard {
         Self { tag, chunks: Vec::new(), byte_len: 0 }
     }
 
-    fn read(sharding: &dyn Sharding, blob: &ObjectBytes) -> Result<Self> {
-        Self::new(sharding, blob.tag.clone(), &blob.bytes)
+    fn read(sharding: &dyn Sharding, shard: &[u64], blob: &ObjectBytes) -> Result<Self> {
+        Self::new((sharding, shard), blob.tag.clone(), &blob.bytes)
     }
 
     fn chunk(&self, slot: usize) -> Option<&Bytes> {

@@ -129,7 +129,12 @@ impl DatasetWriter {
         count: usize,
         prepare: impl FnOnce(&Model, &WriteTarget) -> Result<WriteData<'a>>,
     ) -> Result<()> {
-        let commit = self.committer.commit_lock.share().await;
+        let commit = if self.may_be_rows(var, &picked) {
+            self.committer.commit_lock.alone_if_free().await
+        } else {
+            self.committer.commit_lock.share().await
+        };
+        let may_be_rows = commit.is_alone();
         self.check_usable()?;
         let access = self.define(&commit).await?;
         let (target, model) = self.target(var)?;
@@ -158,7 +163,18 @@ impl DatasetWriter {
             return Ok(());
         }
         // Growing changed the shape: the target is looked up again.
-        self.write_picked(access, self.target(var)?, picked, &data).await
+        let (target, model) = self.target(var)?;
+        if let (true, Picked::Selection(selection)) = (may_be_rows, &picked) {
+            self.prepare_growth(var, &model).await?;
+            if self.put_rows(&target, selection, (&data, count))? {
+                return Ok(());
+            }
+            // Others may read and write while chunks are put.
+            let commit = commit.shared();
+            let access = self.define(&commit).await?;
+            return self.write_picked(access, self.target(var)?, picked, &data).await;
+        }
+        self.write_picked(access, (target, model), picked, &data).await
     }
 
     async fn write_picked(
@@ -176,7 +192,7 @@ impl DatasetWriter {
                 let touched = ChunkSelection::new(selection, &target.encoding.grid, &array, &target.growing);
                 let touched = touched.map_err(|error| error.at_path(target.path.clone()))?;
                 let touched = match &target.sharding {
-                    Some(sharding) => touched.by_shards(sharding.per_shard()),
+                    Some(sharding) => touched.by_shards(sharding.shards()),
                     None => touched,
                 };
                 self.write_windows(&target, data, &touched, &mut queue).await
@@ -328,6 +344,7 @@ impl DatasetWriter {
         let mut contents = self.contents((target, model), completed, &shape, worker)?;
         let done = data.scatter(touched, &job.part, &shape, target, &mut contents);
         job.held.slot.contents = Some(contents);
+        job.held.slot.note_written(job.part.element_count(), target.elements_to_put(&cell, &window.array));
         done.map_err(located)
     }
 
@@ -393,14 +410,19 @@ impl DatasetWriter {
         done.and(put)
     }
 
-    /// Puts the least recently used chunks, if more is cached than fits.
+    /// Puts the least recently used chunks, if more is cached than fits, and full ones already if they are many: nothing more is put
+    /// into most of them.
     pub(super) async fn shrink<'a>(&'a self, queue: &mut PutQueue<'a>) -> Result<()> {
         let budget = self.stage_budget();
-        if self.stage.held() <= budget {
+        let full_budget = MAX_FULL.min(budget / 4);
+        let oldest = if self.stage.held() > budget {
+            self.stage.oldest(budget / 4 * 3)
+        } else if self.stage.full() > full_budget {
+            self.stage.oldest_full(full_budget / 2)
+        } else {
             return Ok(());
-        }
+        };
         // Chunks that others hold at the moment are put by them.
-        let oldest = self.stage.oldest(budget / 4 * 3);
         let cells = oldest.into_iter().filter_map(|key| self.stage.try_lock(key)).collect();
         self.flush(cells, queue).await
     }
@@ -444,5 +466,7 @@ impl DatasetWriter {
     }
 }
 
+/// Bytes of cached chunks of which every element was put: enough for all threads to encode.
+const MAX_FULL: usize = 32 << 20;
 /// Maximum number of chunks that are processed at once, however small they are.
 const WINDOW_CELLS: usize = 1024;

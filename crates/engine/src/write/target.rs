@@ -140,9 +140,9 @@ impl WriteTarget {
         shape.into_iter().map(to_index).collect()
     }
 
-    /// The shape of a shard, given that of its chunks; `None` if chunks do not share objects.
+    /// The shape of all shards, given that of their chunks; `None` if chunks do not share objects, or shards differ in size.
     pub(super) fn shard_shape(&self, chunk: &[u64]) -> Option<Vec<u64>> {
-        let per_shard = self.sharding.as_ref()?.per_shard();
+        let per_shard = self.sharding.as_ref()?.per_shard()?;
         Some(chunk.iter().zip(per_shard).map(|(len, count)| len.saturating_mul(*count)).collect())
     }
 
@@ -156,6 +156,17 @@ impl WriteTarget {
                 region.count.into_iter().map(to_index).collect()
             }
         }
+    }
+
+    /// How many elements of a chunk can be put: those of the array, which may still grow.
+    pub(super) fn elements_to_put(&self, cell: &[u64], array: &[u64]) -> u64 {
+        let axes = cell.iter().zip(array).zip(&self.growing).enumerate();
+        let len = |(axis, ((cell, end), grows)): (usize, ((&u64, &u64), &bool))| {
+            let span = self.encoding.grid.span(axis, *cell)?;
+            let end = if *grows { span.end } else { span.end.min(*end) };
+            Some(end.saturating_sub(span.start))
+        };
+        axes.map(len).try_fold(1u64, |product, len| product.checked_mul(len?)).unwrap_or(u64::MAX)
     }
 
     /// Bytes that a chunk takes in memory, approximate for elements without a fixed size.

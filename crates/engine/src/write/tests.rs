@@ -14,6 +14,7 @@ mod edits;
 mod failures;
 mod flat;
 mod flight;
+mod full_chunks;
 mod gathered;
 mod map;
 mod phases;

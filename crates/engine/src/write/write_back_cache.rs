@@ -26,6 +26,10 @@ pub(super) struct DirtyChunk {
     pub(super) origin: Option<StoredChunk>,
     /// The elements as they came out of lossy codecs, before any change.
     pub(super) kept: Option<Vec<u8>>,
+    /// How many elements were put since the chunk is cached, elements that were put again as well.
+    written: u64,
+    /// Whether these are as many as the chunk has: most programs put no more then.
+    is_full: bool,
 }
 
 impl DirtyChunk {
@@ -37,6 +41,12 @@ impl DirtyChunk {
             }
             _ => None,
         };
+    }
+
+    /// Counts elements that were put, of as many as the chunk has.
+    pub(super) fn note_written(&mut self, count: u64, of: u64) {
+        self.written = self.written.saturating_add(count);
+        self.is_full = self.written >= of;
     }
 
     /// Empties the entry.
@@ -56,12 +66,15 @@ struct CacheState {
     /// Least recently used first.
     cells: LinkedHashMap<ChunkKey, DirtyEntry>,
     held: usize,
+    /// Bytes of the chunks that are full.
+    full: usize,
 }
 
 #[derive(Debug)]
 struct DirtyEntry {
     slot: Arc<AsyncMutex<DirtyChunk>>,
     cost: usize,
+    is_full: bool,
 }
 
 /// A locked chunk. When it is released, its share of the budget is recounted and an empty entry is removed.
@@ -103,17 +116,13 @@ impl WriteBackCache {
     /// The least recently used chunks whose removal would leave at most `target` bytes cached.
     pub(super) fn oldest(&self, target: usize) -> Vec<ChunkKey> {
         let state = self.state();
-        let mut excess = state.held.saturating_sub(target);
-        let staged = state.cells.iter().filter(|(_, entry)| entry.cost > 0);
-        let mut keys = Vec::new();
-        for (key, entry) in staged {
-            if excess == 0 {
-                break;
-            }
-            excess = excess.saturating_sub(entry.cost);
-            keys.push(key.clone());
-        }
-        keys
+        oldest_of(&state, state.held.saturating_sub(target), |entry| entry.cost > 0)
+    }
+
+    /// As [`oldest`](Self::oldest), of chunks of which every element was put.
+    pub(super) fn oldest_full(&self, target: usize) -> Vec<ChunkKey> {
+        let state = self.state();
+        oldest_of(&state, state.full.saturating_sub(target), |entry| entry.is_full)
     }
 
     /// All cached chunks in ascending order.
@@ -134,9 +143,32 @@ impl WriteBackCache {
         keys
     }
 
+    /// Whether no chunk of some records, each of which is one chunk, is cached or locked; `cell` is the first.
+    pub(super) fn has_none_of(&self, var: VarId, cell: &[u64], records: u64) -> bool {
+        let state = self.state();
+        let Some(&first) = cell.first() else { return false };
+        let end = first.saturating_add(records);
+        if (state.cells.len() as u64) < records {
+            let is_other = |key: &ChunkKey| {
+                key.var != var || key.cell.first().is_none_or(|at| !(first..end).contains(at))
+            };
+            return state.cells.keys().all(is_other);
+        }
+        let mut key = ChunkKey { var, cell: cell.to_vec() };
+        (first..end).all(|at| {
+            key.cell.iter_mut().take(1).for_each(|record| *record = at);
+            !state.cells.contains_key(&key)
+        })
+    }
+
     /// Number of bytes cached.
     pub(super) fn held(&self) -> usize {
         self.state().held
+    }
+
+    /// Number of bytes of chunks of which every element was put.
+    pub(super) fn full(&self) -> usize {
+        self.state().full
     }
 
     /// Forgets the chunks of variables that were removed.
@@ -144,6 +176,7 @@ impl WriteBackCache {
         let mut state = self.state();
         state.cells.retain(|key, _| keep(key.var));
         state.held = state.cells.values().map(|entry| entry.cost).sum();
+        state.full = state.cells.values().map(DirtyEntry::full_cost).sum();
     }
 
     fn state(&self) -> MutexGuard<'_, CacheState> {
@@ -153,8 +186,25 @@ impl WriteBackCache {
 
 impl DirtyEntry {
     fn new() -> Self {
-        Self { slot: Arc::default(), cost: 0 }
+        Self { slot: Arc::default(), cost: 0, is_full: false }
     }
+
+    fn full_cost(&self) -> usize {
+        if self.is_full { self.cost } else { 0 }
+    }
+}
+
+/// Chunks that hold so many bytes, least recently used first.
+fn oldest_of(state: &CacheState, mut excess: usize, which: impl Fn(&DirtyEntry) -> bool) -> Vec<ChunkKey> {
+    let mut keys = Vec::new();
+    for (key, entry) in state.cells.iter().filter(|(_, entry)| which(entry)) {
+        if excess == 0 {
+            break;
+        }
+        excess = excess.saturating_sub(entry.cost);
+        keys.push(key.clone());
+    }
+    keys
 }
 
 impl Drop for ChunkLock {
@@ -163,12 +213,20 @@ impl Drop for ChunkLock {
         let origin = origin.saturating_add(self.slot.kept.as_ref().map_or(0, Vec::len));
         let cost =
             self.slot.contents.as_ref().map(|contents| contents.byte_len().max(1).saturating_add(origin));
+        if cost.is_none() {
+            self.slot.clear();
+        }
+        let is_full = self.slot.is_full;
         let mut guard = self.stage.state();
         let state = &mut *guard;
         let Some(entry) = state.cells.to_back(&self.key) else { return };
         state.held = state.held.saturating_sub(entry.cost) + cost.unwrap_or(0);
+        state.full = state.full.saturating_sub(entry.full_cost());
         match cost {
-            Some(cost) => entry.cost = cost,
+            Some(cost) => {
+                (entry.cost, entry.is_full) = (cost, is_full);
+                state.full += entry.full_cost();
+            }
             None => _ = state.cells.remove(&self.key),
         }
     }

@@ -8,6 +8,7 @@ use ncirrus_model::*;
 use ncirrus_store::Store;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 type Tree = Arc<dyn Fn(&dyn View) -> Step<Model> + Send + Sync>;
 type Probe = Arc<dyn Fn(&dyn View, &ObjectId) -> Step<Confidence> + Send + Sync>;
@@ -462,4 +463,33 @@ fn values_of_other_variables_are_read_for_steps_and_cycles_end() {
         let error = session.block_on(dataset.read(cycle, &Selection::slab(&[0], &[1]))).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
     }
+}
+
+#[test]
+fn released_bytes_are_not_kept() {
+    let body = vec![7u8; 4 << 20];
+    let store = objects(&[("long", &body)]);
+    let done = Arc::new(AtomicU64::new(0));
+    let block = 1u64 << 20;
+    let driver = with_tree({
+        let done = Arc::clone(&done);
+        move |view| {
+            loop {
+                let at = done.load(Ordering::SeqCst);
+                if at == 4 * block {
+                    break;
+                }
+                view.release(&id("long"), at);
+                let blob = view.read(&id("long"), Want::Range(at..at + block))?;
+                assert_eq!(blob.unwrap().bytes.len() as u64, block);
+                done.fetch_add(block, Ordering::SeqCst);
+            }
+            // Only the last one is still there.
+            view.read(&id("long"), Want::Range(0..block))?;
+            Ok(Model::new())
+        }
+    });
+    let late = Arc::new(Late::new(store));
+    open_at(Arc::clone(&late) as Arc<dyn Store>, "long", &[driver]).unwrap();
+    assert_eq!(late.requested().len(), 5, "{:?}", late.requested());
 }

@@ -35,6 +35,17 @@ pub(super) fn metadata_end(view: &dyn View, objects: &FileObjects) -> Option<u64
     (end <= data && end <= MAX_FRONT_BYTES).then_some(end)
 }
 
+/// First offset behind the headers of all objects; `None` if one cannot be read.
+pub(super) fn headers_end(view: &dyn View, objects: &FileObjects) -> Option<u64> {
+    let mut end = 0;
+    for (group, members) in objects.groups() {
+        for object in std::iter::once(group).chain(members.into_iter().map(|(object, _)| object)) {
+            end = end.max(header(view, object).ok()?.end);
+        }
+    }
+    objects.file.base.checked_add(end)
+}
+
 /// First address behind the chunk index.
 fn index_end(facts: &DatasetFacts, file: &Hdf5File) -> Option<u64> {
     let dataset = facts.dataset.as_ref().ok()?;

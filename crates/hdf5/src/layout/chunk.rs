@@ -17,6 +17,7 @@ use crate::datatypes::Dataspace;
 use crate::file::Hdf5File;
 use ncirrus_layout::{CellList, ChunkIndex, ChunkRef, Error, Location, Result, Step, View};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The chunks of a dataset, found by its chunk index.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub(super) struct ChunkLookup {
     size_width: u8,
     kind: IndexKind,
     addr: Option<FileAddress>,
+    /// One more than the largest address of a structure that was visited; 0 before the first.
+    visited: AtomicU64,
 }
 
 /// The index entry of a chunk that was written.
@@ -60,6 +63,11 @@ impl ChunkIndex for ChunkLookup {
 
     fn codec_name(&self, codec: usize) -> Option<&str> {
         self.filter_names.get(codec).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    fn last_structure(&self) -> Option<u64> {
+        let addr = self.visited.load(Ordering::Relaxed).checked_sub(1)?;
+        Some(self.file.base.saturating_add(addr))
     }
 }
 
@@ -99,7 +107,13 @@ impl ChunkLookup {
             size_width,
             kind: *index,
             addr: *addr,
+            visited: AtomicU64::new(0),
         })
+    }
+
+    /// Records that a structure of the index is at that address.
+    fn visit(&self, addr: FileAddress) {
+        self.visited.fetch_max(addr.0.saturating_add(1), Ordering::Relaxed);
     }
 
     fn find(&self, view: &dyn View, addr: FileAddress, cells: &CellList) -> Step<Vec<Option<ChunkRecord>>> {

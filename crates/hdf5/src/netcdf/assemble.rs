@@ -76,6 +76,8 @@ pub(super) fn assemble(
         missing: file.missing,
         provenance,
         front: None,
+        headers_end: None,
+        unshown: None,
         strict,
         is_netcdf4: !strict && marks(facts) >= 2,
         paths: tree.take_paths(),

@@ -32,6 +32,10 @@ pub(crate) struct Hdf5Catalog {
     pub(super) provenance: Option<String>,
     /// Size of the front of the file that holds all metadata, if known.
     pub(crate) front: Option<u64>,
+    /// First offset behind the headers of all objects, if known.
+    pub(crate) headers_end: Option<u64>,
+    /// The first thing of the file that the model does not show.
+    pub(super) unshown: Option<String>,
     /// Whether it follows the classic model.
     pub(crate) strict: bool,
     /// Whether the reference takes it for netCDF-4: two marks, and none of the classic model.
@@ -180,6 +184,8 @@ impl Catalog for Hdf5Catalog {
             is_netcdf4: Some(self.is_netcdf4),
             provenance: self.provenance.clone(),
             metadata_end: self.front,
+            headers_end: self.headers_end,
+            unshown: self.unshown.clone(),
             user_block_bytes: unless_none(self.user_block),
             missing_bytes: unless_none(self.missing),
             ..StorageFacts::default()

@@ -3,6 +3,7 @@ use super::MemberFacts;
 use super::assemble::assemble;
 use super::catalog::Hdf5Catalog;
 use super::describe::{GroupFacts, describe, together};
+use super::unshown::unshown;
 use super::walk::ObjectTree;
 use crate::file::Hdf5File;
 use crate::object::ObjectRef;
@@ -53,6 +54,7 @@ pub(crate) fn open(
     // Known objects are described while the next level is requested.
     let described = describe(view, &tree);
     let ((), facts) = together(walked, described)?;
-    let catalog = assemble(view, &file, (&mut tree, &facts), hides_references)?;
+    let mut catalog = assemble(view, &file, (&mut tree, &facts), hides_references)?;
+    catalog.unshown = unshown(&tree, &facts, &catalog);
     Ok((catalog, FileObjects { file, tree, facts }))
 }

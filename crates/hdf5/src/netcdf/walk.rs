@@ -7,6 +7,7 @@ use crate::group::{GroupLink, LinkTarget, follow, links};
 use crate::object::{ObjectHeader, ObjectRef, header, kind};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Stall, Step, View, join_each, settle};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Names of the objects of each file: the path under which each was found first.
@@ -22,6 +23,8 @@ pub(super) struct ObjectTree {
     pub(super) refusal: Option<String>,
     /// The first group that does not track in which order its members were created.
     pub(super) untracked: Option<String>,
+    /// The first link or part of a header that the model does not show.
+    pub(super) unshown: Option<String>,
     paths: HashMap<ObjectId, HashMap<FileAddress, String>>,
     /// The number of paths to a group.
     met: HashMap<ObjectKey, u32>,
@@ -95,6 +98,7 @@ impl ObjectTree {
             warnings: file.warnings.clone(),
             refusal: None,
             untracked: None,
+            unshown: None,
             paths: HashMap::new(),
             met: HashMap::new(),
             members: 0,
@@ -133,6 +137,9 @@ impl ObjectTree {
         for ((group, link), found) in found.into_iter().zip(objects) {
             let home = self.groups.get(group).ok_or_else(|| Error::internal("no group"))?;
             let path = format!("{}/{}", home.path, link.name);
+            if !matches!(link.target, LinkTarget::Hard(_)) {
+                self.unshown.get_or_insert_with(|| format!("{path}: a soft or external link"));
+            }
             match found {
                 Ok((object, header)) => {
                     next.extend(self.member(view, (group, link.name, path), object, &header));
@@ -183,6 +190,7 @@ impl ObjectTree {
     ) -> Option<usize> {
         self.name(&object, &path);
         if let Ok(header) = header {
+            self.note_unshown(header, &path);
             self.lose(group, losses_of(header, &object, &path));
         }
         let what = match header.as_ref().map(|header| sort_of(header)) {
@@ -293,7 +301,26 @@ impl ObjectTree {
 
     fn name(&mut self, object: &ObjectRef, path: &str) {
         let paths = self.paths.entry(object.file.object.clone()).or_default();
-        paths.entry(object.addr).or_insert_with(|| path.to_owned());
+        match paths.entry(object.addr) {
+            Entry::Occupied(first) => {
+                let first = first.get();
+                self.unshown.get_or_insert_with(|| format!("{path}: another name of {first}"));
+            }
+            Entry::Vacant(place) => {
+                place.insert(path.to_owned());
+            }
+        }
+    }
+
+    fn note_unshown(&mut self, header: &ObjectHeader, path: &str) {
+        let has = |wanted: u16| header.find(wanted).is_some();
+        let is_type = matches!(sort_of(header), ObjectSort::Type);
+        let found = match (has(kind::COMMENT), is_type && has(kind::ATTRIBUTE)) {
+            (true, _) => "a comment",
+            (false, true) => "attributes of a type",
+            (false, false) => return,
+        };
+        self.unshown.get_or_insert_with(|| format!("{path}: {found}"));
     }
 }
 

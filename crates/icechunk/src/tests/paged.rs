@@ -64,7 +64,7 @@ fn long_vectors_in_pages_are_not_copied() {
         // A table with one field, which is a text of that many bytes.
         let mut file = vec![12, 0, 0, 0, 6, 0, 8, 0, 4, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0];
         file.extend_from_slice(&len.to_le_bytes());
-        let mut maker = PageMaker::new();
+        let mut maker = PageMaker::new(usize::MAX);
         maker.add(&file).unwrap();
         maker.add(&vec![b'a'; usize::try_from(len).unwrap()]).unwrap();
         let pages = maker.finish().unwrap();

@@ -10,14 +10,17 @@ pub struct ChunkIntersections {
     axes: Vec<AxisCuts>,
     current: Vec<(AxisSlab, u64)>,
     state: CutState,
-    /// Chunks per group along each axis, and the cursor at which the present group begins.
+    /// The groups of chunks whose pieces come one after the other.
     groups: Option<Vec<AxisGroup>>,
 }
 
 /// Groups of chunks along an axis.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct AxisGroup {
-    chunks: u64,
+    axis: usize,
+    /// The groups: a grid whose elements are chunks.
+    groups: Arc<ChunkGrid>,
+    /// The cursor at which the present group begins.
     begin: u64,
 }
 
@@ -82,10 +85,11 @@ impl ChunkIntersections {
         Self { axes, current: Vec::new(), state: CutState::Fresh, groups: None }
     }
 
-    /// The same pieces in another order: group by group, of groups of so many chunks along each axis.
-    pub fn by_groups(mut self, chunks: &[u64]) -> Self {
-        let group = |chunks: &u64| AxisGroup { chunks: (*chunks).max(1), begin: 0 };
-        self.groups = (chunks.len() == self.axes.len()).then(|| chunks.iter().map(group).collect());
+    /// The same pieces in another order: group by group. The elements of the grid `groups` are chunks.
+    pub fn by_groups(mut self, groups: &ChunkGrid) -> Self {
+        let all = Arc::new(groups.clone());
+        let group = |axis| AxisGroup { axis, groups: Arc::clone(&all), begin: 0 };
+        self.groups = (groups.rank() == self.axes.len()).then(|| (0..groups.rank()).map(group).collect());
         self
     }
 
@@ -172,8 +176,9 @@ impl ChunkIntersections {
 }
 
 impl AxisGroup {
+    /// The group of a piece; chunks behind the last group are one together.
     fn number(&self, slab: &AxisSlab) -> Option<u64> {
-        slab.cell.map(|cell| cell / self.chunks)
+        slab.cell.map(|cell| self.groups.cell_at(self.axis, cell).unwrap_or(u64::MAX))
     }
 }
 

@@ -4,17 +4,17 @@ use crate::{Atomic, AxisSelection, Dataset, Model, Result, Selection, TypeRef, V
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Writes of at most as many values are small.
-const SMALL: usize = 64;
+/// Writes of at most as many values are small: longer ones take less time to write than to call.
+const SMALL: usize = 512;
 /// Bytes of all runs.
 const LONGEST: usize = 64 << 10;
-/// Values of all runs, if there are several: records of several variables are next to each other in a file, and the engine
+/// Records of all runs, if there are several: those of several variables are next to each other in a file, and the engine
 /// writes so many together.
-const MAX_VALUES: usize = 4096;
+const MAX_RECORDS: usize = 4096;
 /// Bytes of the largest number.
 const LARGEST_NUMBER: usize = 8;
 /// Variables that have a run at a time: one of a record of each fills them.
-const MAX_RUNS: usize = MAX_VALUES;
+const MAX_RUNS: usize = MAX_RECORDS;
 /// Bytes of memory that runs keep after they are written.
 const MAX_KEPT: usize = 2 * LONGEST;
 
@@ -30,7 +30,7 @@ pub struct PutRuns<K> {
     oldest: usize,
     /// Which of them was continued last.
     last: usize,
-    /// Bytes and values of all.
+    /// Bytes and records of all; a write to a variable without records counts as one.
     len: usize,
     count: usize,
 }
@@ -73,7 +73,7 @@ pub fn is_small_put(count: usize) -> bool {
 }
 
 impl<K> RunPlace<K> {
-    /// The place behind a write of numbers of a type, if it was small and of plain numbers of one row. `may_grow`: records may be added.
+    /// The place behind a write of numbers of a type, if it was small and of plain numbers that follow each other. `may_grow`: records may be added.
     pub fn after(
         key: K,
         (model, var): (&Model, VarId),
@@ -124,14 +124,13 @@ impl<K> PutRuns<K> {
 
     /// Whether they are to be written.
     pub fn is_full(&self) -> bool {
-        self.len >= LONGEST || self.count >= MAX_VALUES && self.runs.len() > 1
+        self.len >= LONGEST || self.count >= MAX_RECORDS && self.runs.len() > 1
     }
 
     /// Whether any small write that continues one has room.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.len < LONGEST - SMALL * LARGEST_NUMBER
-            && (self.count < MAX_VALUES - SMALL || self.runs.len() == 1)
+        self.len < LONGEST - SMALL * LARGEST_NUMBER && (self.count < MAX_RECORDS - 1 || self.runs.len() == 1)
     }
 
     /// Whether they may add records.
@@ -144,14 +143,18 @@ impl<K> PutRuns<K> {
         *self = Self::default();
     }
 
-    /// Writes what was collected; what continues it is collected again.
+    /// Writes what was collected, in the order in which the variables were defined, as most formats store them; what continues it is
+    /// collected again.
     ///
     /// # Errors
     /// The first one of writing; the other runs are written all the same.
     pub fn write(&mut self, dataset: &Dataset) -> Result<()> {
         (self.len, self.count) = (0, 0);
         let mut done = Ok(());
-        for run in &mut self.runs {
+        let mut full: Vec<&mut PutRun<K>> =
+            self.runs.iter_mut().filter(|run| !run.bytes.is_empty()).collect();
+        full.sort_by_key(|run| run.place.var);
+        for run in full {
             done = done.and(run.write(dataset));
         }
         self.bound_memory();
@@ -233,7 +236,7 @@ impl<K> OpenRun<'_, K> {
 }
 
 impl<K> PutRun<K> {
-    /// Takes values that continue it, and counts them.
+    /// Takes values that continue it, and counts their records.
     #[inline]
     fn extend<'d>(
         &mut self,
@@ -261,7 +264,8 @@ impl<K> PutRun<K> {
             }
         }
         place.next += len;
-        Some(len)
+        let records = counts.and_then(|counts| counts.first().copied()).filter(|_| place.is_growing);
+        Some(records.unwrap_or(1))
     }
 
     fn write(&mut self, dataset: &Dataset) -> Result<()> {
@@ -284,18 +288,19 @@ impl<K> PutRun<K> {
     }
 }
 
-/// The number of the first of some elements of one row, and how many they are. `None` if they are of several rows, or outside.
+/// The number of the first of some elements that follow each other, and how many they are. `None` if they do not, or are outside.
 #[inline]
 fn row_place(start: &[usize], counts: Option<&[usize]>, shape: &[usize]) -> Option<(usize, usize)> {
     let (mut at, mut len) = (0usize, 1usize);
     for (axis, axis_len) in shape.iter().enumerate() {
         let (start, count) = (*start.get(axis)?, counts.map_or(Some(1), |counts| counts.get(axis).copied())?);
         let is_inside = start < *axis_len && count <= axis_len - start;
-        if !is_inside || count == 0 || count > 1 && axis + 1 != shape.len() {
+        // Of several rows, all are whole.
+        if !is_inside || count == 0 || len > 1 && count != *axis_len {
             return None;
         }
         at = at.checked_mul(*axis_len)?.checked_add(start)?;
-        len = count;
+        len = len.checked_mul(count)?;
     }
     Some((at, len))
 }
@@ -327,7 +332,7 @@ fn largest_box(first: usize, count: usize, shape: &[usize]) -> (Selection, usize
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, MAX_KEPT, MAX_RUNS, MAX_VALUES, PutRuns, RunPlace, largest_box};
+    use super::{LONGEST, MAX_KEPT, MAX_RECORDS, MAX_RUNS, PutRuns, RunPlace, largest_box};
     use crate::{Atomic, AxisSelection};
 
     /// The place of records of a variable behind the first one.
@@ -359,13 +364,13 @@ mod tests {
             assert!(put(&mut runs, count % 4, 1 + count / 4));
             count += 1;
         }
-        assert!((MAX_VALUES - 64..=MAX_VALUES).contains(&count), "{count}");
+        assert_eq!(count, MAX_RECORDS - 1);
         assert!(!put(&mut runs, 3, 1) && !put(&mut runs, 2, 1 << 20), "they do not continue it");
         while !runs.is_full() {
             assert!(put(&mut runs, count % 4, 1 + count / 4));
             count += 1;
         }
-        assert_eq!(count, MAX_VALUES);
+        assert_eq!(count, MAX_RECORDS);
         // What is collected of a variable is not forgotten for a later write.
         runs.begin(RunPlace { next: 7, ..records(0) });
         assert!(put(&mut runs, 0, 1 + count / 4));

@@ -76,6 +76,9 @@ def compare(first: Dataset, second: Dataset, options: dict[str, Any]) -> dict[st
 def generate(
     path: str | None, text: bytes | None, target: str | None, options: dict[str, Any], session: Session
 ) -> dict[str, Any]: ...
+def optimize(
+    files: Sequence[str], options: dict[str, Any], progress: _Report, session: Session
+) -> list[dict[str, Any]]: ...
 def split(source: Dataset, target: str, options: dict[str, Any], progress: _Report, session: Session) -> dict[str, Any]: ...
 def relocate(
     url: str, how: tuple[str, str | None, str | None], variable: str | None, dry_run: bool, session: Session

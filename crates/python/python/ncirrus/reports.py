@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,90 @@ def check_report(told: dict[str, Any]) -> CheckReport:
     ]
     told["digests"] = {row["path"]: row["sha256"] for row in told["digests"]}
     return CheckReport(**told)
+
+
+@dataclass(frozen=True)
+class ReadCost:
+    """Requests of a read, with those for chunk indexes, and the bytes that they fetch."""
+
+    requests: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class TypicalReads:
+    """Costs of typical reads of a file on a web server: opening it, and reading parts of its largest variable.
+
+    `step` is one index along the slowest axis, `series` one index along all others. `estimated` costs are those of a file
+    that does not exist yet.
+    """
+
+    variable: str
+    opening: ReadCost
+    step: ReadCost
+    series: ReadCost
+    whole: ReadCost
+    estimated: bool
+
+
+@dataclass(frozen=True)
+class PlannedVariable:
+    """What became of a variable: its chunk shapes before and after, `None` if it is not chunked.
+
+    A variable that is not `recoded` was moved as it is. `kept` is the reason why a variable stays as it is although it does
+    not fit the profile. `filters` are the names of other filters.
+    """
+
+    path: str
+    before: tuple[int, ...] | None
+    after: tuple[int, ...] | None
+    recoded: bool
+    filters: list[str] | None
+    kept: str | None
+
+
+@dataclass(frozen=True)
+class OptimizedFile:
+    """What became of a file. `error` is the reason if `outcome` is `"failed"`."""
+
+    path: str
+    target: str
+    outcome: Literal["optimized", "planned", "unchanged", "failed"]
+    error: str | None
+    was_scattered: bool
+    variables: list[PlannedVariable]
+    reads_before: TypicalReads | None
+    reads_after: TypicalReads | None
+    bytes_before: int
+    bytes_after: int | None
+    notes: list[str]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def optimized_file(told: dict[str, Any]) -> OptimizedFile:
+    """The report of what the library says."""
+
+    def shape(lengths: list[int] | None) -> tuple[int, ...] | None:
+        return None if lengths is None else tuple(lengths)
+
+    def reads(row: dict[str, Any] | None) -> TypicalReads | None:
+        if row is None:
+            return None
+        step, series = ReadCost(*row["one_step"]), ReadCost(*row["one_series"])
+        opening, whole = ReadCost(*row["opening"]), ReadCost(*row["whole"])
+        return TypicalReads(row["variable"], opening, step, series, whole, row["estimated"])
+
+    variables = [
+        PlannedVariable(
+            row["path"], shape(row["from"]), shape(row["to"]), row["recoded"], row["filters"], row["kept"]
+        )
+        for row in told["variables"]
+    ]
+    before, after = reads(told["reads_before"]), reads(told["reads_after"])
+    return OptimizedFile(**{**told, "variables": variables, "reads_before": before, "reads_after": after})
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from ncirrus.reports import (
     GenerateReport,
     Key,
     Leftover,
+    OptimizedFile,
     ReferenceReport,
     RemovalReport,
     RenamedFragment,
@@ -114,6 +115,7 @@ def check(
     cf: bool = False,
     absent: bool = False,
     digest: bool = False,
+    profile: str | os.PathLike[str] | None = None,
     progress: Any = None,
     session: Session | None = None,
     storage_options: Options = None,
@@ -121,9 +123,13 @@ def check(
     """Checks that a dataset is sound: metadata, locations of chunks, values with their checksums, references.
 
     `quick` leaves out the values, `cf` also checks the CF conventions, `absent` lists chunks that were never written, and
-    `digest` computes a SHA-256 of the values of each variable, which is equal for equal values in any format.
+    `digest` computes a SHA-256 of the values of each variable, which is equal for equal values in any format. With a
+    `profile` (`"cmip7"`, `"cloud"` or the path of a TOML file) only the storage is checked, by reading metadata.
     """
-    options = {"quick": quick, "cf": cf, "absent": absent, "digest": digest}
+    options: dict[str, Any] = {
+        **{"quick": quick, "cf": cf, "absent": absent, "digest": digest},
+        **({} if profile is None else {"profile": os.fspath(profile)}),
+    }
     given = _session(session, storage_options)._native()
     with reporting(progress, "elements") as report:
         return reports.check_report(_ncirrus.check(_address(url), options, report, given))
@@ -162,6 +168,40 @@ def compare(
     found = _session(session, storage_options)
     with Opened(first, found) as one, Opened(second, found) as other:
         return reports.comparison_report(_ncirrus.compare(one._opened(), other._opened(), options))
+
+
+def optimize(
+    paths: Any,
+    *,
+    profile: str | os.PathLike[str] = "cloud",
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    jobs: int = 1,
+    times: bool = False,
+    dry_run: bool = False,
+    on_error: Literal["raise", "report"] = "raise",
+    progress: Any = None,
+    session: Session | None = None,
+) -> list[OptimizedFile]:
+    """Stores netCDF-4 files of this machine so that few requests read them. Values, attributes and filters do not change.
+
+    `profile` is `"cmip7"`, `"cloud"` or the path of a TOML file. Each file is written beside itself, compared with the
+    original, and then replaces it atomically, or is written to the folder `output`. Files that fit already are not changed.
+    `jobs` files are processed at once, each within the memory of the session; with `times` the files keep their times. A
+    file that fails stays as it was: the first failure is raised when all files are done, unless `on_error` is `"report"`.
+    `progress` receives elements copied of a file, and how many it has.
+    """
+    if on_error not in ("raise", "report"):
+        raise ValueError(f'on_error={on_error!r} is neither "raise" nor "report"')
+    options: dict[str, Any] = {
+        **{"profile": os.fspath(profile), "overwrite": overwrite, "jobs": jobs, "times": times, "dry_run": dry_run},
+        **{"raises": on_error == "raise"},
+        **({} if output is None else {"output": os.fspath(output)}),
+    }
+    given = _session(session, None)._native()
+    with reporting(progress, "elements") as report:
+        told = _ncirrus.optimize(_addresses(paths), options, report, given)
+    return [reports.optimized_file(row) for row in told]
 
 
 def generate(

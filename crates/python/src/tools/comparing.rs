@@ -6,7 +6,7 @@ use crate::options::Keywords;
 use crate::progress::Reporter;
 use crate::session::Session;
 use ncirrus::VariableSelect;
-use ncirrus_tools::{CheckOptions, CheckProgress, CompareOptions, CompareScope};
+use ncirrus_tools::{CheckOptions, CheckProgress, CompareOptions, CompareScope, Profile};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -21,12 +21,14 @@ pub(super) fn check<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (session, words, reporter) =
         (Session::of(session)?, Keywords::new(options, "check")?, Reporter::new(progress));
+    let profile = words.take::<String>("profile")?.map(|profile| Profile::parse(&profile));
     let show = |progress: CheckProgress<'_>| reporter.report(progress.done, progress.total);
     let options = CheckOptions::new()
         .quick(words.take("quick")?.unwrap_or(false))
         .cf(words.take("cf")?.unwrap_or(false))
         .absent(words.take("absent")?.unwrap_or(false))
         .digest(words.take("digest")?.unwrap_or(false))
+        .profile(profile.transpose().map_err(|error| exception(py, &error))?)
         .progress(&show);
     words.done()?;
     let report = wait_telling(py, Some(&reporter), || ncirrus_tools::check(url, &options, &session))?;

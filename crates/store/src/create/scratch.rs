@@ -32,6 +32,11 @@ impl ScratchClaim {
         Self::new(target, |path| fs::create_dir(path))
     }
 
+    /// As [`directory`](Self::directory), and only this user may read what is in it.
+    pub(super) fn private_directory(target: &Path) -> Result<Self> {
+        Self::new(target, platform::create_private_directory)
+    }
+
     /// A new file beside a path; remains of killed runs there are removed first.
     pub(super) fn file(target: &Path) -> Result<Self> {
         Self::new(target, |path| OpenOptions::new().write(true).create_new(true).open(path).map(|_| ()))

@@ -209,7 +209,7 @@ pub(crate) fn likely_axis(model: &Model) -> Result<String> {
 }
 
 /// Whether a coordinate is a time: by its units, `standard_name` or `axis`.
-pub(super) fn is_time(attributes: &Attributes) -> bool {
+pub(crate) fn is_time(attributes: &Attributes) -> bool {
     let says = |name: &str, is: &dyn Fn(&str) -> bool| {
         attributes.find(name).and_then(Attribute::as_text).is_some_and(|text| is(&text))
     };

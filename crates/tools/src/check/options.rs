@@ -1,4 +1,5 @@
 //! What a check does, and what it reports meanwhile.
+use crate::Profile;
 use ncirrus::{OpenOptions, ReadPlan};
 use std::fmt;
 
@@ -16,6 +17,9 @@ pub struct CheckOptions<'a> {
     pub absent: bool,
     /// Compute a digest of the values of each variable.
     pub digest: bool,
+    /// Only check whether the dataset is stored as a profile requires, by reading its metadata: with at most three requests
+    /// if it is not on this machine.
+    pub profile: Option<Profile>,
     /// Receives what reading the values will take, before they are read, if the dataset is not local.
     pub plan: Option<&'a (dyn Fn(&CheckPlan) + Sync)>,
     /// Receives how far reading the values is.
@@ -102,6 +106,13 @@ impl<'a> CheckOptions<'a> {
     #[must_use]
     pub fn digest(mut self, digest: bool) -> Self {
         self.digest = digest;
+        self
+    }
+
+    /// Only check whether the dataset is stored as a profile requires.
+    #[must_use]
+    pub fn profile(mut self, profile: impl Into<Option<Profile>>) -> Self {
+        self.profile = profile.into();
         self
     }
 

@@ -165,6 +165,18 @@ codes! {
     CfMissingCoordinate = "cf-missing-coordinate", "give every element of a coordinate variable a value";
     /// A range of valid values that holds none.
     CfEmptyRange = "cf-empty-range", "state `valid_range` in the packed type, the smaller number first";
+    /// Metadata are behind the first chunk.
+    ProfileMetadata = "profile-metadata", "`ncirrus optimize` writes all metadata to the front of the file";
+    /// A variable has several chunks where the profile requires one.
+    ProfileNotOneChunk = "profile-not-one-chunk", "`ncirrus optimize` stores the variable as one chunk";
+    /// Chunks are smaller than the profile requires.
+    ProfileSmallChunks = "profile-small-chunks", "`ncirrus optimize` puts chunks together";
+    /// Chunks are larger than the profile allows.
+    ProfileLargeChunks = "profile-large-chunks", "`ncirrus optimize` divides the chunks";
+    /// Chunks have another shape than a rule of the profile requires.
+    ProfileOtherChunks = "profile-other-chunks", "`ncirrus optimize` stores the variable as the rule says";
+    /// Filters are not those of a rule of the profile.
+    ProfileOtherFilters = "profile-other-filters", "`ncirrus optimize` stores the variable with the filters of the rule";
 }
 
 /// Findings of one code in one place that are listed.

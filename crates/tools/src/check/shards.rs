@@ -34,18 +34,15 @@ impl StorageCheck<'_> {
     ) -> Result<()> {
         let (path, shape) = (variable.path(), variable.shape());
         let mut absent = AbsentChunks { path: path.clone(), count: 0, starts: Vec::new() };
-        let counts: Vec<u64> = shape
-            .iter()
-            .zip(sharding.per_shard())
-            .enumerate()
-            .map(|(axis, (len, per_shard))| grid.cells_along(axis, *len).div_ceil((*per_shard).max(1)))
-            .collect();
+        let along =
+            |(axis, len): (usize, &u64)| sharding.shards().cells_along(axis, grid.cells_along(axis, *len));
+        let counts: Vec<u64> = shape.iter().enumerate().map(along).collect();
         let total = counts.iter().fold(1u64, |product, count| product.saturating_mul(*count));
         for shard in (0..total).map(|number| row_major_cell(number, &counts)) {
             let Some(object) = index.shard_object(&shard) else { continue };
             let chunks = match self.objects.name(&object) {
                 Some(false) => Vec::new(),
-                _ => match self.stated_chunks(sharding, &path, &object)? {
+                _ => match self.stated_chunks((sharding, &shard), &path, &object)? {
                     Some(chunks) => chunks,
                     // The index is damaged, which was reported.
                     None => continue,
@@ -74,7 +71,7 @@ impl StorageCheck<'_> {
                 }
             }
             if !chunks.is_empty() {
-                self.check_places(sharding, (&path, &object), stated)?;
+                self.check_places((sharding, &shard), (&path, &object), stated)?;
             }
         }
         self.report_absent(absent);
@@ -85,11 +82,11 @@ impl StorageCheck<'_> {
     /// the index is damaged.
     fn stated_chunks(
         &mut self,
-        sharding: &dyn Sharding,
+        (sharding, shard): (&dyn Sharding, &[u64]),
         path: &str,
         object: &ObjectId,
     ) -> Result<Option<Vec<Option<Range<u64>>>>> {
-        let len = sharding.index_len()?;
+        let len = sharding.index_len(shard)?;
         if len > MAX_INDEX {
             let message =
                 format!("the index of a shard has {len} bytes, more than the {MAX_INDEX} that are checked");
@@ -99,7 +96,7 @@ impl StorageCheck<'_> {
         let Some(end) = self.objects.end_of(self.dataset, object, len, sharding.is_index_first())? else {
             return Ok(Some(Vec::new()));
         };
-        match sharding.stated_ranges(&end.bytes) {
+        match sharding.stated_ranges(shard, &end.bytes) {
             Ok(chunks) => Ok(Some(chunks)),
             Err(error) => {
                 let error = error.at_object(object).at_offset(end.offset);
@@ -112,11 +109,11 @@ impl StorageCheck<'_> {
     /// Checks that the chunks of a shard are inside of the object and apart from each other, and counts the other bytes.
     fn check_places(
         &mut self,
-        sharding: &dyn Sharding,
+        (sharding, index): (&dyn Sharding, &[u64]),
         (path, object): (&str, &ObjectId),
         mut chunks: Vec<ShardChunk>,
     ) -> Result<()> {
-        let (Some(size), len) = (self.objects.size(self.dataset, object)?, sharding.index_len()?) else {
+        let (Some(size), len) = (self.objects.size(self.dataset, object)?, sharding.index_len(index)?) else {
             return Ok(());
         };
         let index = if sharding.is_index_first() { 0..len } else { size.saturating_sub(len)..size };

@@ -3,7 +3,7 @@ use super::boxes::{ChunkBoxes, selection_of};
 use super::objects::StoredObjects;
 use super::report::{AbsentChunks, CheckFinding, CheckReport, FindingCode, Findings, Severity};
 use super::spans::SpanMap;
-use ncirrus::layout::{Extent, Layout};
+use ncirrus::layout::{ChunkGrid, ChunkIndex, Extent, Layout};
 use ncirrus::{Dataset, Location, ObjectId, Result, Source, Variable};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -99,12 +99,22 @@ impl StorageCheck<'_> {
                     Location::Inline(_) => true,
                     Location::Absent => false,
                 };
+                self.name_decoded(grid, index.as_ref(), &chunk.start);
                 if is_there { _ = there.insert(&chunk.start) } else { self.report.chunks -= 1 }
             }
             self.note_absent(&region_starts(&region, &grain), &there, &mut absent);
         }
         self.report_absent(absent);
         Ok(())
+    }
+
+    /// The object that is decoded before a chunk is located in it belongs to the variable, even if it does not have the chunk.
+    fn name_decoded(&mut self, grid: &ChunkGrid, index: &dyn ChunkIndex, start: &[u64]) {
+        let along = start.iter().enumerate();
+        let cell: Option<Vec<u64>> = along.map(|(axis, start)| grid.cell_at(axis, *start)).collect();
+        if let Some(object) = cell.and_then(|cell| index.decoded_object(&cell)) {
+            _ = self.objects.name(&object);
+        }
     }
 
     /// Reports the chunks that were never written.

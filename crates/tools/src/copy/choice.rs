@@ -53,6 +53,9 @@ impl CopyChoice {
 
 /// The variables of which data are copied.
 fn with_data(model: &Model, options: &CopyOptions<'_>, copied: &[VarId]) -> Result<BTreeSet<VarId>> {
+    if options.definitions_only {
+        return Ok(BTreeSet::new());
+    }
     let mut chosen: BTreeSet<VarId> = copied.iter().copied().collect();
     if !options.data_of.is_empty() {
         let wanted = matching(model, &options.data_of, true)?;

@@ -281,7 +281,7 @@ fn apply_dimensions(
 }
 
 /// Whether a path or simple name on the command line means this variable.
-pub(super) fn names(model: &Model, var: VarId, text: &str) -> bool {
+pub(crate) fn names(model: &Model, var: VarId, text: &str) -> bool {
     if text.contains('/') {
         model.variable_path(var).trim_start_matches('/') == text.trim_start_matches('/')
     } else {

@@ -139,6 +139,13 @@ impl<'a> CopyOptions<'a> {
         self
     }
 
+    /// Copy no data at all, only definitions.
+    #[must_use]
+    pub fn definitions_only(mut self, definitions_only: bool) -> Self {
+        self.definitions_only = definitions_only;
+        self
+    }
+
     /// Make unlimited dimensions fixed.
     #[must_use]
     pub fn fix_unlimited(mut self, fix_unlimited: bool) -> Self {

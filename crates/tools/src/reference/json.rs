@@ -1,10 +1,11 @@
 //! The references of all keys, and the JSON file with them.
 use super::draft::JointVariable;
 use super::pieces::pieces;
+use super::small::{self, SmallChunk};
 use super::{ReferenceInput, ReferenceOptions, ZarrFormat, names};
-use ncirrus::internals::{DatasetInternals, SessionInternals};
+use ncirrus::internals::DatasetInternals;
 use ncirrus::{Error, Result, Session};
-use ncirrus_layout::{Location, ObjectId, OutsideObject, Want, base64};
+use ncirrus_layout::{Location, ObjectId, OutsideObject, base64};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -82,25 +83,31 @@ impl ReferenceKeys {
         session: &Session,
     ) -> Result<()> {
         let chunk = variable.chunk.as_deref().unwrap_or_default();
+        let mut small = Vec::new();
         for part in &variable.parts {
             let input = inputs.get(part.input).ok_or_else(|| Error::internal("no such file"))?;
             for (cell, place) in pieces(variable, part, chunk)? {
                 let key = key(&variable.path, &cell, self.format);
-                let reference = self.reference(input, place, options, session);
+                if let Location::Bytes(object, range) = &place
+                    && range.end.saturating_sub(range.start) <= options.inline_threshold
+                {
+                    let (object, range) = (object.clone(), range.clone());
+                    let (path, store) = (variable.path.clone(), Arc::clone(input.dataset.reader()?.store()));
+                    small.push(SmallChunk { key, path, cell, store, object, range });
+                    continue;
+                }
+                let reference = self.reference(input, place);
                 let reference = reference.map_err(|error| error.at_path(&variable.path).at_chunk(&cell))?;
                 reference.map(|reference| self.refs.insert(key, reference));
             }
         }
+        self.inline += small.len() as u64;
+        let embedded = small::read_all(small, session)?.into_iter();
+        self.refs.extend(embedded.map(|(key, body)| (key, StoredReference::Inline(body))));
         Ok(())
     }
 
-    fn reference(
-        &mut self,
-        input: &ReferenceInput,
-        place: Location,
-        options: &ReferenceOptions,
-        session: &Session,
-    ) -> Result<Option<StoredReference>> {
+    fn reference(&mut self, input: &ReferenceInput, place: Location) -> Result<Option<StoredReference>> {
         let (object, range) = match place {
             Location::Absent => return Ok(None),
             Location::Inline(body) => {
@@ -115,14 +122,6 @@ impl ReferenceKeys {
             Location::Bytes(object, range) => (object, range),
         };
         let len = range.end.saturating_sub(range.start);
-        if len <= options.inline_threshold {
-            let want = Want::Range(range);
-            let reader = input.dataset.reader()?;
-            let found = session.engine().wait(reader.store().get(&object, &want))?;
-            let found = found.ok_or_else(|| Error::not_found("no such object").at_object(&object))?;
-            self.inline += 1;
-            return Ok(Some(StoredReference::Inline(found.bytes.to_vec())));
-        }
         self.referred += 1;
         let name = self.shared(input.name_of(&object, self.format)?);
         Ok(Some(StoredReference::Range(name, range.start, len)))

@@ -4,7 +4,6 @@ use crate::dtype::DataType;
 use crate::json::JsonValue;
 use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, PackedArrays, Result};
 use ncirrus_model::{Attribute, CodecSpec};
-use std::sync::Arc;
 
 mod codecs;
 mod sharding;
@@ -51,10 +50,8 @@ pub(super) struct PackedView {
 /// How several chunks share an object (Zarr v3, `sharding_indexed`).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ShardingLayout {
-    /// Chunks per shard along each axis of the array; of no meaning if there are `ends`.
-    pub(crate) per_shard: Vec<u64>,
-    /// For shards of different sizes: where they end along each axis, in chunks.
-    pub(crate) ends: Option<Vec<Arc<[u64]>>>,
+    /// Which chunks share a shard, by the axes of the array: a grid whose elements are the chunks.
+    pub(crate) shards: ChunkGrid,
     /// Stored axis `i` is axis `axes[i]` of the array.
     pub(crate) axes: Vec<usize>,
     /// Whether the index is at the end of the object.
@@ -75,9 +72,9 @@ impl ShardingLayout {
         self.inner.as_deref().map_or(self, Self::last)
     }
 
-    /// Whether shards in this form are written: all of the same number of chunks, in one level, without codecs around them.
+    /// Whether shards in this form are written: in one level, without codecs around them.
     pub(crate) fn is_writable(&self) -> bool {
-        self.ends.is_none() && self.outer.is_empty() && self.inner.is_none()
+        self.outer.is_empty() && self.inner.is_none()
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn attributes(
         }
         let declared = holder.type_of(name).and_then(|text| declared(text, dialect));
         let values = declared.and_then(|declared| typed(json, declared)).unwrap_or_else(|| infer(json));
-        let is_json = is_json(json, &values);
+        let is_json = is_json(json, &values) || (declared.is_none() && is_undetermined(json, &values));
         list.push(Attribute { is_json, ..Attribute::atomic(name, values) });
     }
     list
@@ -49,6 +49,18 @@ pub(super) fn attributes(
 fn is_json(json: &JsonValue, values: &Values) -> bool {
     matches!(values, Values::Char(_))
         && matches!(json, JsonValue::Object(_) | JsonValue::Array(_) | JsonValue::Null)
+}
+
+/// Whether the values alone do not determine the JSON: booleans, and lists of one element.
+fn is_undetermined(json: &JsonValue, values: &Values) -> bool {
+    let is_bool = |json: &JsonValue| matches!(json, JsonValue::Bool(_));
+    match (values, json) {
+        (Values::UByte(_), JsonValue::Array(list)) => list.items.iter().all(is_bool),
+        (Values::UByte(_), json) => is_bool(json),
+        (Values::Char(_), _) => false,
+        (_, JsonValue::Array(list)) => list.items.len() == 1,
+        _ => false,
+    }
 }
 
 /// The value in its declared type; `None` if it does not fit, and is inferred instead.

@@ -65,6 +65,12 @@ impl ChunkIndex for ShardIndex {
         self.form.is_writable().then(|| Arc::new(self.form.clone()) as Arc<dyn Sharding>)
     }
 
+    fn decoded_object(&self, cell: &[u64]) -> Option<ObjectId> {
+        let levels = self.levels(cell.len());
+        let is_decoded = levels.iter().any(|level| !level.form.outer.is_empty());
+        is_decoded.then(|| self.shards.object(&split(&levels, cell).0))
+    }
+
     fn shard_object(&self, shard: &[u64]) -> Option<ObjectId> {
         self.form.is_writable().then(|| self.shards.object(shard))
     }
@@ -161,46 +167,42 @@ fn split(levels: &[ShardLevel], cell: &[u64]) -> (Vec<u64>, Vec<ChunkNumber>) {
     let mut shard = None;
     let number = |level: &ShardLevel| {
         let at: Vec<u64> = cell.iter().zip(&level.unit).map(|(at, unit)| at / (*unit).max(1)).collect();
-        let (of_level, box_of) = level.form.shard_of(&at);
+        let of_level = level.form.shard_with(&at);
+        let number = level.form.number(&at, &of_level);
         shard.get_or_insert(of_level);
-        level.form.number(&at, &box_of)
+        number
     };
     let numbers = levels.iter().map(number).collect();
     (shard.unwrap_or_default(), numbers)
 }
 
 impl ShardingLayout {
-    /// Chunks of the last level in a shard of this one, along each axis.
+    /// Chunks of the last level in a shard of this one, along each axis. Only shards of the first level differ in size.
     fn chunks_in(&self, rank: usize) -> Vec<u64> {
         let below = self.inner.as_deref().map_or_else(|| vec![1; rank], |inner| inner.chunks_in(rank));
-        let own = |axis: usize| self.per_shard.get(axis).copied().unwrap_or(1).max(1);
+        let own = |axis: usize| self.shards.span(axis, 0).map_or(1, |chunks| chunks.end.max(1));
         below.iter().enumerate().map(|(axis, below)| below.saturating_mul(own(axis))).collect()
     }
 
-    /// The shard of a chunk of this level, and along each axis its first chunk and the number of its chunks.
-    pub(crate) fn shard_of(&self, cell: &[u64]) -> (Vec<u64>, Vec<(u64, u64)>) {
-        let along = |(axis, at): (usize, &u64)| match self.ends.as_ref().and_then(|ends| ends.get(axis)) {
-            Some(ends) => {
-                let shard = ends.partition_point(|end| end <= at);
-                let start = shard.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
-                let end = ends.get(shard).copied().unwrap_or(start);
-                (shard as u64, (start, end - start))
-            }
-            None => {
-                let count = self.per_shard.get(axis).copied().unwrap_or(1).max(1);
-                (at / count, (at / count * count, count))
-            }
-        };
-        cell.iter().enumerate().map(along).unzip()
+    /// The shard of a chunk of this level.
+    fn shard_with(&self, cell: &[u64]) -> Vec<u64> {
+        let sharding: &dyn Sharding = self;
+        sharding.shard_of(cell)
     }
 
     /// The number of a chunk in the index of its shard: in stored order.
-    pub(crate) fn number(&self, cell: &[u64], box_of: &[(u64, u64)]) -> ChunkNumber {
-        let hidden = |axis: usize| self.per_shard.get(axis).copied().unwrap_or(1).max(1);
+    pub(crate) fn number(&self, cell: &[u64], shard: &[u64]) -> ChunkNumber {
         let mut number = 0u64;
         let mut count = 1u64;
         for &axis in &self.axes {
-            let (start, len) = box_of.get(axis).copied().unwrap_or((0, hidden(axis)));
+            // An axis that is not shown has one chunk.
+            let (start, len) = match shard.get(axis) {
+                Some(at) => {
+                    let chunks = self.shards.span(axis, *at).unwrap_or_default();
+                    (chunks.start, chunks.end - chunks.start)
+                }
+                None => (0, self.shards.span(axis, 0).map_or(1, |chunks| chunks.end)),
+            };
             let at = cell.get(axis).copied().unwrap_or(0).saturating_sub(start);
             number = number.saturating_mul(len).saturating_add(at);
             count = count.saturating_mul(len);

@@ -1,7 +1,7 @@
 //! Attributes as JSON, with their types, and those that only the extension can represent (docs/spec/nczarr.md 3.8 to
 //! 3.10).
 use super::stored::{char_dtype, kind_and_size};
-use super::{element, json_text, names};
+use super::{conventions, element, json_text, names};
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result, base64};
 use ncirrus_model::{Atomic, Attribute, ExactNumber, Model, Strings, TypeRef, Values};
@@ -64,7 +64,10 @@ impl WrittenAttributes {
             // xarray would decode data that are not bytes in Zarr v3, and refuses the dataset.
             _ if attribute.name == special::ENCODING && dialect.zarr_format() == 3 => None,
             (_, Values::Char(bytes)) => {
-                match json_text::stored(bytes, attribute.is_json, json_text).filter(|_| !is_fill) {
+                // Formats without JSON have it as text.
+                let is_json = attribute.is_json
+                    || (!dialect.is_nczarr() && conventions::is_json(&attribute.name, bytes));
+                match json_text::stored(bytes, is_json, json_text).filter(|_| !is_fill) {
                     Some(json) => self.add_plain(dialect, attribute, json, 1),
                     None => return self.add_text(dialect, index, &attribute.name, bytes),
                 }
@@ -77,7 +80,11 @@ impl WrittenAttributes {
             (_, numbers) => plain_numbers(numbers),
         };
         match plain {
-            Some((value, length)) => self.add_plain(dialect, attribute, value, length),
+            Some((value, length)) => {
+                let is_kept = attribute.is_json && !dialect.is_nczarr() && !is_fill;
+                let value = if is_kept { as_in_source(&attribute.values, value) } else { value };
+                self.add_plain(dialect, attribute, value, length);
+            }
             None => self.extension.push(entry(model, index, attribute)?),
         }
         Ok(())
@@ -124,6 +131,21 @@ impl WrittenAttributes {
             }
         }
         Ok(())
+    }
+}
+
+/// Booleans and lists of one element, as the source had them.
+fn as_in_source(values: &Values, value: Value) -> Value {
+    let boolean = |number: &Value| match number.as_u64() {
+        Some(0) => json!(false),
+        Some(1) => json!(true),
+        _ => number.clone(),
+    };
+    match (values, value) {
+        (Values::UByte(_), Value::Array(list)) => list.iter().map(boolean).collect(),
+        (Values::UByte(_), number) => boolean(&number),
+        (_, Value::Array(list)) => Value::Array(list),
+        (_, one) => json!([one]),
     }
 }
 

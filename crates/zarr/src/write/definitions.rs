@@ -122,16 +122,10 @@ impl DefinedState {
         }
     }
 
-    /// Adds chunks to a grid of chunks of different lengths, so that it reaches to the end of the array.
+    /// Adds chunks, or shards, to a grid of chunks of different lengths, so that it reaches to the end of the array.
     pub(super) fn extend_to(&mut self, var: VarId, shape: &[u64]) -> Result<()> {
-        let Some(plan) = self.plans.get_mut(&var) else { return Ok(()) };
-        match plan.encoding.grid.reaching(shape)? {
-            Some(grid) => {
-                Arc::make_mut(plan).extend_grid(grid);
-                Ok(())
-            }
-            None => Ok(()),
-        }
+        let Some(plan) = self.plans.get_mut(&var).filter(|plan| plan.is_uneven()) else { return Ok(()) };
+        Arc::make_mut(plan).reach(shape)
     }
 
     /// Adds a variable without data.

@@ -283,6 +283,14 @@ impl Placer for ZarrPlacer {
         Ok(())
     }
 
+    fn extend_shards(&mut self, var: VarId, shards: Arc<dyn Sharding>) -> Result<()> {
+        self.plan(var)?;
+        if let Some(plan) = self.defined.plans.get_mut(&var) {
+            Arc::make_mut(plan).extend_shards(shards);
+        }
+        Ok(())
+    }
+
     fn locate(&self, _view: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let plan = self.plan(var)?;
         let state = self.defined.states.get(&var);

@@ -36,6 +36,50 @@ impl VariablePlan {
         Arc::make_mut(&mut self.encoding).grid = grid;
         self.is_extended = true;
     }
+
+    /// Replaces the shards by more of them.
+    pub(crate) fn extend_shards(&mut self, shards: Arc<dyn Sharding>) {
+        self.shards = Some(shards);
+        self.is_extended = true;
+    }
+
+    /// Whether chunks or shards have different lengths, so that those of a longer array are added one by one.
+    pub(crate) fn is_uneven(&self) -> bool {
+        let is_regular = |grid: &ChunkGrid| matches!(grid, ChunkGrid::Regular(_));
+        !is_regular(&self.encoding.grid)
+            || self.shards.as_ref().is_some_and(|shards| !is_regular(shards.shards()))
+    }
+
+    /// Adds chunks and shards of different lengths, so that they reach to the end of an array of that shape.
+    ///
+    /// # Errors
+    /// `Limit` if an axis gets too many.
+    pub(crate) fn reach(&mut self, shape: &[u64]) -> Result<()> {
+        if let Some(grid) = self.encoding.grid.reaching(shape)? {
+            self.extend_grid(grid);
+        }
+        let shards = self.shards.as_ref().map(|shards| shards.reaching(&self.encoding.grid.counts(shape)));
+        if let Some(shards) = shards.transpose()?.flatten() {
+            self.extend_shards(shards);
+        }
+        Ok(())
+    }
+
+    /// The grid that the metadata describe: that of the chunks, or of the shards that they share.
+    pub(crate) fn object_grid(&self) -> Result<ChunkGrid> {
+        let is_uneven = |shards: &&Arc<dyn Sharding>| matches!(shards.shards(), ChunkGrid::Rectilinear(_));
+        let Some(shards) = self.shards.as_ref().filter(is_uneven) else {
+            return Ok(self.encoding.grid.clone());
+        };
+        let ends = |axis: usize| -> Option<Vec<u64>> {
+            let spans =
+                (0..shards.shards().cells_along(axis, u64::MAX)).map(|at| shards.shards().span(axis, at));
+            spans.map(|span| Some(self.encoding.grid.span(axis, span?.end.checked_sub(1)?)?.end)).collect()
+        };
+        let axes: Option<Vec<Arc<[u64]>>> =
+            (0..self.encoding.grid.rank()).map(|axis| Some(ends(axis)?.into())).collect();
+        axes.map(ChunkGrid::Rectilinear).ok_or_else(|| Error::limit("shards that end beyond 2^64 elements"))
+    }
 }
 
 /// How the metadata describe an array.

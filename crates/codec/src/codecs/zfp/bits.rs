@@ -55,6 +55,19 @@ impl<'a> ZfpBits<'a> {
         count
     }
 
+    /// The next bits, at least `count` of them (up to 57), which are not consumed.
+    #[inline]
+    pub(super) fn peek(&mut self, count: u32) -> u64 {
+        self.need(count);
+        self.window
+    }
+
+    /// Consumes bits that were just looked at.
+    #[inline]
+    pub(super) fn consume(&mut self, count: u32) {
+        self.drop(count);
+    }
+
     pub(super) fn skip(&mut self, count: u32) {
         self.at = self.at.saturating_add(usize::try_from(count).unwrap_or(usize::MAX));
         self.count = 0;
@@ -108,6 +121,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Writes the low `count` bits, up to 64.
+    #[inline]
     pub(super) fn put(&mut self, value: u64, count: u32) {
         let value = if count < 64 { value & ((1 << count) - 1) } else { value };
         self.held |= value << self.count;

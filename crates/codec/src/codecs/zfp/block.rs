@@ -1,7 +1,7 @@
 //! Blocks: bit planes, coefficients, numbers.
 use super::bits::ZfpBits;
 use super::header::CodingLimits;
-use super::order::order;
+use super::order::{order, rank_of};
 use super::planes::{BitPlane, put_plane, turn};
 use super::scalar::{WrappingWord, ZfpScalar};
 use super::transform::{inverse, reversible_inverse};
@@ -10,15 +10,14 @@ use super::transform::{inverse, reversible_inverse};
 pub(super) struct BlockDecoder<'a, S: ZfpScalar, const SIZE: usize> {
     bits: ZfpBits<'a>,
     coding: CodingLimits,
-    rank: usize,
     /// The coefficients of a block in the order of the stream.
     codes: [u64; SIZE],
     words: [S::Word; SIZE],
 }
 
 impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
-    pub(super) fn new(bits: ZfpBits<'a>, coding: CodingLimits, rank: usize) -> Self {
-        Self { bits, coding, rank, codes: [0; SIZE], words: [S::Word::default(); SIZE] }
+    pub(super) fn new(bits: ZfpBits<'a>, coding: CodingLimits) -> Self {
+        Self { bits, coding, codes: [0; SIZE], words: [S::Word::default(); SIZE] }
     }
 
     /// Whether the stream ended within the blocks so far.
@@ -64,7 +63,7 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
         let used = if reversible {
             self.reversible_words(head)
         } else {
-            self.words(self.coding.planes(exponent, self.rank), head)
+            self.words(self.coding.planes(exponent, rank_of(SIZE)), head)
         };
         for (out, word) in out.iter_mut().zip(&self.words) {
             *out = S::scaled(*word, exponent);
@@ -75,7 +74,7 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
     fn words(&mut self, planes: u32, head: u32) -> u32 {
         let used = head + self.codes(planes, self.coding.max_bits.saturating_sub(head));
         self.put_in_order();
-        inverse(&mut self.words, self.rank);
+        inverse(&mut self.words);
         used
     }
 
@@ -86,12 +85,12 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
         let head = head + width;
         let used = head + self.codes(planes, self.coding.max_bits.saturating_sub(head));
         self.put_in_order();
-        reversible_inverse(&mut self.words, self.rank);
+        reversible_inverse(&mut self.words);
         used
     }
 
     fn put_in_order(&mut self) {
-        for (place, code) in order(self.rank).iter().zip(&self.codes) {
+        for (place, code) in order(rank_of(SIZE)).iter().zip(&self.codes) {
             if let Some(word) = self.words.get_mut(usize::from(*place)) {
                 *word = S::Word::from_negabinary(*code);
             }
@@ -108,7 +107,9 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
             if left == 0 {
                 break;
             }
-            let digits = if SIZE <= 64 {
+            let digits = if SIZE <= 16 && left >= most_bits(SIZE) {
+                [quick_plane::<SIZE>(&mut bits, &mut known, &mut left), 0, 0, 0]
+            } else if SIZE <= 64 {
                 [small_plane::<SIZE>(&mut bits, &mut known, &mut left), 0, 0, 0]
             } else {
                 large_plane::<SIZE>(&mut bits, &mut known, &mut left)
@@ -119,6 +120,45 @@ impl<'a, S: ZfpScalar, const SIZE: usize> BlockDecoder<'a, S, SIZE> {
         self.bits = bits;
         max_bits - left
     }
+}
+
+/// Maximum number of bits of a plane: the digits, and a bit before each one among them or after the last one.
+pub(super) const fn most_bits(size: usize) -> u32 {
+    match size {
+        4 => 8,
+        16 => 32,
+        64 => 128,
+        _ => 512,
+    }
+}
+
+/// As [`small_plane`] for up to 16 coefficients, if the budget is sufficient for any plane: one look at the stream has all of it.
+#[inline]
+fn quick_plane<const SIZE: usize>(bits: &mut ZfpBits, known: &mut u32, left: &mut u32) -> u64 {
+    let size = u32::try_from(SIZE).unwrap_or(16);
+    let mut used = *known;
+    let mut window = bits.peek(most_bits(SIZE));
+    let mut digits = window & ((1 << used) - 1);
+    window >>= used;
+    while *known < size {
+        used += 1;
+        let has_one = window & 1 == 1;
+        window >>= 1;
+        if !has_one {
+            break;
+        }
+        // A one in the last place follows from all others being zeros.
+        let max = size - 1 - *known;
+        let zeros = window.trailing_zeros().min(max);
+        let taken = zeros + u32::from(zeros < max);
+        window >>= taken;
+        used += taken;
+        digits |= 1 << (*known + zeros);
+        *known += zeros + 1;
+    }
+    bits.consume(used);
+    *left -= used;
+    digits
 }
 
 /// The digits of a plane of up to 64 coefficients: those of the first `known`, which had a one before, unchanged; then,
@@ -166,4 +206,33 @@ fn next_one<const SIZE: usize>(bits: &mut ZfpBits, known: &mut u32, left: &mut u
     let place = *known + zeros;
     *known = place + 1;
     Some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check<const SIZE: usize>(bytes: &[u8], skipped: u32, known: u32) -> Result<(), TestCaseError> {
+        let mut bits = ZfpBits::new(bytes);
+        bits.take(skipped);
+        let ((mut other, mut first, mut second), mut left) = ((bits.clone(), known, known), (1000, 1000));
+        let digits = small_plane::<SIZE>(&mut bits, &mut first, &mut left.0);
+        prop_assert_eq!(digits, quick_plane::<SIZE>(&mut other, &mut second, &mut left.1));
+        prop_assert_eq!((first, left.0, bits.is_over()), (second, left.1, other.is_over()));
+        prop_assert_eq!(bits.take(57), other.take(57));
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn a_quick_plane_is_the_same(
+            bytes in proptest::collection::vec(any::<u8>(), 0..20),
+            skipped in 0u32..60,
+            known in 0u32..=16,
+        ) {
+            check::<16>(&bytes, skipped, known)?;
+            check::<4>(&bytes, skipped, known.min(4))?;
+        }
+    }
 }

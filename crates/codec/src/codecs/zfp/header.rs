@@ -157,17 +157,24 @@ impl ZfpHeader {
 
     /// The first numbers of the blocks, in their order.
     pub(super) fn blocks(&self) -> impl Iterator<Item = [usize; 4]> {
-        let counts = self.lens().map(|len| len.div_ceil(4));
-        (0..counts.iter().product()).map(move |mut number: usize| {
-            counts.map(|count| {
-                let place = number % count * 4;
-                number /= count;
-                place
-            })
+        let lens = self.lens();
+        let count: usize = lens.iter().map(|len| len.div_ceil(4)).product();
+        let mut next = [0; 4];
+        (0..count).map(move |_| {
+            let origin = next;
+            for (place, len) in next.iter_mut().zip(lens) {
+                *place += 4;
+                if *place < len {
+                    break;
+                }
+                *place = 0;
+            }
+            origin
         })
     }
 
     /// How many numbers of a block are inside the array, along each axis.
+    #[inline]
     pub(super) fn inside(&self, origin: &[usize; 4]) -> [usize; 4] {
         let lens = self.lens();
         std::array::from_fn(|axis| (lens[axis] - origin[axis]).min(4))
@@ -175,6 +182,7 @@ impl ZfpHeader {
 
     /// Passes on the rows of a block that have numbers in the array: index of the row, its offset in the array, and how
     /// many numbers it has there.
+    #[inline]
     pub(super) fn rows(&self, origin: &[usize; 4], mut visit: impl FnMut(usize, usize, usize)) {
         let [len_x, len_y, len_z, _] = self.lens();
         let [start_x, start_y, start_z, start_w] = *origin;

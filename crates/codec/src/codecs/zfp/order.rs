@@ -1,6 +1,17 @@
 //! The order of the coefficients of a block: by the sum of their positions along the axes, then by that of the squares.
 
+/// Axes of a block of so many numbers.
+pub(super) const fn rank_of(size: usize) -> usize {
+    match size {
+        4 => 1,
+        16 => 2,
+        64 => 3,
+        _ => 4,
+    }
+}
+
 /// The positions of the coefficients of a block of `rank` axes.
+#[inline]
 pub(super) fn order(rank: usize) -> &'static [u8] {
     match rank {
         1 => &ORDER_1,

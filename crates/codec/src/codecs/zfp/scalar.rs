@@ -20,6 +20,8 @@ pub(super) trait ZfpScalar: Copy + Default {
     /// The exponent of the power of two above it, not less than that of the smallest normal number; `None` if it is not
     /// finite.
     fn exponent(self) -> Option<i32>;
+    /// One with the greatest magnitude, of floats; NaN is greater than all numbers.
+    fn largest(numbers: &[Self]) -> Self;
     /// Whether all bits are the same.
     fn is_same(self, other: Self) -> bool;
 }
@@ -118,6 +120,10 @@ macro_rules! integer {
                 Some(0)
             }
 
+            fn largest(_: &[$int]) -> Self {
+                0
+            }
+
             fn is_same(self, other: Self) -> bool {
                 self == other
             }
@@ -180,6 +186,12 @@ impl ZfpScalar for f32 {
     }
 
     #[inline]
+    fn largest(numbers: &[Self]) -> Self {
+        // Without the sign, bits are ordered as the numbers.
+        Self::from_bits(numbers.iter().fold(0, |max, number| max.max(number.to_bits() & (u32::MAX >> 1))))
+    }
+
+    #[inline]
     fn is_same(self, other: Self) -> bool {
         self.to_bits() == other.to_bits()
     }
@@ -231,6 +243,12 @@ impl ZfpScalar for f64 {
             return Some(-1023);
         }
         i32::try_from(bits).ok().filter(|&bits| bits < 2047).map(|bits| (bits - 1022).max(-1022))
+    }
+
+    #[inline]
+    fn largest(numbers: &[Self]) -> Self {
+        // Without the sign, bits are ordered as the numbers.
+        Self::from_bits(numbers.iter().fold(0, |max, number| max.max(number.to_bits() & (u64::MAX >> 1))))
     }
 
     #[inline]

@@ -1,9 +1,10 @@
 //! The transforms of blocks, axis by axis.
+use super::order::rank_of;
 use super::scalar::WrappingWord;
 
 /// Undoes the usual transform of blocks: nearly orthogonal, with a small loss.
-pub(super) fn inverse<W: WrappingWord>(block: &mut [W], rank: usize) {
-    each_line(block, rank, |[x, y, z, w]| {
+pub(super) fn inverse<W: WrappingWord, const SIZE: usize>(block: &mut [W; SIZE]) {
+    each_line(block, |[x, y, z, w]| {
         let y = y.plus(w.halved());
         let w = w.minus(y.halved());
         let y = y.plus(w);
@@ -19,8 +20,8 @@ pub(super) fn inverse<W: WrappingWord>(block: &mut [W], rank: usize) {
 }
 
 /// The usual transform of blocks.
-pub(super) fn forward<W: WrappingWord>(block: &mut [W], rank: usize) {
-    each_line_back(block, rank, |[x, y, z, w]| {
+pub(super) fn forward<W: WrappingWord, const SIZE: usize>(block: &mut [W; SIZE]) {
+    each_line_back(block, |[x, y, z, w]| {
         let x = x.plus(w).halved();
         let w = w.minus(x);
         let z = z.plus(y).halved();
@@ -36,8 +37,8 @@ pub(super) fn forward<W: WrappingWord>(block: &mut [W], rank: usize) {
 }
 
 /// Undoes the reversible transform: numbers from differences of differences.
-pub(super) fn reversible_inverse<W: WrappingWord>(block: &mut [W], rank: usize) {
-    each_line(block, rank, |[x, y, z, w]| {
+pub(super) fn reversible_inverse<W: WrappingWord, const SIZE: usize>(block: &mut [W; SIZE]) {
+    each_line(block, |[x, y, z, w]| {
         let w = w.plus(z);
         let z = z.plus(y);
         let w = w.plus(z);
@@ -49,8 +50,8 @@ pub(super) fn reversible_inverse<W: WrappingWord>(block: &mut [W], rank: usize) 
 }
 
 /// The reversible transform.
-pub(super) fn reversible_forward<W: WrappingWord>(block: &mut [W], rank: usize) {
-    each_line_back(block, rank, |[x, y, z, w]| {
+pub(super) fn reversible_forward<W: WrappingWord, const SIZE: usize>(block: &mut [W; SIZE]) {
+    each_line_back(block, |[x, y, z, w]| {
         let w = w.minus(z);
         let z = z.minus(y);
         let w = w.minus(z);
@@ -63,16 +64,19 @@ pub(super) fn reversible_forward<W: WrappingWord>(block: &mut [W], rank: usize) 
 
 /// All lines of four, from the slowest axis to the fastest.
 #[inline]
-fn each_line<W: WrappingWord>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W; 4]) {
-    for axis in (0..rank).rev() {
+fn each_line<W: WrappingWord, const SIZE: usize>(block: &mut [W; SIZE], lift: impl Fn([W; 4]) -> [W; 4]) {
+    for axis in (0..rank_of(SIZE)).rev() {
         along(block, axis, &lift);
     }
 }
 
 /// All lines of four, from the fastest axis to the slowest.
 #[inline]
-fn each_line_back<W: WrappingWord>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W; 4]) {
-    for axis in 0..rank {
+fn each_line_back<W: WrappingWord, const SIZE: usize>(
+    block: &mut [W; SIZE],
+    lift: impl Fn([W; 4]) -> [W; 4],
+) {
+    for axis in 0..rank_of(SIZE) {
         along(block, axis, &lift);
     }
 }

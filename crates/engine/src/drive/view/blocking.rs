@@ -115,6 +115,9 @@ impl View for BlockingView<'_> {
         Ok(self.store.list(prefix, page)?)
     }
 
+    /// Nothing is kept of long reads.
+    fn release(&self, _: &ObjectId, _: u64) {}
+
     fn memo(&self) -> &Memo {
         &self.context.memo
     }

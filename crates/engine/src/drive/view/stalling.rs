@@ -109,6 +109,10 @@ impl View for StallingView<'_> {
         }
     }
 
+    fn release(&self, object: &ObjectId, end: u64) {
+        self.held.borrow_mut().release(object, end);
+    }
+
     fn memo(&self) -> &Memo {
         &self.context.memo
     }

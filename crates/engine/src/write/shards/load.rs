@@ -4,7 +4,7 @@ use crate::write::DatasetWriter;
 use crate::write::contents::StoredChunk;
 use crate::write::target::WriteTarget;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use ncirrus_layout::{CellList, Error, Location, ObjectBytes, ObjectId, Result, Sharding, Want};
+use ncirrus_layout::{CellList, ChunkGrid, Error, Location, ObjectBytes, ObjectId, Result, Sharding, Want};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -63,7 +63,17 @@ impl DatasetWriter {
     /// How many shards may be in memory beside the chunks that wait.
     pub(super) fn shards_at_once(&self, target: &WriteTarget, sharding: &dyn Sharding) -> usize {
         let chunk = target.cell_cost(&vec![0; target.encoding.grid.rank()]);
-        let shard = usize::try_from(sharding.slot_count()).unwrap_or(usize::MAX).saturating_mul(chunk);
+        let shards = sharding.shards();
+        let longest = |axis: usize| match shards {
+            ChunkGrid::Regular(counts) => counts.get(axis).copied().unwrap_or(1),
+            ChunkGrid::Rectilinear(_) => (0..shards.cells_along(axis, u64::MAX))
+                .filter_map(|at| shards.span(axis, at))
+                .map(|chunks| chunks.end - chunks.start)
+                .max()
+                .unwrap_or(1),
+        };
+        let most = (0..shards.rank()).map(longest).fold(1u64, u64::saturating_mul);
+        let shard = usize::try_from(most).unwrap_or(usize::MAX).saturating_mul(chunk);
         (self.window_budget() / shard.max(1)).clamp(1, AT_ONCE)
     }
 
@@ -107,7 +117,7 @@ impl DatasetWriter {
         if let Some(known) = turn.known() {
             return Ok(Some(known));
         }
-        let stored = self.present_shard(sharding, object).await?;
+        let stored = self.present_shard(sharding, turn, object).await?;
         turn.keep(stored.clone(), self.known_budget());
         Ok(stored)
     }
@@ -116,12 +126,14 @@ impl DatasetWriter {
     pub(super) async fn present_shard(
         &self,
         sharding: &Arc<dyn Sharding>,
+        turn: &ShardTurn,
         object: &ObjectId,
     ) -> Result<Option<Arc<StoredShard>>> {
         let Some(blob) = self.shard_object(object).await? else { return Ok(None) };
         let limits = &self.session.shared.limits;
         limits.chunk_len(blob.size, "a shard").map_err(|error| error.at_object(object))?;
-        let stored = StoredShard::read(sharding.as_ref(), &blob).map_err(|error| error.at_object(object))?;
+        let stored = StoredShard::read(sharding.as_ref(), &turn.key.shard, &blob);
+        let stored = stored.map_err(|error| error.at_object(object))?;
         Ok(Some(Arc::new(stored)))
     }
 

@@ -85,14 +85,15 @@ impl DatasetWriter {
         let (target, _) = self.target(key.var)?;
         let Some(sharding) = &target.sharding else { return Ok(()) };
         let Some(turn) = self.shards.try_turn(key) else { return Ok(()) };
-        if !turn.is_complete(sharding.slot_count()) {
+        if !turn.is_complete(sharding.slot_count(&key.shard)) {
             return Ok(());
         }
         let Some((object, parts)) = turn.begin() else { return Ok(()) };
         self.conflicts.check_key(&object, object.key().len())?;
         self.placer.forget_object(&object);
         let chunks: Vec<Option<Bytes>> = parts.into_values().map(|part| Some(part.body)).collect();
-        let body = sharding.assemble(&chunks).map_err(|error| error.at_path(target.path.clone()))?;
+        let body =
+            sharding.assemble(&key.shard, &chunks).map_err(|error| error.at_path(target.path.clone()))?;
         request_log::put_locally("write", &object, None, body.len());
         let put =
             local.put_bytes(&object, body, &PutCondition::None).map_err(|error| error.at_object(&object));
@@ -260,7 +261,7 @@ impl DatasetWriter {
             // Read first, then check the lease: the first writer puts only after it has acquired the lease, so that its later
             // puts are not in what was read.
             stored = if task.kept.contains(&true) {
-                self.present_shard(task.sharding, &task.object).await?
+                self.present_shard(task.sharding, task.turn, &task.object).await?
             } else {
                 // What a killed writer left is replaced, whatever it is.
                 self.shard_object(&task.object).await?.map(|blob| Arc::new(StoredShard::unread(blob.tag)))
@@ -317,8 +318,9 @@ impl ShardTask<'_> {
 
     /// The object of a shard with these chunks, and the chunks as parts of it.
     fn assemble(&self, chunks: &[Option<Bytes>]) -> Result<(Bytes, Vec<Option<Bytes>>)> {
-        let body = self.sharding.assemble(chunks)?;
-        let ranges = self.sharding.ranges(&body)?;
+        let shard = &self.turn.key.shard;
+        let body = self.sharding.assemble(shard, chunks)?;
+        let ranges = self.sharding.ranges(shard, &body)?;
         let chunks = ranges.into_iter().map(|range| range.map(|range| body.slice(range))).collect();
         Ok((body, chunks))
     }
@@ -339,11 +341,12 @@ fn needed(target: &WriteTarget, model: &Model, shard: &[u64], with_growth: bool)
     let array = model.shape(target.var);
     let Some(sharding) = &target.sharding else { return 0 };
     let mut count = 1u64;
-    for (axis, (at, per_shard)) in shard.iter().zip(sharding.per_shard()).enumerate() {
+    for (axis, at) in shard.iter().enumerate() {
+        let chunks = sharding.shards().span(axis, *at).unwrap_or_default();
         let grows = with_growth && target.growing.get(axis).copied().unwrap_or(false);
         let cells = target.encoding.grid.cells_along(axis, array.get(axis).copied().unwrap_or(0));
-        let inside = cells.saturating_sub(at.saturating_mul(*per_shard)).min(*per_shard);
-        count = count.saturating_mul(if grows { *per_shard } else { inside });
+        let end = if grows { chunks.end } else { chunks.end.min(cells) };
+        count = count.saturating_mul(end.saturating_sub(chunks.start));
     }
     count
 }

@@ -3,7 +3,7 @@ use super::super::gathered_patches::GatheringStore;
 use super::stores::WrittenPlaces;
 use super::*;
 use bytes::Bytes;
-use ncirrus_layout::LockExt;
+use ncirrus_layout::{LockExt, PatchRows};
 use ncirrus_store::{LocalStore, conformance};
 
 struct Gathering {
@@ -31,6 +31,11 @@ impl Gathering {
 
     fn put(&self, offset: u64, body: &[u8]) {
         self.try_put(offset, body).unwrap();
+    }
+
+    fn put_rows(&self, offset: u64, stride: u64, row: usize, bytes: &[u8]) {
+        let (object, bytes) = (self.object.clone(), bytes.to_vec());
+        self.store.put_rows(PatchRows { object, offset, stride, row, bytes }).unwrap();
     }
 
     fn written(&self) -> Vec<(u64, usize)> {
@@ -112,6 +117,63 @@ fn records_that_are_put_in_blocks_of_each_variable_are_written_once() {
 }
 
 #[test]
+fn rows_of_several_variables_become_one_run_of_bytes_in_any_order() {
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
+        let file = Gathering::of(8, usize::MAX);
+        let mut next = [0u64; 4];
+        // Some variables are ahead of others by a record, as when the run of one is full in the middle of a record.
+        for (block, ahead) in [(1, 0), (2, 2), (3, 4), (4, 1)].into_iter().chain([(4, 4)]) {
+            for column in order {
+                let end = block * 100 + u64::from(column < ahead);
+                let rows = usize::try_from(end.saturating_sub(next[column])).unwrap();
+                if rows > 0 {
+                    let offset = 8 + next[column] * 32 + column as u64 * 8;
+                    file.put_rows(offset, 32, 8, &vec![u8::try_from(column).unwrap(); rows * 8]);
+                }
+                next[column] = next[column].max(end);
+            }
+        }
+        file.store.settle().unwrap();
+        assert_eq!(file.written(), [(8, 401 * 32)], "{order:?}");
+        assert_eq!(file.stored()[8..], [[0; 8], [1; 8], [2; 8], [3; 8]].concat().repeat(401));
+    }
+}
+
+#[test]
+fn rows_that_are_far_apart_are_held_in_a_bounded_number() {
+    let file = Gathering::of(0, usize::MAX);
+    for block in 0..10 {
+        file.put_rows(block * 1000 * 8192, 8192, 4, &[1; 4000]);
+        file.put_rows(block * 1000 * 8192 + 4, 8192, 4, &[2; 4000]);
+    }
+    let written = file.written();
+    assert!(written.len() >= 10_000 - 8192 && written.iter().all(|(_, len)| *len == 8), "{}", written.len());
+    file.store.settle().unwrap();
+    assert_eq!(written.len() + file.written().len(), 10_000);
+}
+
+#[test]
+fn rows_with_gaps_are_written_in_pieces_of_bounded_size() {
+    let file = Gathering::of(0, usize::MAX);
+    file.put_rows(0, 4004, 4, &[1; 4 * 5000]);
+    file.store.settle().unwrap();
+    let written = file.written();
+    assert!(written.iter().all(|(_, len)| *len <= (4 << 20) + 4100), "{written:?}");
+    assert_eq!(file.stored()[4004 * 4999..], [1; 4]);
+}
+
+#[test]
+fn long_patches_between_rows_leave_them_held() {
+    let file = Gathering::of(0, usize::MAX);
+    file.put_rows(0, 32 << 10, 4, &[1; 12]);
+    file.put(8, &[2; 20_000]);
+    assert_eq!(file.written(), [(8, 20_000)], "it meets no row");
+    file.put(20_008, &[3; 20_000]);
+    assert_eq!(file.written(), [(0, 4), (32 << 10, 4), (64 << 10, 4), (20_008, 20_000)]);
+    assert_eq!(file.stored()[(32 << 10)..][..4], [3; 4]);
+}
+
+#[test]
 fn what_is_held_is_bounded_and_long_patches_are_written_at_once() {
     let file = Gathering::of(0, usize::MAX);
     for record in 0..100_000u64 {
@@ -158,6 +220,8 @@ fn what_a_writer_held_is_lost_with_it() {
 #[derive(Debug, Clone)]
 enum Step {
     Put(u16, Vec<u8>),
+    /// The first one, the distance, the length of a row, how many, their bytes.
+    Rows(u16, u8, u8, u8, u8),
     Write(u16, Vec<u8>),
     Resize(u16),
     Read(u16, u8),
@@ -168,6 +232,8 @@ fn step() -> impl Strategy<Value = Step> {
     let body = || prop_oneof![8 => prop::collection::vec(any::<u8>(), 0..40), 1 => Just(vec![7; 17_000])];
     prop_oneof![
         20 => (0u16..600, body()).prop_map(|(at, body)| Step::Put(at, body)),
+        8 => (0u16..300, prop_oneof![Just(12u8), 1u8..20], 1u8..5, 1u8..12, any::<u8>())
+            .prop_map(|(at, stride, row, count, byte)| Step::Rows(at, stride.max(row), row, count, byte)),
         1 => (0u16..600, body()).prop_map(|(at, body)| Step::Write(at, body)),
         1 => (0u16..700).prop_map(Step::Resize),
         2 => (0u16..600, any::<u8>()).prop_map(|(at, len)| Step::Read(at, len)),
@@ -192,6 +258,13 @@ proptest! {
                 Step::Put(at, body) => {
                     file.put(at.into(), &body);
                     patch(&mut expected, at, &body);
+                }
+                Step::Rows(at, stride, row, count, byte) => {
+                    let bytes: Vec<u8> = (0..row * count).map(|number| byte.wrapping_add(number)).collect();
+                    file.put_rows(at.into(), stride.into(), row.into(), &bytes);
+                    for (number, body) in (0..).zip(bytes.chunks(row.into())) {
+                        patch(&mut expected, at + u16::from(stride) * number, body);
+                    }
                 }
                 Step::Write(_, body) if body.is_empty() => {}
                 Step::Write(at, body) => {

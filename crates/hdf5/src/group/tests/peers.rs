@@ -110,6 +110,10 @@ impl View for InflatingView {
         self.0.list(prefix, page)
     }
 
+    fn release(&self, object: &ObjectId, end: u64) {
+        self.0.release(object, end);
+    }
+
     fn memo(&self) -> &Memo {
         self.0.memo()
     }

@@ -66,6 +66,7 @@ impl ChunkLookup {
         prefix: Option<&BlockPrefix>,
         count: u64,
     ) -> Step<Arc<ElementRun>> {
+        self.visit(addr);
         self.file.memo(view, addr, "chunk array elements", || {
             let before = prefix.map_or(0, |prefix| self.prefix_len(prefix));
             let len = count.checked_mul(self.array_element_len()).and_then(|len| len.checked_add(before));

@@ -43,7 +43,10 @@ pub(super) fn find(
     cells: &CellList,
 ) -> Step<Vec<Option<ChunkRecord>>> {
     let root = NodeRef { addr: root, level: None, end: None };
-    let load = |at: &NodeRef| Ok((node(view, chunks, at)?, at.end.clone()));
+    let load = |at: &NodeRef| {
+        chunks.visit(at.addr);
+        Ok((node(view, chunks, at)?, at.end.clone()))
+    };
     descend(view, (cells, chunks.shape.len()), root, load, |(node, end), cell| seek(node, end.as_ref(), cell))
 }
 

@@ -18,7 +18,11 @@ pub(super) fn find(
     let tree = BtreeHeader::load(view, &chunks.file, addr, NodeRequest::Among)?;
     check(chunks, &tree).map_err(|error| chunks.file.at(addr, error))?;
     let Some(root) = tree.root else { return Ok(vec![None; cells.len()]) };
-    let load = |node: &NodeRef| tree.node(view, &chunks.file, *node, NodeRequest::Alone);
+    chunks.visit(addr);
+    let load = |node: &NodeRef| {
+        chunks.visit(node.addr);
+        tree.node(view, &chunks.file, *node, NodeRequest::Alone)
+    };
     descend(view, (cells, chunks.shape.len()), root, load, |node, cell| seek(chunks, node, cell))
 }
 

@@ -53,7 +53,9 @@ pub(super) fn find(
         Ok(number.and_then(|number| header.shape.home(number)))
     };
     let places: Vec<Option<(ElementHome, usize)>> = cells.iter().map(place).collect::<Result<_>>()?;
+    chunks.visit(addr);
     let Some(at) = header.index else { return Ok(vec![None; cells.len()]) };
+    chunks.visit(at);
     let index = chunks.file.memo(view, at, "extensible array index", || header.index(view, chunks, at))?;
     gather(chunks, &places, |home| header.elements(view, chunks, &index, home))
 }
@@ -120,6 +122,7 @@ impl ExtensibleHeader {
                 let Some(at) = nth(&index.super_blocks, self.shape.place_of_super(number)) else {
                     return Ok(None);
                 };
+                chunks.visit(at);
                 let found = chunks.file.memo(view, at, "extensible array super block", || {
                     self.super_block(view, chunks, at, number)
                 })?;

@@ -25,7 +25,9 @@ pub(super) fn find(
         let header = header(view, chunks, addr)?;
         Ok((header, size_of::<FixedHeader>()))
     })?;
+    chunks.visit(addr);
     let Some(data) = header.data else { return Ok(vec![None; cells.len()]) };
+    chunks.visit(data);
     let per_page = header.page_len().unwrap_or(u64::MAX);
     let place = |cell: &[u64]| {
         let Some(number) = chunks.number(cell)? else { return Ok(None) };

@@ -23,6 +23,7 @@ fn chunks(file: &Arc<Hdf5File>, kind: IndexKind, addr: u64) -> ChunkLookup {
         size_width: 2,
         kind,
         addr: Some(FileAddress(addr)),
+        visited: AtomicU64::new(0),
     }
 }
 

@@ -105,16 +105,21 @@ fn sorted_index_lists_are_recognised_as_strides() {
 proptest! {
     #[test]
     fn groups_come_one_after_the_other_with_the_same_pieces(
-        axes in prop::collection::vec((axis(), 1u64..5, 1u64..4), 1..4),
+        axes in prop::collection::vec((axis(), 1u64..5, prop::collection::vec(1u64..4, 1..40)), 1..4), even: bool,
     ) {
         let selection = Selection::new(axes.iter().map(|((_, axis), ..)| axis.clone()).collect());
         let extent: Vec<u64> = axes.iter().map(|((len, _), ..)| *len).collect();
         let grid = ChunkGrid::Regular(axes.iter().map(|(_, chunk, _)| *chunk).collect());
-        let groups: Vec<u64> = axes.iter().map(|(.., group)| *group).collect();
+        let groups: Vec<Vec<u64>> = axes.iter().map(|(.., groups)| groups.clone()).collect();
+        let groups = match even {
+            true => ChunkGrid::Regular(groups.iter().map(|groups| groups[0]).collect()),
+            false => ChunkGrid::rectilinear(&groups).unwrap(),
+        };
         let pieces = |mut cuts: ChunkIntersections| std::iter::from_fn(move || cuts.next_piece()).collect::<Vec<_>>();
         let cell = |piece: &Vec<AxisSlab>| piece.iter().map(|slab| slab.cell.unwrap()).collect::<Vec<_>>();
         let group = |piece: &Vec<AxisSlab>| {
-            cell(piece).iter().zip(&groups).map(|(cell, group)| cell / group).collect::<Vec<_>>()
+            let number = |(axis, cell): (usize, &u64)| groups.cell_at(axis, *cell).unwrap_or(u64::MAX);
+            cell(piece).iter().enumerate().map(number).collect::<Vec<_>>()
         };
         let cuts = ChunkIntersections::new(&selection, &grid, &extent);
         let mut plain = pieces(cuts.clone());

@@ -96,7 +96,7 @@ impl JoinedVariable {
                 *chunk = Some(encode(&cell)?);
             }
         }
-        shards.form.assemble(&chunks)
+        shards.form.assemble(unit, &chunks)
     }
 
     /// The chunks of the object of a unit.
@@ -106,7 +106,7 @@ impl JoinedVariable {
     pub(super) fn chunks(&self, unit: &[u64], body: &Bytes) -> Result<Vec<EncodedChunk>> {
         let chunk = |cell: Vec<u64>, body: Bytes| EncodedChunk { cell, body, mask: 0 };
         let Some(shards) = &self.shards else { return Ok(vec![chunk(unit.to_vec(), body.clone())]) };
-        let ranges = shards.form.ranges(body)?;
+        let ranges = shards.form.ranges(unit, body)?;
         let mut chunks = Vec::new();
         for cell in shards.form.cells_of(unit).filter(|cell| self.encoder.region(cell).is_ok()) {
             let range = ranges.get(shards.form.slot(&cell)).cloned().flatten();

@@ -84,15 +84,15 @@ fn level(
             *chunk = *len;
         }
     }
-    let (per_shard, ends) = match (above, grid) {
-        (Some(above), _) => (divided(&above.chunk_shape, &chunk_shape)?, None),
-        (None, ChunkGrid::Regular(shape)) => (divided(shape, &chunk_shape)?, None),
+    let shards = match (above, grid) {
+        (Some(above), _) => ChunkGrid::Regular(divided(&above.chunk_shape, &chunk_shape)?),
+        (None, ChunkGrid::Regular(shape)) => ChunkGrid::Regular(divided(shape, &chunk_shape)?),
         (None, ChunkGrid::Rectilinear(ends)) => {
             let ends = ends
                 .iter()
                 .zip(&chunk_shape)
                 .map(|(ends, chunk)| divided(ends, &vec![*chunk; ends.len()]).map(Arc::from));
-            (Vec::new(), Some(ends.collect::<Result<Vec<Arc<[u64]>>>>()?))
+            ChunkGrid::Rectilinear(ends.collect::<Result<Vec<Arc<[u64]>>>>()?)
         }
     };
     let (index_order, has_checksum) = index_form(configuration)?;
@@ -105,8 +105,7 @@ fn level(
     };
     let outer: Vec<CodecSpec> = chain.after.iter().map(CodecEntry::spec).collect();
     let axes = axes.to_vec();
-    let layout =
-        ShardingLayout { per_shard, ends, axes, index_at_end, index_order, has_checksum, outer, inner: None };
+    let layout = ShardingLayout { shards, axes, index_at_end, index_order, has_checksum, outer, inner: None };
     Ok(ShardLevel { layout, chunk_shape })
 }
 

@@ -10,12 +10,11 @@ fn index(form: ShardingLayout) -> ShardIndex {
 
 fn form() -> ShardingLayout {
     ShardingLayout {
-        per_shard: vec![2, 2],
+        shards: ChunkGrid::Regular(vec![2, 2]),
         axes: vec![0, 1],
         index_at_end: true,
         index_order: ByteOrder::Little,
         has_checksum: true,
-        ends: None,
         outer: Vec::new(),
         inner: None,
     }
@@ -104,14 +103,14 @@ fn damaged_indexes_are_refused() {
             Ok(()) => assert_eq!(what, "chunks past the end", "chunks may lie over the index"),
         }
     }
-    let huge = ShardingLayout { per_shard: vec![1 << 40, 1 << 40], ..form() };
+    let huge = ShardingLayout { shards: ChunkGrid::Regular(vec![1 << 40, 1 << 40]), ..form() };
     let view = MemoryView::new(ObjectView::one("v/c/0/0", vec![0; 10]));
     assert!(index(huge).locate(&view, &cells(&[[0, 0]])).is_err());
 }
 
 /// Shards of two chunks, each of which is a shard of two chunks of ten bytes along the other axis.
 fn nested() -> (ShardingLayout, Vec<u8>) {
-    let level = |per_shard: Vec<u64>, inner| ShardingLayout { per_shard, inner, ..form() };
+    let level = |counts, inner| ShardingLayout { shards: ChunkGrid::Regular(counts), inner, ..form() };
     let sealed = |entries: &[u64]| {
         let mut bytes: Vec<u8> = entries.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.extend(crc32c(&bytes).to_le_bytes());
@@ -143,9 +142,8 @@ fn chunks_of_nested_shards_are_found_in_two_rounds() {
 
 #[test]
 fn shards_of_different_sizes_have_indexes_of_their_own_size() {
-    let ends = |ends: &[u64]| Arc::from(ends);
-    let uneven =
-        ShardingLayout { per_shard: Vec::new(), ends: Some(vec![ends(&[1, 3]), ends(&[2])]), ..form() };
+    let shards = ChunkGrid::rectilinear(&[vec![1, 2], vec![2]]).unwrap();
+    let uneven = ShardingLayout { shards, ..form() };
     let mut objects = ObjectView::new();
     objects.put("v/c/1/0", [vec![0; 30], index_bytes()].concat());
     let view = MemoryView::new(objects);

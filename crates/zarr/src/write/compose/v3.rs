@@ -5,10 +5,11 @@ use super::{
 use crate::chunk_key::KeyEncoding;
 use crate::special::EXTENSION;
 use crate::write::attributes::WrittenAttributes;
+use crate::write::conventions;
 use crate::write::plan::{ArrayForm, NewArray, VariablePlan};
 use crate::{Dialect, special};
 use ncirrus_layout::{ChunkGrid, Result};
-use ncirrus_model::{GroupId, NodeId, VarId};
+use ncirrus_model::{AttributeState, GroupId, NodeId, Values, VarId};
 use serde_json::{Map, Value, json};
 
 const CONSOLIDATED: &str = "consolidated_metadata";
@@ -94,16 +95,40 @@ impl DocumentComposer<'_> {
             body.insert(special::GROUP.to_owned(), self.v3_group_information(group));
             body.insert(special::ATTRIBUTES_3.to_owned(), attribute_types(&types));
         }
-        self.keep_types(NodeId::Group(group), &mut body);
+        self.add_conventions(NodeId::Group(group), &types, &mut body);
         body
     }
 
-    /// Keeps the dictionary of types that other programs write by NZ, the netCDF conventions for Zarr v3.
-    fn keep_types(&self, node: NodeId, body: &mut Map<String, Value>) {
-        let kept = self.present.and_then(|present| present.stored_attributes(node)?.get(special::ATTRIBUTES));
-        if let Some(kept) = kept.filter(|_| self.dialect() == Dialect::V3) {
-            body.insert(special::ATTRIBUTES.to_owned(), kept.clone());
+    /// In plain Zarr v3: the conventions of GeoZarr that a new group or array follows, and the types of attributes in datasets
+    /// that follow NZ, the netCDF conventions for Zarr v3. Types that other programs wrote are kept.
+    fn add_conventions(&self, node: NodeId, types: &Map<String, Value>, body: &mut Map<String, Value>) {
+        if self.dialect() != Dialect::V3 {
+            return;
         }
+        let stored = self.present.and_then(|present| present.stored_attributes(node));
+        if stored.is_none() {
+            conventions::declare(body, matches!(node, NodeId::Variable(_)));
+        }
+        let kept = stored.and_then(|stored| stored.get(special::ATTRIBUTES));
+        let typed = match self.is_nz() {
+            true => conventions::nz_types(body, types, kept),
+            false => kept.cloned(),
+        };
+        if let Some(typed) = typed {
+            body.insert(special::ATTRIBUTES.to_owned(), typed);
+        }
+    }
+
+    /// Whether the attribute `conventions` of the root names NZ. It may have a capital, as in netCDF.
+    fn is_nz(&self) -> bool {
+        let root = self.model.attributes(NodeId::Group(self.model.root()));
+        let Some(AttributeState::Known(list)) = root else { return false };
+        let text = |name: &str| match &list.find(name)?.values {
+            Values::Char(text) => std::str::from_utf8(text).ok(),
+            Values::String(strings) => std::str::from_utf8(strings.get(0)?).ok(),
+            _ => None,
+        };
+        ["conventions", "Conventions"].iter().any(|name| conventions::is_nz(text(name)))
     }
 
     fn v3_group_information(&self, group: GroupId) -> Value {
@@ -136,7 +161,7 @@ impl DocumentComposer<'_> {
                     kept.insert("shape".to_owned(), json!(shape));
                 }
                 if plan.is_extended {
-                    kept.insert("chunk_grid".to_owned(), chunk_grid(&plan.encoding.grid, &[]));
+                    kept.insert("chunk_grid".to_owned(), chunk_grid(&plan.object_grid()?, &[]));
                 }
                 kept
             }
@@ -193,7 +218,7 @@ impl DocumentComposer<'_> {
             }
             body.insert(special::ATTRIBUTES_3.to_owned(), attribute_types(&written.types));
         }
-        self.keep_types(NodeId::Variable(var), &mut body);
+        self.add_conventions(NodeId::Variable(var), &written.types, &mut body);
         body
     }
 

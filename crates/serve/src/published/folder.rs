@@ -1,0 +1,124 @@
+//! Lists of folders, kept for a while.
+use crate::HttpError;
+use hashlink::LruCache;
+use ncirrus::Session;
+use ncirrus::layout::LockExt;
+use ncirrus::store::Url;
+use ncirrus_tools::places::{ListOptions, PlaceKind};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Folders whose lists are kept.
+const FOLDERS: usize = 1 << 10;
+/// Names of one folder; a folder with more is refused.
+const NAMES: usize = 1 << 17;
+
+/// A dataset or folder in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, one segment of a path.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Size in bytes, of a file.
+    pub size: Option<u64>,
+    /// Where it is; not for clients.
+    pub address: String,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A folder.
+    Folder,
+    /// A dataset; its kind as far as its first bytes and names show.
+    Dataset(Option<PlaceKind>),
+}
+
+/// What was in a folder at a time.
+struct FolderList {
+    since: Instant,
+    entries: Arc<Vec<Entry>>,
+}
+
+/// The lists of folders.
+pub(super) struct FolderCache {
+    recheck: Duration,
+    lists: Mutex<LruCache<String, FolderList>>,
+}
+
+impl FolderCache {
+    pub(super) fn new(recheck: Duration) -> Self {
+        Self { recheck, lists: Mutex::new(LruCache::new(FOLDERS)) }
+    }
+
+    /// What is in the folder at an address.
+    pub(super) fn entries(&self, address: &str, session: &Session) -> Result<Arc<Vec<Entry>>, HttpError> {
+        if let Some(list) = self.lists.guard().get(address)
+            && list.since.elapsed() < self.recheck
+        {
+            return Ok(Arc::clone(&list.entries));
+        }
+        let entries = Arc::new(list(address, session)?);
+        let list = FolderList { since: Instant::now(), entries: Arc::clone(&entries) };
+        self.lists.guard().insert(address.to_owned(), list);
+        Ok(entries)
+    }
+}
+
+fn list(address: &str, session: &Session) -> Result<Vec<Entry>, HttpError> {
+    let base = local_folder(address);
+    let mut entries = Vec::new();
+    for found in ncirrus_tools::places::list(address, &ListOptions::new().all(true), session)? {
+        // One file that cannot be read does not hide the others.
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                tracing::warn!(target: "ncirrus::serve", "{error}");
+                continue;
+            }
+        };
+        let kind = match found.kind {
+            PlaceKind::Object => continue,
+            PlaceKind::Prefix => EntryKind::Folder,
+            kind => EntryKind::Dataset(Some(kind)),
+        };
+        let place = format!("{}/{}", address.trim_end_matches('/'), found.path);
+        if found.path.is_empty() || found.path.starts_with('.') || leaves(base.as_deref(), &place) {
+            continue;
+        }
+        let name = name_of(address, &found.path);
+        if name.contains('/') {
+            continue;
+        }
+        entries.push(Entry { name, kind, size: found.size, address: place });
+        if entries.len() > NAMES {
+            return Err(HttpError::too_large(format!("the folder has more than {NAMES} datasets")));
+        }
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}
+
+/// The name behind what an address writes.
+fn name_of(address: &str, written: &str) -> String {
+    Url::parse(address).map_or_else(|_| written.to_owned(), |url| url.read_key(written).into_owned())
+}
+
+/// The folder itself, without links.
+fn local_folder(address: &str) -> Option<std::path::PathBuf> {
+    local_path(address).and_then(|path| std::fs::canonicalize(path).ok())
+}
+
+fn local_path(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok()?;
+    (url.scheme() == ncirrus::store::Scheme::File).then(|| url.path().to_owned())
+}
+
+/// Whether a link leads out of the folder.
+fn leaves(base: Option<&Path>, place: &str) -> bool {
+    let Some(base) = base else { return false };
+    let target = local_path(place).and_then(|path| std::fs::canonicalize(path).ok());
+    target.is_none_or(|target| !target.starts_with(base))
+}

@@ -1,0 +1,6 @@
+//! A server against clients. One binary, so that its dependencies are linked once.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail the test")]
+
+mod peers;
+mod server;
+mod support;
