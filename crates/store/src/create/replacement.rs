@@ -103,7 +103,7 @@ impl FileReplacement {
         if let Some(times) = times {
             file.set_times(times).map_err(at)?;
         }
-        // Without the list, the permissions of the group would be those of all whom the list names.
+        // Without the list, the permissions of the group would apply to all users in the list.
         platform::keep_access(&new, like).map_err(at)?;
         // Set last: the old file may be read-only.
         fs::set_permissions(&new, model.permissions()).map_err(at)?;

@@ -91,9 +91,11 @@ fn remove_stale(target: &Path) {
         let name = name.to_string_lossy();
         let ours =
             temporary::is_temporary(&name) && name.strip_prefix(&*prefix).is_some_and(temporary::is_tail);
+        // The lock is held until the name is gone: its writer may be about to take it.
         if ours
             && !is_left(&path)
-            && matches!(platform::try_lock(&path), Ok(Some(lock)) if platform::is_at(&lock, &path))
+            && let Ok(Some(lock)) = platform::try_lock(&path)
+            && platform::is_at(&lock, &path)
         {
             _ = remove(&path);
         }

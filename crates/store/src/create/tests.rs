@@ -92,6 +92,22 @@ fn writers_that_replace_a_tree_at_the_same_time_all_succeed_and_keep_foreign_fil
 }
 
 #[test]
+fn writers_that_replace_a_file_at_the_same_time_do_not_remove_each_others_new_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.nc");
+    make_file(&path, OverwritePolicy::Never, b"CDF old").unwrap();
+    let replace = || (0..500).try_for_each(|_| make_file(&path, OverwritePolicy::Replace, b"CDF new"));
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..4).map(|_| scope.spawn(replace)).collect();
+        for writer in writers {
+            writer.join().unwrap().unwrap();
+        }
+    });
+    assert_eq!(fs::read(&path).unwrap(), b"CDF new");
+    assert_eq!(names(folder.path()), ["x.nc"]);
+}
+
+#[test]
 fn a_file_appears_on_commit_and_is_replaced_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.nc");
