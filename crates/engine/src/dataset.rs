@@ -29,8 +29,8 @@ use futures_util::future::BoxFuture;
 use mosaic::MosaicRead;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{
-    Catalog, Driver, Error, Layout, Member, ObjectId, OpenOptions, RepositoryHistory, Result, Source, Tile,
-    VariableRef,
+    Catalog, Driver, Error, Layout, Member, ObjectId, OpenOptions, RepositoryHistory, Result, Source, Tag,
+    Tile, VariableRef,
 };
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Region, Selection, Values, VarId};
 use ncirrus_store::{Store, StoreExt, Url};
@@ -141,6 +141,18 @@ impl Dataset {
     /// The store that holds the dataset.
     pub fn store(&self) -> &Arc<dyn Store> {
         self.inner.context.snapshot.store()
+    }
+
+    /// Checks that bytes which the caller fetched from an object belong to the state that the dataset reads: `tag` is the
+    /// tag of the object that they came with.
+    ///
+    /// # Errors
+    /// `Changed` if the object had another tag when the dataset first read it; `Unsupported` for an object of another
+    /// store.
+    pub fn check_state(&self, object: &ObjectId, tag: &Tag) -> Result<()> {
+        let snapshot = &self.inner.context.snapshot;
+        snapshot.check_store(object)?;
+        snapshot.check(object, tag)
     }
 
     /// The session that the dataset was opened with.

@@ -1,5 +1,4 @@
 //! Bodies in gzip, where the client takes them and they are text.
-use crate::guard::GuardedBody;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use flate2::Compression;
@@ -45,17 +44,20 @@ pub(crate) fn put_headers(headers: &mut HeaderMap) {
 }
 
 /// The body in gzip.
-pub(crate) fn gzip(body: GuardedBody) -> Body {
+pub(crate) fn gzip<B>(body: B) -> Body
+where
+    B: HttpBody<Data = Bytes, Error = axum::Error> + Send + Unpin + 'static,
+{
     Body::new(GzipBody { body, encoder: Some(GzEncoder::new(Vec::new(), Compression::fast())) })
 }
 
-struct GzipBody {
-    body: GuardedBody,
+struct GzipBody<B> {
+    body: B,
     /// `None` after the end.
     encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
-impl HttpBody for GzipBody {
+impl<B: HttpBody<Data = Bytes, Error = axum::Error> + Unpin> HttpBody for GzipBody<B> {
     type Data = Bytes;
     type Error = axum::Error;
 

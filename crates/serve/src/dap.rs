@@ -118,9 +118,11 @@ async fn make(
         return Err(HttpError::not_found(format!("{name:?} is not served")).into());
     }
     let is_data = matches!(asked, Asked::Dods | Asked::Ascii | Asked::Dap);
-    let of = format!("{asked:?} {query}");
+    let form = if asked == Asked::Dap && is_netcdf_c(headers) { " with checksums in the DMR" } else { "" };
+    let of = format!("{asked:?}{form} {query}");
     let etag = if is_data { served.etag_of_data(&of) } else { served.etag(&of) };
-    if let Some(unchanged) = http::unchanged(headers, etag.as_deref()) {
+    if let Some(mut unchanged) = http::unchanged(headers, etag.as_deref()) {
+        put_vary(asked, unchanged.headers_mut());
         return Ok(unchanged);
     }
     let body = match asked {
@@ -139,8 +141,23 @@ fn respond(asked: Asked, body: Representation, etag: Option<&str>) -> Response {
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(len));
     }
     http::put_etag(headers, etag);
+    put_vary(asked, headers);
     protocol_headers(asked, headers);
     response
+}
+
+/// Says on what the form of a response depends.
+fn put_vary(asked: Asked, headers: &mut HeaderMap) {
+    if asked == Asked::Dap {
+        headers.append(header::VARY, HeaderValue::from_static("user-agent"));
+    }
+}
+
+/// Whether the client is netCDF-C. It takes checksums for values unless the DMR states them (docs/spec/dap.md 6.3): all are
+/// computed before its answer begins.
+fn is_netcdf_c(headers: &HeaderMap) -> bool {
+    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+    agent.to_ascii_lowercase().starts_with("netcdf")
 }
 
 fn protocol_headers(asked: Asked, headers: &mut HeaderMap) {
@@ -227,10 +244,7 @@ async fn dap4(
         return Ok(Body::from(shown.dmr(&request)).into());
     }
     let bytes = shown.value_bytes(&request);
-    // This version of netCDF-C takes checksums for values unless the DMR states them (docs/spec/dap.md 6.3): all are
-    // computed before its answer begins.
-    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-    let needs_them = agent.to_ascii_lowercase().starts_with("netcdf") && request.len() > 1;
+    let needs_them = is_netcdf_c(headers) && request.len() > 1;
     let is_small = bytes.is_some_and(|bytes| bytes <= SMALL);
     let mut known = BTreeMap::new();
     if has_checksums && (is_small || needs_them) {

@@ -1,7 +1,7 @@
 //! Errors as responses.
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ncirrus::{Error, ErrorKind};
+use ncirrus::{Detail, Error, ErrorKind};
 use std::fmt;
 
 /// A status and a message for the client. The message names variables and names of the request, never paths or addresses
@@ -86,24 +86,45 @@ impl From<Error> for HttpError {
             ErrorKind::Io { .. } => StatusCode::BAD_GATEWAY,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        let fact = match error.kind() {
-            // These messages come from stores: they may hold addresses.
-            ErrorKind::Denied => "the server may not read the data".to_owned(),
-            ErrorKind::Io { .. } => "the server could not read the data".to_owned(),
-            ErrorKind::Changed => "the dataset changed while it was read".to_owned(),
-            ErrorKind::NotFound if error.place().object.is_some() && error.place().path.is_none() => {
-                "not found".to_owned()
-            }
-            _ => error.message().to_owned(),
-        };
+        let fact = fact(&error);
         let message = match &error.place().path {
             Some(path) => format!("{path}: {fact}"),
-            None => fact,
+            None => fact.to_owned(),
         };
         let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
         let cause = Some(error.to_string());
         Self { status, message, retry_after, cause, error: Some(error) }
     }
+}
+
+/// The text that a client receives. Messages about stored data come from stores, references and fragments: they may hold addresses.
+fn fact(error: &Error) -> &str {
+    let place = error.place();
+    let is_member = matches!(error.detail(), Some(Detail::NoMember(_)));
+    match error.kind() {
+        ErrorKind::Denied => "the server may not read the data",
+        ErrorKind::Io { .. } => "the server could not read the data",
+        ErrorKind::Changed => "the dataset changed while it was read",
+        ErrorKind::Malformed => "the stored data are damaged",
+        ErrorKind::NotFound if !is_member && place.object.is_some() => {
+            if place.path.is_some() {
+                "a part of the stored data is missing"
+            } else {
+                "not found"
+            }
+        }
+        _ if may_name_address(error) => "the server cannot read this part of the data",
+        _ => error.message(),
+    }
+}
+
+/// Whether the message may name something outside the dataset.
+fn may_name_address(error: &Error) -> bool {
+    let (place, message) = (error.place(), error.message());
+    let names_object = place.object.as_deref().is_some_and(|object| message.contains(object));
+    names_object
+        || place.driver == Some("reference")
+        || ["://", "fragment", "no such object"].iter().any(|mark| message.contains(*mark))
 }
 
 impl IntoResponse for HttpError {
@@ -115,5 +136,32 @@ impl IntoResponse for HttpError {
         }
         self.note_in(&mut response);
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ncirrus::Member;
+
+    #[test]
+    fn addresses_are_for_the_log_alone() {
+        let target = "s3://secret/x.bin";
+        let gone = Error::not_found(format!("no such object: {target}")).at_object(target);
+        let short = Error::malformed("/secret/x.bin ends at 10, before the 5 bytes from 8 on");
+        let above = Error::invalid("\"../../x.bin\" leads above /secret/refs.json").by("reference");
+        let fragment = Error::unsupported("fragment [0] (/v of /secret/x.nc): a filter");
+        for (error, told) in [
+            (gone.at_path("/v"), "/v: a part of the stored data is missing"),
+            (short.at_path("/v"), "/v: the stored data are damaged"),
+            (above, "the server cannot read this part of the data"),
+            (fragment, "the server cannot read this part of the data"),
+            (Error::no_member(Member::Variable, "\"w\"").at_object(target), "no variable \"w\""),
+            (Error::limit("the values have 9 bytes"), "the values have 9 bytes"),
+        ] {
+            let cause = error.to_string();
+            let shown = HttpError::from(error);
+            assert_eq!((shown.message.as_str(), shown.cause), (told, Some(cause)));
+        }
     }
 }

@@ -1,20 +1,14 @@
 //! What is around each response: limits, the access log, metrics.
 mod body;
-mod clients;
-mod log;
-pub(crate) mod metrics;
 
-pub(crate) use body::GuardedBody;
-pub(crate) use clients::{ClientPermit, Clients};
-pub use log::AccessLog;
-
+use crate::access::{AccessRecord, ClientPermit};
 use crate::compress;
 use crate::{HttpError, ServerState};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use log::AccessRecord;
+use body::GuardedBody;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
@@ -55,8 +49,9 @@ fn finish(
     }
     put_usual(&mut parts.headers);
     let cause = parts.extensions.remove::<crate::error::ErrorCause>().map(|cause| cause.0);
-    let record = record.cause(cause);
-    let body = GuardedBody::new(body, state.clone(), record.status(parts.status), permit);
+    let record = record.cause(cause).status(parts.status);
+    let len = parts.headers.get(header::CONTENT_LENGTH).and_then(|len| len.to_str().ok()?.parse().ok());
+    let body = GuardedBody::new(body, len, state.clone(), record, permit);
     let body = if takes_gzip && compress::is_worth_it(&parts.headers, parts.status) {
         compress::put_headers(&mut parts.headers);
         compress::gzip(body)

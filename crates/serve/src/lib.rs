@@ -28,6 +28,7 @@
 //! - A program adds routes of its own with [`ServerBuilder::mount`]: they are under the base path as all others.
 #![forbid(unsafe_code)]
 
+mod access;
 mod catalog;
 mod compress;
 mod connections;
@@ -36,6 +37,7 @@ mod error;
 mod guard;
 mod http;
 pub mod limits;
+mod metrics;
 mod nc;
 pub mod pages;
 pub mod published;
@@ -44,8 +46,8 @@ mod server;
 mod state;
 mod zarr;
 
+pub use access::AccessLog;
 pub use error::HttpError;
-pub use guard::AccessLog;
 pub use limits::ServerLimits;
 pub use pages::{LocalViewer, PageOptions};
 pub use published::{Entry, EntryKind, Published, ServedDataset};

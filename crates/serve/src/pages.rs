@@ -1,6 +1,6 @@
 //! Pages that show datasets in a browser: a folder, a dataset, a variable as a map, an image or a line.
 //!
-//! The pages are files without a build step ([`site`]), embedded in the program. They request numbers and metadata from
+//! The pages are files without a build step (the folder `site`), embedded in the program. They request numbers and metadata from
 //! the routes below `view/api`, which `docs/design/031-view.md` describes, and colour and draw them in the browser.
 //! A request that the client cancels ends its reads. [`LocalViewer`] is the server of `ncirrus view`: on the loopback interface alone, with a secret in the path.
 mod chunks;

@@ -3,7 +3,9 @@ use crate::{HttpError, ServerState};
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
-use tokio::task::JoinHandle;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::task::{JoinError, JoinHandle};
 
 /// What is sent, piece by piece. Pieces are produced on worker threads, one ahead of the client.
 pub trait Pieces: Send + 'static {
@@ -20,7 +22,8 @@ impl<F: FnMut() -> Result<Option<Bytes>, HttpError> + Send + 'static> Pieces for
     }
 }
 
-/// A body of pieces. The first one is produced when the body is read, and while a piece is sent, the next one is produced.
+/// A body of pieces. The first one is produced when the body is read, and while a piece is sent, the next one is produced. If
+/// the client goes away, producing ends.
 pub fn streamed(state: &ServerState, pieces: impl Pieces) -> Body {
     let first = (state.clone(), Production::Waiting(pieces));
     Body::from_stream(stream::try_unfold(first, |(state, production)| async move {
@@ -45,12 +48,28 @@ type Produced<P> = Result<Option<(Bytes, P)>, HttpError>;
 /// Where the next piece is.
 enum Production<P> {
     Waiting(P),
-    Running(JoinHandle<Produced<P>>),
+    Running(PieceTask<P>),
 }
 
-fn begin<P: Pieces>(state: &ServerState, mut pieces: P) -> JoinHandle<Produced<P>> {
+/// A task that ends when this is dropped: the client is gone.
+struct PieceTask<P>(JoinHandle<Produced<P>>);
+
+impl<P> Future for PieceTask<P> {
+    type Output = Result<Produced<P>, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context)
+    }
+}
+
+impl<P> Drop for PieceTask<P> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn begin<P: Pieces>(state: &ServerState, mut pieces: P) -> PieceTask<P> {
     let state = state.clone();
-    tokio::spawn(
-        async move { state.work(move || Ok(pieces.next_piece()?.map(|piece| (piece, pieces)))).await },
-    )
+    let work = async move { state.work(move || Ok(pieces.next_piece()?.map(|piece| (piece, pieces)))).await };
+    PieceTask(tokio::spawn(work))
 }

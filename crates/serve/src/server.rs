@@ -1,5 +1,5 @@
 //! The server: its address, its routes, and its connections.
-use crate::guard::AccessLog;
+use crate::access::AccessLog;
 use crate::state::Front;
 use crate::{HttpError, Published, ServerLimits, ServerState};
 use axum::Router;
@@ -100,7 +100,7 @@ impl Server {
             .merge(crate::zarr::routes())
             .merge(crate::nc::routes())
             .merge(crate::catalog::routes())
-            .merge(crate::guard::metrics::routes())
+            .merge(crate::metrics::routes())
             .merge(self.routes.clone())
             .fallback(nothing);
         let routes = match self.state.base_path() {
@@ -119,8 +119,8 @@ impl Server {
         self.run(bind, listening, signal())
     }
 
-    /// Serves until `shutdown` is ready, then finishes the responses that were begun. `listening` receives the address
-    /// once connections are accepted (port 0 becomes a free one). Blocks.
+    /// Serves until `shutdown` is ready, then finishes the responses that were begun, for at most 30 seconds. `listening`
+    /// receives the address once connections are accepted (port 0 becomes a free one). Blocks.
     ///
     /// # Errors
     /// If the address cannot be bound.
@@ -135,12 +135,16 @@ impl Server {
             Error::new(ncirrus::ErrorKind::Io { retryable: false }, message)
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        runtime.map_err(fault)?.block_on(async {
+        let runtime = runtime.map_err(fault)?;
+        let served: Result<()> = runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind(bind).await.map_err(fault)?;
             listening(listener.local_addr().map_err(fault)?);
             crate::connections::serve(listener, self.router(), &self.state, shutdown).await;
             Ok(())
-        })
+        });
+        // Work whose client is gone is not waited for.
+        runtime.shutdown_background();
+        served
     }
 }
 

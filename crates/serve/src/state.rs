@@ -1,15 +1,17 @@
 //! What all handlers share.
-use crate::guard::metrics::Metrics;
-use crate::guard::{AccessLog, Clients};
+use crate::access::{AccessLog, Clients, Metrics};
 use crate::published::{Entry, Published, ServedDataset};
 use crate::{HttpError, ServerLimits};
 use ncirrus::Session;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How long a response waits for memory.
 const RESERVE_TIME: Duration = Duration::from_secs(20);
+/// How often blocking work looks whether its request is over.
+const WATCH_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The datasets that are served, and the threads that open and read them. Cheap to clone.
 #[derive(Clone)]
@@ -99,7 +101,8 @@ impl ServerState {
         &self.0.published
     }
 
-    /// Runs what blocks on a worker thread; waits for one if all work.
+    /// Runs what blocks on a worker thread; waits for one if all work. When this future is dropped, since the client went away
+    /// or the time is over, reads of the work end with an error, and their requests are cancelled.
     ///
     /// # Errors
     /// Those of the work; 500 if it panics.
@@ -109,11 +112,17 @@ impl ServerState {
     ) -> Result<T, HttpError> {
         let permit = Arc::clone(&self.0.workers).acquire_owned().await;
         let permit = permit.map_err(|_| HttpError::busy("the server is shutting down"))?;
-        let work = move || {
+        let request = OpenRequest::default();
+        let is_over = Arc::clone(&request.0);
+        let watched = move || {
             let _permit = permit;
-            work()
+            if is_over.load(Ordering::Relaxed) {
+                return Err(HttpError::busy("the request is over"));
+            }
+            ncirrus::watch(WATCH_INTERVAL, move || is_over.load(Ordering::Relaxed), work)
         };
-        let done = tokio::task::spawn_blocking(work).await;
+        let done = tokio::task::spawn_blocking(watched).await;
+        drop(request);
         done.map_err(|_| HttpError::internal("the server failed; its log may say why"))?
     }
 
@@ -146,5 +155,15 @@ impl ServerState {
     pub async fn entries(&self, folder: &str) -> Result<Arc<Vec<Entry>>, HttpError> {
         let (state, folder) = (self.clone(), folder.to_owned());
         self.work(move || state.published().entries(&folder)).await
+    }
+}
+
+/// Marks a request as over when it is dropped.
+#[derive(Default)]
+struct OpenRequest(Arc<AtomicBool>);
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }

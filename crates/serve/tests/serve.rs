@@ -1,6 +1,8 @@
 //! A server against clients. One binary, so that its dependencies are linked once.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail the test")]
 
+mod changes;
+mod endings;
 mod peers;
 mod server;
 mod support;

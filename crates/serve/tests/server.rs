@@ -1,6 +1,8 @@
 //! A server against this project's own client, and against clients that do not behave.
 use crate::support::{self, Reply, TestServer, fixtures, raw};
-use ncirrus::{Dataset, OpenOptions, Selection, Session};
+use ncirrus::{Atomic, Dataset, DimensionLen, OpenOptions, Selection, Session};
+use ncirrus_serve::ServerBuilder;
+use std::io::Read;
 use std::time::Duration;
 
 /// Addresses of a dataset in all protocols.
@@ -107,6 +109,45 @@ fn a_subset_is_a_file_with_the_part() {
 }
 
 #[test]
+fn a_range_of_values_is_one_of_the_variable_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = Dataset::create(folder.path().join("a.nc").to_str().unwrap()).unwrap();
+    dataset.root().add_dimension("x", DimensionLen::Fixed(4)).unwrap();
+    let x = dataset.root().add_variable("x", Atomic::Int, &["x"]).unwrap();
+    let lon = dataset.root().add_variable("lon", Atomic::Int, &["x"]).unwrap();
+    x.write_all(&[10_i32, 20, 30, 40]).unwrap();
+    lon.write_all(&[1_i32, 2, 15, 20]).unwrap();
+    dataset.close().unwrap();
+    let server = TestServer::start(folder.path(), |builder| builder);
+    for (query, wanted) in [("lon=10..20", ["15", "20"]), ("x=10..20", ["1", "2"])] {
+        let reply = server.get(&format!("/nc/a.nc?{query}"));
+        assert_eq!(reply.status, 200, "{query}: {}", reply.text());
+        let file = folder.path().join("subset.part");
+        std::fs::write(&file, &reply.body).unwrap();
+        assert_eq!(shown(&Dataset::open(file.to_str().unwrap()).unwrap(), "/lon"), wanted, "{query}");
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
+#[test]
+fn what_is_not_a_dataset_is_refused_and_entries_that_cannot_be_read_are_skipped() {
+    let folder = fixtures();
+    std::fs::write(folder.path().join("notes.txt"), "notes").unwrap();
+    std::fs::write(folder.path().join("0.nc"), b"\x89HDF").unwrap();
+    let session = Session::new().unwrap();
+    for name in ["notes.txt", "0.nc"] {
+        let address = folder.path().join(name).to_string_lossy().into_owned();
+        let error = ServerBuilder::new([address], &session).build().err().unwrap();
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("nowhere", folder.path().join("00.nc")).unwrap();
+    let server = TestServer::start(folder.path(), |builder| builder);
+    let catalog = server.get("/catalog.xml").text();
+    assert!(catalog.contains("four.nc") && !catalog.contains("notes"), "{catalog}");
+}
+
+#[test]
 fn names_do_not_leave_the_folder() {
     let outside = tempfile::tempdir().unwrap();
     let folder = fixtures();
@@ -165,6 +206,23 @@ fn a_state_that_the_client_has_is_not_sent_again() {
 }
 
 #[test]
+fn the_forms_of_an_answer_have_tags_of_their_own() {
+    let folder = fixtures();
+    let server = TestServer::start(folder.path(), |builder| builder);
+    let get = |agent: &str, known: &str| {
+        let reply =
+            server.request("GET", "/dap/four.nc.dap", &[("User-Agent", agent), ("If-None-Match", known)]);
+        assert_eq!(reply.header("vary").as_deref(), Some("user-agent"), "{agent}");
+        (reply.status, reply.header("etag").unwrap())
+    };
+    let (_, plain) = get("pydap/3.5", "");
+    let (_, of_netcdf) = get("netCDF-C/4.10.1", "");
+    assert_ne!(plain, of_netcdf);
+    assert_eq!(get("pydap/3.5", &of_netcdf), (200, plain.clone()));
+    assert_eq!(get("pydap/3.5", &plain), (304, plain));
+}
+
+#[test]
 fn a_dataset_that_changed_is_opened_again() {
     let folder = fixtures();
     let server = TestServer::start(folder.path(), |builder| {
@@ -220,9 +278,15 @@ fn too_many_responses_of_one_client_are_refused() {
         limits.responses_per_client = 2;
         builder.limits(limits)
     });
-    // Responses that are not read stay in progress.
-    let slow: Vec<_> =
-        (0..2).map(|_| raw(server.address(), "GET /dap/big.nc.dods HTTP/1.1\r\nHost: a\r\n\r\n")).collect();
+    // Responses that have begun and are not read stay in progress.
+    let begun = || {
+        let mut stream = raw(server.address(), "GET /dap/big.nc.dods HTTP/1.1\r\nHost: a\r\n\r\n");
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        assert_eq!(&status, b"HTTP/1.1 200");
+        stream
+    };
+    let slow = [begun(), begun()];
     let refused = support::until(|| server.get("/catalog.xml").status == 429);
     assert!(refused);
     drop(slow);
@@ -284,10 +348,10 @@ fn responses_that_were_begun_are_complete_when_the_server_ends() {
     let server = TestServer::start(folder.path(), |builder| builder);
     let mut stream = raw(server.address(), "GET /dap/big.nc.dods HTTP/1.1\r\nHost: a\r\n\r\n");
     let mut first = [0; 1024];
-    std::io::Read::read_exact(&mut stream, &mut first).unwrap();
+    Read::read_exact(&mut stream, &mut first).unwrap();
     let ended = server.stop();
     let mut rest = first.to_vec();
-    std::io::Read::read_to_end(&mut stream, &mut rest).unwrap();
+    Read::read_to_end(&mut stream, &mut rest).unwrap();
     let Reply { status, headers, body } = Reply::parse(&rest);
     let len = headers.iter().find(|(name, _)| name == "content-length").unwrap().1.parse().unwrap();
     assert_eq!((status, body.len()), (200, len));

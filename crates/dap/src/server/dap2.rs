@@ -4,6 +4,7 @@ mod ascii;
 mod das;
 mod declared;
 mod request;
+mod wanted;
 mod xdr;
 
 pub use answer::Dap2Answer;
@@ -109,9 +110,8 @@ impl Dap2Dataset {
 
     /// Bytes that the values take in memory, of fixed sizes; strings count their references.
     pub fn value_bytes(&self, request: &Dap2Request) -> u64 {
-        let of = |wanted: &request::Wanted| {
-            self.declared.get(wanted.index).map_or(0, |one| one.memory_len(wanted))
-        };
+        let of =
+            |wanted: &wanted::Wanted| self.declared.get(wanted.index).map_or(0, |one| one.memory_len(wanted));
         request.wanted.iter().fold(0, |sum: u64, wanted| sum.saturating_add(of(wanted)))
     }
 }

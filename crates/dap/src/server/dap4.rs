@@ -99,7 +99,7 @@ impl Dap4Dataset {
         let variable = self.model.variable(wanted.variable)?;
         match &wanted.fields {
             None => self.fixed_len(variable.ty),
-            Some(picked) => document::fields_of(&self.model, variable.ty)
+            Some(picked) => request::fields_of(&self.model, variable.ty)
                 .iter()
                 .enumerate()
                 .filter(|(at, _)| picked.contains(at))

@@ -285,6 +285,10 @@ fn expressions_select_members_and_slices_of_dimensions() {
     let Values::Compound { fields, .. } = &values[2] else { panic!("{:?}", values[2]) };
     assert_eq!(fields.as_slice(), [Values::UByte(vec![4, 5, 6, 7, 8, 9])]);
     assert_eq!(values[3], Values::UShort(vec![2, 4]));
+    // The slice is one of the dimension, wherever it is in the expression.
+    let dataset = Dap4Dataset::new(sample.model, "sample.nc");
+    let request = |expression: &str| dataset.request(expression).unwrap();
+    assert_eq!(request("/t[][];/x=[1:2:3];/bytes"), request("/x=[1:2:3];/t[][];/bytes"));
 }
 
 #[test]

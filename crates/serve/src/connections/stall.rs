@@ -6,26 +6,52 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
+/// Bytes that a client must take within the time: one that takes a few now and then would keep its response for days.
+const PROGRESS: usize = 16 << 10;
+
 /// A stream whose writes make progress, or fail.
 pub(super) struct StallGuard<S> {
     stream: S,
     patience: Duration,
-    /// Runs while a write waits.
+    /// Runs from a write that waits until enough is written.
     waiting: Option<Pin<Box<Sleep>>>,
+    /// Bytes that were written since it runs.
+    written: usize,
 }
 
 impl<S> StallGuard<S> {
     pub(super) fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, waiting: None }
+        Self { stream, patience, waiting: None, written: 0 }
     }
 
-    /// The result of a write, or an error if it has waited too long.
-    fn watched<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if polled.is_ready() {
+    /// The result of a write, or an error if too little was written for too long.
+    fn wrote(
+        &mut self,
+        context: &mut Context<'_>,
+        polled: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        let Poll::Ready(result) = polled else { return self.wait(context) };
+        self.written = self.written.saturating_add(*result.as_ref().unwrap_or(&0));
+        if self.written >= PROGRESS {
             self.waiting = None;
-            return polled;
         }
+        Poll::Ready(result)
+    }
+
+    /// The result of sending everything, or an error if too little was written for too long.
+    fn completed(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<()>>) -> Poll<io::Result<()>> {
+        if polled.is_pending() {
+            return self.wait(context);
+        }
+        self.waiting = None;
+        polled
+    }
+
+    fn wait<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         let patience = self.patience;
+        if self.waiting.is_none() {
+            self.written = 0;
+        }
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
         match waiting.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,
@@ -54,7 +80,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for StallGuard<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.watched(context, polled)
+        self.wrote(context, polled)
     }
 
     fn poll_write_vectored(
@@ -63,7 +89,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for StallGuard<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.watched(context, polled)
+        self.wrote(context, polled)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -72,19 +98,19 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for StallGuard<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.stream).poll_flush(context);
-        self.watched(context, polled)
+        self.completed(context, polled)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.watched(context, polled)
+        self.completed(context, polled)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::AsyncWriteExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     #[test]
     fn a_client_that_does_not_read_is_cut_off() {
@@ -95,6 +121,36 @@ mod tests {
             let error = guarded.write_all(&[0; 64]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
             drop(client);
+        });
+    }
+
+    #[test]
+    fn a_client_that_reads_a_few_bytes_now_and_then_is_cut_off() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (server, mut client) = tokio::io::duplex(16);
+            let mut guarded = StallGuard::new(server, Duration::from_millis(100));
+            let slow = async {
+                for _ in 0..4096 {
+                    sleep(Duration::from_millis(5)).await;
+                    _ = client.read_u8().await;
+                }
+                std::future::pending::<()>().await;
+            };
+            let sent = tokio::select! {
+                sent = guarded.write_all(&[0; 4096]) => sent,
+                () = slow => Ok(()),
+            };
+            assert_eq!(sent.unwrap_err().kind(), io::ErrorKind::TimedOut);
+            let (server, mut client) = tokio::io::duplex(16);
+            let mut guarded = StallGuard::new(server, Duration::from_secs(60));
+            let mut read = Vec::new();
+            let both = async {
+                guarded.write_all(&[7; 64 << 10]).await.unwrap();
+                guarded.shutdown().await.unwrap();
+            };
+            let ((), count) = tokio::join!(both, client.read_to_end(&mut read));
+            assert_eq!(count.unwrap(), 64 << 10);
         });
     }
 }

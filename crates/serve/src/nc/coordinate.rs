@@ -2,7 +2,7 @@
 use super::date::DatePrefix;
 use crate::HttpError;
 use ncirrus::cf::CivilDate;
-use ncirrus::{AxisSelection, Dataset, DimId, Model, Selection, Variable, VariableSelect};
+use ncirrus::{AxisSelection, Dataset, DimId, Model, Selection, VarId, Variable, VariableSelect};
 
 /// Values of a coordinate variable that are looked through, at most.
 const VALUES: u64 = 1 << 24;
@@ -25,9 +25,10 @@ pub(super) fn part(
         let axis = selection.axes().first().cloned();
         return axis.ok_or_else(|| HttpError::invalid(format!("{name}: {text:?} has no indices")));
     }
-    let id = model.coordinate_of(dim).or_else(|| model.variable_at(name));
-    let id = id.filter(|id| model.variable(*id).is_some_and(|variable| variable.dims == [dim]));
-    let id = id.ok_or_else(|| {
+    // The variable of that very name comes first: the dimension may have a coordinate variable of another name.
+    let is_along = |id: &VarId| model.variable(*id).is_some_and(|variable| variable.dims == [dim]);
+    let named = model.variable_at(name).filter(is_along);
+    let id = named.or_else(|| model.coordinate_of(dim).filter(is_along)).ok_or_else(|| {
         HttpError::invalid(format!("{name} has no coordinate variable: give indices, as in {name}=[0:10]"))
     })?;
     if len > VALUES {

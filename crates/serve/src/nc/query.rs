@@ -155,7 +155,8 @@ fn select(path: &str, selection: &Selection) -> Result<VariableSelect, HttpError
     }
     let axis = |axis: &AxisSelection| match axis {
         AxisSelection::Slice { start, count, stride } => {
-            let end = start.saturating_add(count.saturating_sub(1).saturating_mul(*stride)).saturating_add(1);
+            let last = || start.saturating_add((count - 1).saturating_mul(*stride));
+            let end = if *count == 0 { *start } else { last().saturating_add(1) };
             format!("{start}:{end}:{stride}")
         }
         AxisSelection::Indices(list) => {
@@ -190,8 +191,11 @@ mod tests {
     fn boxes_with_strides_and_lists_are_written_out() {
         let axes =
             vec![AxisSelection::Slice { start: 1, count: 3, stride: 2 }, AxisSelection::Indices(vec![4, 2])];
-        let select = select("/g/v[x]", &Selection::new(axes.clone())).unwrap();
-        assert_eq!(select.path, "/g/v[x]");
-        assert_eq!(select.resolve(&[9, 9]).unwrap(), Selection::new(axes));
+        let picked = select("/g/v[x]", &Selection::new(axes.clone())).unwrap();
+        assert_eq!(picked.path, "/g/v[x]");
+        assert_eq!(picked.resolve(&[9, 9]).unwrap(), Selection::new(axes));
+        let empty = AxisSelection::Slice { start: 0, count: 0, stride: 1 };
+        let none = Selection::new(vec![empty, AxisSelection::Indices(vec![4, 2])]);
+        assert_eq!(select("v", &none).unwrap().resolve(&[9, 9]).unwrap().shape(), [0, 2]);
     }
 }

@@ -3,7 +3,7 @@ use super::coordinates::coordinate;
 use super::failure::Failure;
 use super::variable::coordinates;
 use crate::HttpError;
-use ncirrus::{Error, ErrorKind, Selection, Variable};
+use ncirrus::{Atomic, Error, ErrorKind, Selection, TypeRef, Values, Variable};
 use std::fmt::Write as _;
 
 /// Values of one block at most.
@@ -120,6 +120,9 @@ fn advance(at: &mut [u64], origin: &[u64], shape: &[u64]) {
 }
 
 fn texts(variable: &Variable, selection: &Selection) -> Result<Vec<String>, Failure> {
+    if matches!(variable.ty(), Some(TypeRef::Atomic(Atomic::Char | Atomic::String))) {
+        return Ok(words(&variable.values(selection)?));
+    }
     let (numbers, dates) = coordinates(variable, selection)?;
     Ok(match dates {
         Some(dates) => dates,
@@ -128,6 +131,16 @@ fn texts(variable: &Variable, selection: &Selection) -> Result<Vec<String>, Fail
             .map(|number| if number.is_nan() { String::new() } else { number.to_string() })
             .collect(),
     })
+}
+
+/// Texts, and single characters, as fields.
+fn words(values: &Values) -> Vec<String> {
+    let word = |bytes: &[u8]| field(String::from_utf8_lossy(bytes).trim_end_matches('\0'));
+    match values {
+        Values::Char(letters) => letters.chunks(1).map(word).collect(),
+        Values::String(texts) => texts.iter().map(|text| word(text.unwrap_or_default())).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// A field, in quotation marks if it has a comma, a quotation mark or a line end.

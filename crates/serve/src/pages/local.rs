@@ -95,7 +95,8 @@ impl LocalViewer {
         shutdown: impl Future<Output = ()> + Send,
     ) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        runtime.map_err(|error| fault("threads", error))?.block_on(async {
+        let runtime = runtime.map_err(|error| fault("threads", error))?;
+        let served: Result<()> = runtime.block_on(async {
             let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
             let listener = TcpListener::bind(bind).await.map_err(|error| fault(bind, error))?;
             let bound = listener.local_addr().map_err(|error| fault(bind, error))?;
@@ -105,7 +106,10 @@ impl LocalViewer {
                 served = serving => served.map_err(|error| fault(bind, error)),
                 () = shutdown => Ok(()),
             }
-        })
+        });
+        // Work that does not end at once is not waited for.
+        runtime.shutdown_background();
+        served
     }
 }
 

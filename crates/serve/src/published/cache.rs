@@ -1,8 +1,9 @@
 //! Open datasets.
 use crate::HttpError;
 use hashlink::LruCache;
+use ncirrus::internals::DatasetInternals;
 use ncirrus::layout::LockExt;
-use ncirrus::{Dataset, OpenOptions, Session};
+use ncirrus::{Dataset, OpenOptions, Session, Storage, VarId};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -15,6 +16,8 @@ pub struct ServedDataset {
     name: String,
     dataset: Dataset,
     tag: Option<String>,
+    /// Whether the tag also describes the values.
+    is_in_one_object: bool,
     checked: Mutex<Instant>,
     /// What modules made of it, by type.
     derived: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
@@ -53,10 +56,10 @@ impl ServedDataset {
         Ok(made)
     }
 
-    /// As [`etag`](Self::etag), for values; `None` if chunks may be replaced without a change of the dataset's tag.
+    /// As [`etag`](Self::etag), for values; `None` if values may be replaced without a change of the dataset's tag: those in
+    /// chunks of their own, in fragments, and in other files.
     pub fn etag_of_data(&self, of: &str) -> Option<String> {
-        let is_one_object = self.tag.as_deref().is_some_and(|tag| !tag.starts_with("tree-"));
-        if is_one_object { self.etag(of) } else { None }
+        if self.is_in_one_object { self.etag(of) } else { None }
     }
 
     /// The tag of HTTP for what is derived from the definitions in this state of the dataset, in the way that `of`
@@ -116,13 +119,19 @@ impl OpenCache {
         }
         let dataset = Dataset::open_with(address, &OpenOptions::default(), session)?;
         let tag = dataset.tag();
-        if let Some(known) = known.filter(|known| tag.is_some() && known.tag == tag) {
+        let same = known.filter(|known| tag.is_some() && known.tag == tag);
+        if let Some(known) = same.as_ref().filter(|_| !tag.as_deref().is_some_and(is_of_tree)) {
             *known.checked.guard() = Instant::now();
-            return Ok(known);
+            return Ok(Arc::clone(known));
         }
-        let checked = Mutex::new(Instant::now());
-        let derived = Mutex::default();
-        let served = Arc::new(ServedDataset { name: name.to_owned(), dataset, tag, checked, derived });
+        // The chunks of a tree may have been replaced: only a new opening reads their present states.
+        let same = same.filter(|known| are_numbered_alike(&known.dataset, &dataset));
+        let derived = same.as_ref().map(|known| known.derived.guard().clone()).unwrap_or_default();
+        let is_in_one_object = is_in_one_object(&dataset, tag.as_deref());
+        let (checked, derived) = (Mutex::new(Instant::now()), Mutex::new(derived));
+        let served =
+            ServedDataset { name: name.to_owned(), dataset, tag, is_in_one_object, checked, derived };
+        let served = Arc::new(served);
         self.open.guard().insert(name.to_owned(), Arc::clone(&served));
         Ok(served)
     }
@@ -136,4 +145,32 @@ impl OpenCache {
     pub(super) fn forget(&self, dataset: &ServedDataset) {
         self.open.guard().remove(dataset.name());
     }
+}
+
+/// Whether a tag is that of a dataset in several objects.
+fn is_of_tree(tag: &str) -> bool {
+    tag.starts_with("tree-")
+}
+
+/// Whether variables have the same numbers in two openings of the same definitions: what is derived from one names variables by
+/// their numbers.
+fn are_numbered_alike(one: &Dataset, other: &Dataset) -> bool {
+    let numbered = |dataset: &Dataset| -> Vec<(VarId, String)> {
+        let model = dataset.snapshot();
+        model.variables().into_iter().map(|id| (id, model.variable_path(id))).collect()
+    };
+    numbered(one) == numbered(other)
+}
+
+/// Whether the object whose state the tag describes holds all values. Not so for a tree, an aggregation, a virtual dataset, and
+/// an HDF5 file with what netCDF does not have, such as links into other files and elements in them.
+fn is_in_one_object(dataset: &Dataset, tag: Option<&str>) -> bool {
+    let Ok(reader) = dataset.reader() else { return false };
+    let model = reader.model();
+    let is_virtual = |id| model.variable(id).is_some_and(|variable| variable.storage == Storage::Virtual);
+    tag.is_some_and(|tag| !is_of_tree(tag))
+        && std::ptr::eq(reader, reader.plain())
+        && reader.catalog().outside().is_empty()
+        && reader.catalog().facts().unshown.is_none()
+        && !model.variables().into_iter().any(is_virtual)
 }

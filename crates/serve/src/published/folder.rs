@@ -84,7 +84,7 @@ fn list(address: &str, session: &Session) -> Result<Vec<Entry>, HttpError> {
             PlaceKind::Prefix => EntryKind::Folder,
             kind => EntryKind::Dataset(Some(kind)),
         };
-        let place = format!("{}/{}", address.trim_end_matches('/'), found.path);
+        let place = member(address, &found.path);
         if found.path.is_empty() || found.path.starts_with('.') || leaves(base.as_deref(), &place) {
             continue;
         }
@@ -99,6 +99,18 @@ fn list(address: &str, session: &Session) -> Result<Vec<Entry>, HttpError> {
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)
+}
+
+/// The address of a member of the folder at an address, whose settings (a query, a fragment) it has, too.
+fn member(address: &str, written: &str) -> String {
+    let end = match Url::parse(address) {
+        // A path of this machine ends before settings that cannot be anything else, if it has some.
+        Ok(url) if url.whole_path().is_some() => address.rfind('#'),
+        Ok(url) if url.path() == address => None,
+        _ => address.find(['?', '#']),
+    };
+    let (folder, settings) = address.split_at(end.unwrap_or(address.len()));
+    format!("{}/{written}{settings}", folder.trim_end_matches('/'))
 }
 
 /// The name behind what an address writes.
@@ -121,4 +133,24 @@ fn leaves(base: Option<&Path>, place: &str) -> bool {
     let Some(base) = base else { return false };
     let target = local_path(place).and_then(|path| std::fs::canonicalize(path).ok());
     target.is_none_or(|target| !target.starts_with(base))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_a_member_is_in_front_of_the_settings() {
+        for (folder, wanted) in [
+            ("/data/", "/data/a.nc"),
+            ("/data/#1?", "/data/#1?/a.nc"),
+            ("/data#aws.region=eu-west-1", "/data/a.nc#aws.region=eu-west-1"),
+            ("file:///data/#mode=s3", "file:///data/a.nc#mode=s3"),
+            ("s3://bucket", "s3://bucket/a.nc"),
+            ("s3://bucket/2024/#aws.profile=x", "s3://bucket/2024/a.nc#aws.profile=x"),
+            ("https://host.org/c/x?sig=1#mode=s3", "https://host.org/c/x/a.nc?sig=1#mode=s3"),
+        ] {
+            assert_eq!(member(folder, "a.nc"), wanted, "{folder}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The addresses that were given.
 use super::{Entry, EntryKind};
 use ncirrus::store::Url;
-use ncirrus::{Error, ErrorKind, Result, Session};
+use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
 use ncirrus_tools::places::{ListOptions, PlaceKind};
 
 /// A dataset or folder that was given.
@@ -45,9 +45,16 @@ fn look(given: &str, session: &Session) -> Result<Root> {
         Some(name) => name,
         None => last_segment(address)?,
     };
-    let (is_folder, kind) = match ncirrus_tools::places::list(address, &ListOptions::new(), session) {
-        Ok(mut places) => match places.next().transpose()? {
-            Some(found) if found.path.is_empty() => (false, Some(found.kind)),
+    let (is_folder, kind) = match ncirrus_tools::places::list(address, &ListOptions::new().all(true), session)
+    {
+        Ok(mut places) => match places.next() {
+            Some(Ok(found)) if found.path.is_empty() && found.kind.is_dataset() => (false, Some(found.kind)),
+            // Neither its name nor its first bytes are those of a dataset: it is one of references, or an error.
+            Some(Ok(found)) if found.path.is_empty() => {
+                Dataset::open_with(address, &OpenOptions::default(), session)?;
+                (false, None)
+            }
+            // An entry that cannot be read is skipped by the list of the folder.
             _ => (true, None),
         },
         // Servers that cannot list, among them those of OPeNDAP, have datasets.

@@ -4,7 +4,7 @@ use super::twin::{Twin, TwinArray};
 use bytes::Bytes;
 use ncirrus::internals::DatasetInternals;
 use ncirrus::layout::{Location, ObjectBytes, Want};
-use ncirrus::{Dataset, Error, Region, Result, Selection};
+use ncirrus::{Dataset, Error, ErrorKind, ObjectId, Region, Result, Selection};
 
 impl Twin {
     /// Bytes that the chunk under a key may take in memory; `None` if there is no such chunk.
@@ -69,7 +69,26 @@ fn stored(dataset: &Dataset, array: &TwinArray, region: &Region, max: u64) -> Re
         Location::Absent => return Ok(Some(None)),
         Location::Bytes(..) => return Err(Error::limit("the chunk is larger than the limit of a response")),
     };
+    let found = fetch(dataset, object, &want)?;
+    let Want::Range(range) = want else { return Ok(Some(found.map(|found| found.bytes))) };
+    // An index named the bytes: the object must be there, in the state in which the index was read.
+    let changed =
+        || Error::new(ErrorKind::Changed, "the object that an index names is gone").at_object(object);
+    let found = found.ok_or_else(changed)?;
+    dataset.reader()?.check_state(object, &found.tag)?;
+    if (found.bytes.len() as u64) < range.end.saturating_sub(range.start) {
+        return Err(Error::malformed("the object ends inside a chunk").at_object(object));
+    }
+    Ok(Some(Some(found.bytes)))
+}
+
+/// What the dataset's store has. The wait ends with the request.
+fn fetch(dataset: &Dataset, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
     let store = dataset.reader()?.store();
-    let found = dataset.session().wait_for_store(dataset.url(), store.get(object, &want))?;
-    Ok(Some(found.map(|found: ObjectBytes| found.bytes)))
+    let fetched = store.get(object, want);
+    if store.local().is_some() {
+        dataset.engine().wait(fetched)
+    } else {
+        dataset.engine().wait_for_store(fetched)
+    }
 }

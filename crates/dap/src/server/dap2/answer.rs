@@ -1,7 +1,8 @@
 //! The answer with values, in steps.
 use super::ascii::AsciiWriter;
 use super::declared::{Declared, DeclaredKind};
-use super::request::{Dap2Request, Wanted};
+use super::request::Dap2Request;
+use super::wanted::Wanted;
 use super::{Dap2Dataset, xdr};
 use crate::server::cuts::{Cuts, Slice, count_of};
 use crate::server::{AnswerStep, ReadStep, StepValues};

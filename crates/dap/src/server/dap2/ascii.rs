@@ -1,6 +1,6 @@
 //! Values as text: a line for each row, with the indices of the row in front.
 use super::declared::{Declared, DeclaredKind};
-use super::request::Wanted;
+use super::wanted::Wanted;
 use super::xdr::trimmed;
 use crate::server::text::{number, quoted};
 use ncirrus_model::Values;

@@ -1,6 +1,5 @@
 //! Declarations: what the variables of a dataset are in DAP2.
-use super::request::Wanted;
-use super::xdr;
+use super::wanted::Wanted;
 use crate::server::cuts::count_of;
 use crate::server::text::wire;
 use ncirrus_model::{Atomic, DimId, Field, Model, TypeRef, UserKind, VarId};
@@ -93,7 +92,7 @@ impl Declared {
     pub(super) fn wire_len(&self, wanted: &Wanted) -> Option<u64> {
         let count = count_of(&wanted.slices)?;
         match &self.kind {
-            DeclaredKind::Atomic(atomic) => xdr::wire_len(*atomic, count, !self.dims.is_empty()),
+            DeclaredKind::Atomic(atomic) => wire_len(*atomic, count, !self.dims.is_empty()),
             DeclaredKind::Structure(members) => {
                 let one = wanted.members.iter().try_fold(0_u64, |sum, inner| {
                     sum.checked_add(members.get(inner.index)?.wire_len(inner)?)
@@ -124,6 +123,18 @@ impl Declared {
             }
         }
     }
+}
+
+/// Bytes of the values of a variable, with its counts.
+fn wire_len(atomic: Atomic, count: u64, is_array: bool) -> Option<u64> {
+    let counts = if is_array { 8 } else { 0 };
+    let len = match atomic {
+        Atomic::Byte | Atomic::UByte if is_array => count.checked_next_multiple_of(4)?,
+        Atomic::Double | Atomic::Int64 | Atomic::UInt64 => count.checked_mul(8)?,
+        Atomic::String | Atomic::Char => return None,
+        _ => count.checked_mul(4)?,
+    };
+    len.checked_add(counts)
 }
 
 fn kind_of(model: &Model, ty: TypeRef) -> DeclaredKind {

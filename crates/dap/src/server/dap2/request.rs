@@ -1,6 +1,7 @@
 //! Constraint expressions, checked against the declarations (docs/spec/dap.md 4).
 use super::Dap2Dataset;
 use super::declared::Declared;
+use super::wanted::Wanted;
 use crate::constraint::{Dap2Constraint, QueryRange};
 use crate::server::cuts::Slice;
 use crate::server::select::slices_of;
@@ -16,29 +17,17 @@ pub struct Dap2Request {
     pub(super) wanted: Vec<Wanted>,
 }
 
-/// A declaration that is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wanted {
-    /// Its number.
-    pub(super) index: usize,
-    pub(super) slices: Vec<Slice>,
-    /// Those of its members that are asked for.
-    pub(super) members: Vec<Wanted>,
-}
-
-impl Wanted {
-    /// All of a declaration.
-    fn all(index: usize, declared: &Declared) -> Self {
-        let members = declared.members().iter().enumerate();
-        let members = members.map(|(index, member)| Self::all(index, member)).collect();
-        Self { index, slices: declared.shape().into_iter().map(Slice::all).collect(), members }
-    }
-}
-
 /// A name of a path, and its ranges.
 struct Segment {
     name: String,
     ranges: Vec<QueryRange>,
+}
+
+/// All of a declaration.
+fn all_of(index: usize, declared: &Declared) -> Wanted {
+    let members = declared.members().iter().enumerate();
+    let members = members.map(|(index, member)| all_of(index, member)).collect();
+    Wanted { index, slices: declared.shape().into_iter().map(Slice::all).collect(), members }
 }
 
 pub(super) fn parse(dataset: &Dap2Dataset, query: &str) -> Result<Dap2Request> {
@@ -57,9 +46,7 @@ pub(super) fn parse(dataset: &Dap2Dataset, query: &str) -> Result<Dap2Request> {
     }
     if projections.is_empty() {
         let all = dataset.declared.iter().enumerate();
-        return Ok(Dap2Request {
-            wanted: all.map(|(index, declared)| Wanted::all(index, declared)).collect(),
-        });
+        return Ok(Dap2Request { wanted: all.map(|(index, declared)| all_of(index, declared)).collect() });
     }
     let mut wanted = Vec::new();
     for projection in projections {
@@ -113,7 +100,7 @@ fn want(all: &[Declared], path: &[Segment], wanted: &mut Vec<Wanted>) -> Result<
         let slices = slices_of(&last.ranges, &declared.shape(), &declared.name)?;
         let at = wanted.iter().position(|known| known.index == index);
         if rest.is_empty() {
-            let whole = Wanted { slices, ..Wanted::all(index, declared) };
+            let whole = Wanted { slices, ..all_of(index, declared) };
             match at.and_then(|at| wanted.get_mut(at)) {
                 Some(known) => *known = whole,
                 None => wanted.push(whole),

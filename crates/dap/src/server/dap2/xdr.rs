@@ -1,21 +1,9 @@
 //! Values in XDR (docs/spec/dap.md 3.1).
 use super::declared::{Declared, DeclaredKind};
-use super::request::Wanted;
+use super::wanted::Wanted;
 use crate::server::cuts::{Slice, count_of};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Values};
-
-/// Bytes of the values of a variable, with its counts.
-pub(super) fn wire_len(atomic: Atomic, count: u64, is_array: bool) -> Option<u64> {
-    let counts = if is_array { 8 } else { 0 };
-    let len = match atomic {
-        Atomic::Byte | Atomic::UByte if is_array => count.checked_next_multiple_of(4)?,
-        Atomic::Double | Atomic::Int64 | Atomic::UInt64 => count.checked_mul(8)?,
-        Atomic::String | Atomic::Char => return None,
-        _ => count.checked_mul(4)?,
-    };
-    len.checked_add(counts)
-}
 
 /// The count of an array.
 ///

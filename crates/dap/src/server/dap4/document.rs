@@ -189,15 +189,6 @@ fn texts(attribute: &Attribute) -> Vec<String> {
     }
 }
 
-/// The fields of a compound; none of other types.
-pub(super) fn fields_of(model: &Model, ty: TypeRef) -> &[Field] {
-    let TypeRef::User(id) = ty else { return &[] };
-    match model.user_type(id).map(|ty| &ty.kind) {
-        Some(UserKind::Compound(fields)) => fields,
-        _ => &[],
-    }
-}
-
 fn type_of(atomic: Atomic) -> &'static str {
     match atomic {
         Atomic::Byte => "Int8",

@@ -1,12 +1,11 @@
 //! Constraint expressions, checked against the definitions (docs/spec/dap.md 6.5).
 use super::Dap4Dataset;
-use super::document::fields_of;
 use crate::constraint::{Dap4Constraint, QueryRange};
 use crate::path::segments;
 use crate::server::cuts::Slice;
 use crate::server::select::slice_of;
 use ncirrus_layout::{Error, Member, Result};
-use ncirrus_model::{DimId, VarId};
+use ncirrus_model::{DimId, Field, Model, TypeRef, UserKind, VarId};
 use std::collections::{BTreeSet, HashMap};
 
 /// Clauses of one request, at most.
@@ -65,16 +64,18 @@ pub(super) fn parse(dataset: &Dap4Dataset, expression: &str) -> Result<Dap4Reque
         return Ok(request);
     }
     let variables = dataset.by_path();
-    let mut is_only_slices = true;
+    let mut projections = Vec::new();
+    // A slice of a shared dimension is one for all projections, also for those in front of it.
     for clause in constraint.texts().iter().map(|clause| clause.trim()) {
-        if let Some((dim, range)) = dimension_slice(clause) {
-            slice_dimension(dataset, dim, range, &mut request)?;
-            continue;
+        match dimension_slice(clause) {
+            Some((dim, range)) => slice_dimension(dataset, dim, range, &mut request)?,
+            None => projections.push(clause),
         }
-        is_only_slices = false;
+    }
+    for clause in &projections {
         project(dataset, &variables, clause, &mut request)?;
     }
-    if is_only_slices {
+    if projections.is_empty() {
         for id in &dataset.variables {
             request.wanted.push(wanted(dataset, *id, &[], &request.sliced)?);
         }
@@ -265,4 +266,13 @@ fn wanted(
         }
     }
     Ok(Wanted { variable: id, slices, is_local, fields: None })
+}
+
+/// The fields of a compound; none of other types.
+pub(super) fn fields_of(model: &Model, ty: TypeRef) -> &[Field] {
+    let TypeRef::User(id) = ty else { return &[] };
+    match model.user_type(id).map(|ty| &ty.kind) {
+        Some(UserKind::Compound(fields)) => fields,
+        _ => &[],
+    }
 }

@@ -14,10 +14,13 @@ export function lineChart(width, height, line) {
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  if (low === high) [low, high] = [low - (Math.abs(low) || 1) * 0.05, high + (Math.abs(high) || 1) * 0.05];
+  if (low === high) {
+    const around = (Math.abs(low) || 1) * 0.05;
+    [low, high] = [Math.max(low - around, -Number.MAX_VALUE), Math.min(high + around, Number.MAX_VALUE)];
+  }
   const [w, tall] = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
   const x = (at) => MARGIN.left + (values.length > 1 ? (at / (values.length - 1)) * w : w / 2);
-  const y = (value) => MARGIN.top + (1 - (value - low) / (high - low)) * tall;
+  const y = (value) => MARGIN.top + (1 - fraction(value, low, high)) * tall;
   const across = axis.marks(start, start + (values.length - 1) * stride, w / 90)
     .map(([index, text]) => [x((index - start) / stride), text]);
   let free = -Infinity;
@@ -93,6 +96,12 @@ function outline(values, x, y, width) {
   return parts.join("");
 }
 
+/** Where a value is between two others, from 0 to 1. Differences of large numbers are infinite. */
+function fraction(value, low, high) {
+  const by = Number.isFinite(high - low) ? 1 : 2;
+  return (value / by - low / by) / (high / by - low / by);
+}
+
 /** How often values are in each of `BINS` parts of a range. */
 const BINS = 56;
 export function histogram(arrays, low, high) {
@@ -104,7 +113,7 @@ export function histogram(arrays, low, high) {
       if (Number.isNaN(value)) missing += 1;
       else if (value < low) below += 1;
       else if (value > high) above += 1;
-      else counts[Math.min(BINS - 1, Math.floor(((value - low) / (high - low)) * BINS))] += 1;
+      else counts[Math.min(BINS - 1, Math.floor(fraction(value, low, high) * BINS))] += 1;
     }
   }
   const most = Math.max(1, ...counts);

@@ -47,6 +47,7 @@ export function date(seconds) {
 /** Round numbers from `low` to `high`, about `wanted` of them. */
 export function ticks(low, high, wanted) {
   const span = high - low;
+  if (span === Infinity && Number.isFinite(low) && Number.isFinite(high)) return [low, 0, high];
   if (!(span > 0) || !Number.isFinite(span)) return [];
   const rough = span / Math.max(1, wanted);
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -140,6 +140,8 @@ fn packed(path: &Path, session: &Session) {
     let half = root.add_variable("half", Atomic::Float, &["lat", "lon"]).unwrap();
     half.set_storage(Storage::Chunked(vec![3, 4]), Vec::new()).unwrap();
     let name = root.add_variable("name", Atomic::String, &["station"]).unwrap();
+    let station = root.add_variable("station", Atomic::String, &["station"]).unwrap();
+    let height = root.add_variable("height", Atomic::Float, &["station"]).unwrap();
     time.write_all(&[0i32, 1]).unwrap();
     lat.write_all(&[-75.0f32, -45.0, -15.0, 15.0, 45.0, 75.0]).unwrap();
     lon.write_all(&[0.0f32, 45.0, 90.0, 135.0, 180.0, 225.0, 270.0, 315.0]).unwrap();
@@ -150,6 +152,9 @@ fn packed(path: &Path, session: &Session) {
     names.push(Some(b"north"));
     names.push(Some(b"<b>"));
     name.write_values(&Selection::all(&[2]), &Values::String(names)).unwrap();
+    let stations: Strings = ["Ny-\u{c5}lesund", "Bern, CH"].into_iter().map(Some).collect();
+    station.write_values(&Selection::all(&[2]), &Values::String(stations)).unwrap();
+    height.write_all(&[15.5f32, 540.0]).unwrap();
     dataset.close().unwrap();
 }
 

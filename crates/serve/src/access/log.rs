@@ -23,7 +23,7 @@ impl AccessLog {
         Self(Some(Mutex::new(Box::new(out))))
     }
 
-    pub(super) fn write(&self, record: &AccessRecord, sent: u64, is_complete: bool) {
+    pub(crate) fn write(&self, record: &AccessRecord, sent: u64, is_complete: bool) {
         let Some(out) = &self.0 else { return };
         let line = record.line(sent, is_complete);
         let mut out = out.guard();
@@ -33,7 +33,7 @@ impl AccessLog {
 }
 
 /// What is logged of a response.
-pub(super) struct AccessRecord {
+pub(crate) struct AccessRecord {
     client: Option<IpAddr>,
     method: Method,
     uri: Uri,
@@ -44,7 +44,7 @@ pub(super) struct AccessRecord {
 }
 
 impl AccessRecord {
-    pub(super) fn new(request: &Request, client: Option<IpAddr>, begun: Instant) -> Self {
+    pub(crate) fn new(request: &Request, client: Option<IpAddr>, begun: Instant) -> Self {
         let agent = request.headers().get(header::USER_AGENT);
         let agent =
             agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned()).unwrap_or_default();
@@ -52,26 +52,30 @@ impl AccessRecord {
         Self { client, method, uri, agent, begun, status: StatusCode::OK, cause: None }
     }
 
-    pub(super) fn status(mut self, status: StatusCode) -> Self {
+    pub(crate) fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
     /// Why the response is an error, or ended early.
-    pub(super) fn cause(mut self, cause: Option<String>) -> Self {
+    pub(crate) fn cause(mut self, cause: Option<String>) -> Self {
         self.cause = cause.or(self.cause);
         self
     }
 
-    pub(super) fn status_code(&self) -> StatusCode {
+    pub(crate) fn status_code(&self) -> StatusCode {
         self.status
     }
 
-    pub(super) fn begun(&self) -> Instant {
+    pub(crate) fn is_head(&self) -> bool {
+        self.method == Method::HEAD
+    }
+
+    pub(crate) fn begun(&self) -> Instant {
         self.begun
     }
 
-    pub(super) fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 

@@ -1,10 +1,5 @@
-//! Counters, as Prometheus reads them: `/metrics`.
-use crate::ServerState;
-use axum::Router;
-use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
-use axum::routing::get;
+//! Counters, in the text format of Prometheus.
+use axum::http::StatusCode;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -24,8 +19,17 @@ pub(crate) struct Metrics {
     pub(crate) connections: AtomicU64,
 }
 
+/// What is counted elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gauges {
+    /// Responses in progress.
+    pub(crate) responses: usize,
+    /// Datasets that are kept open.
+    pub(crate) datasets: usize,
+}
+
 impl Metrics {
-    pub(super) fn note(&self, status: StatusCode, bytes: u64, time: Duration, is_complete: bool) {
+    pub(crate) fn note(&self, status: StatusCode, bytes: u64, time: Duration, is_complete: bool) {
         let class = usize::from(status.as_u16() / 100).min(self.responses.len() - 1);
         if let Some(counter) = self.responses.get(class) {
             counter.fetch_add(1, Ordering::Relaxed);
@@ -40,7 +44,7 @@ impl Metrics {
         }
     }
 
-    fn text(&self, state: &ServerState) -> String {
+    pub(crate) fn text(&self, gauges: Gauges) -> String {
         let mut text = String::new();
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         family(&mut text, "ncirrus_responses_total", "counter", "Responses, by the class of their status.");
@@ -50,19 +54,9 @@ impl Metrics {
         let numbers = [
             ("ncirrus_sent_bytes_total", "counter", "Bytes of bodies, before compression.", get(&self.bytes)),
             ("ncirrus_cut_responses_total", "counter", "Responses that ended early.", get(&self.cut)),
-            (
-                "ncirrus_responses_in_progress",
-                "gauge",
-                "Responses in progress.",
-                state.clients().count() as u64,
-            ),
+            ("ncirrus_responses_in_progress", "gauge", "Responses in progress.", gauges.responses as u64),
             ("ncirrus_connections", "gauge", "Open connections.", get(&self.connections)),
-            (
-                "ncirrus_open_datasets",
-                "gauge",
-                "Datasets that are kept open.",
-                state.published().open_count() as u64,
-            ),
+            ("ncirrus_open_datasets", "gauge", "Datasets that are kept open.", gauges.datasets as u64),
         ];
         for (name, kind, help, value) in numbers {
             family(&mut text, name, kind, help);
@@ -88,12 +82,4 @@ impl Metrics {
 
 fn family(text: &mut String, name: &str, kind: &str, help: &str) {
     _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-}
-
-pub(crate) fn routes() -> Router<ServerState> {
-    Router::new().route("/metrics", get(metrics))
-}
-
-async fn metrics(State(state): State<ServerState>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], state.metrics().text(&state))
 }
