@@ -43,6 +43,20 @@ fn pictures_are_written_as_png_and_svg_and_not_over_existing_files() {
     assert_eq!(&sized.stdout[16..24], [0, 0, 1, 244, 0, 0, 0, 250]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::os::unix::fs::symlink("elsewhere.png", folder.join("map.png")).unwrap();
+    let refused = plot(&[EXAMPLE, "sst[:,9,18]", "-o", "map.png"], folder);
+    assert_eq!(refused.status.code(), Some(7), "{}", messages(&refused));
+    assert!(folder.join("map.png").is_symlink() && !folder.join("elsewhere.png").exists());
+    // As for datasets, the file is written where the link leads.
+    assert!(plot(&[EXAMPLE, "sst[:,9,18]", "-o", "map.png", "--overwrite"], folder).status.success());
+    assert!(folder.join("map.png").is_symlink() && folder.join("elsewhere.png").is_file());
+}
+
 #[test]
 fn without_a_terminal_pictures_are_text() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +86,7 @@ fn wrong_arguments_are_errors_that_name_them() {
         (&[EXAMPLE, "sst", "--log", "--range", "-1,3"][..], 2, "--log needs a positive range"),
         (&[EXAMPLE, "sst", "--colors", "rainbow"][..], 2, "viridis"),
         (&[EXAMPLE, "sst", "-o", "a.png", "--size", "9x9"][..], 2, "200 to 8192"),
-        (&[EXAMPLE, "sst", "-o", "no/such/folder.png"][..], 8, "folder.png"),
+        (&[EXAMPLE, "sst", "-o", "no/such/folder.png"][..], 3, "no such file or directory"),
     ] {
         let output = plot(arguments, folder.path());
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", messages(&output));

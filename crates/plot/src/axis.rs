@@ -39,7 +39,8 @@ impl Axis {
     /// The position of a number: 0 at the start, 1 at the end.
     pub fn position(&self, value: f64) -> f64 {
         if self.log {
-            (value / self.start).ln() / (self.end / self.start).ln()
+            // Differences, because quotients of very small and very large numbers overflow.
+            (value.ln() - self.start.ln()) / (self.end.ln() - self.start.ln())
         } else {
             (value / 2.0 - self.start / 2.0) / (self.end / 2.0 - self.start / 2.0)
         }
@@ -48,7 +49,7 @@ impl Axis {
     /// The number at a position.
     pub fn value(&self, position: f64) -> f64 {
         if self.log {
-            self.start * (self.end / self.start).powf(position)
+            (self.start.ln() * (1.0 - position) + self.end.ln() * position).exp()
         } else {
             self.start * (1.0 - position) + self.end * position
         }
@@ -76,5 +77,21 @@ pub(crate) fn text(kind: &AxisKind, value: f64) -> String {
         AxisKind::Longitude => ticks::longitude(value, &ticks::short),
         AxisKind::Latitude => ticks::latitude(value, &ticks::short),
         AxisKind::Number => ticks::short(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithmic_axes_may_span_all_numbers() {
+        for (start, end) in [(1e-310, 2.0), (1e-300, 1e300), (1000.0, 1.0)] {
+            let axis = Axis { log: true, ..Axis::numbers("", start, end) };
+            assert_eq!((axis.position(start), axis.position(end)), (0.0, 1.0));
+            let middle = axis.value(0.5);
+            assert!((axis.position(middle) - 0.5).abs() < 1e-9, "{start} to {end}: {middle}");
+            assert!(axis.ticks(5).len() >= 2, "{start} to {end}");
+        }
     }
 }

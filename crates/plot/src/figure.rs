@@ -2,8 +2,6 @@
 use crate::axis::Axis;
 use crate::grid::Cells;
 use crate::scale::ColourScale;
-use crate::{layout, raster, svg};
-use ncirrus::Result;
 
 /// Width and height of a picture in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,22 +91,6 @@ pub struct FieldPanel {
 }
 
 impl Figure {
-    /// The picture as PNG. Missing values are transparent.
-    ///
-    /// # Errors
-    /// `Invalid` if the size is not one that a picture can have.
-    pub fn to_png(&self) -> Result<Vec<u8>> {
-        raster::png(&layout::scene(self)?)
-    }
-
-    /// The picture as SVG, with text as text. The cells of maps and images are pixels.
-    ///
-    /// # Errors
-    /// As [`to_png`](Self::to_png).
-    pub fn to_svg(&self) -> Result<String> {
-        svg::text(&layout::scene(self)?)
-    }
-
     /// A line for readers who do not see the picture.
     pub fn description(&self) -> String {
         let kind = match &self.panel {

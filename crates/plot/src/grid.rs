@@ -100,6 +100,13 @@ pub(crate) fn first_longitude(longitudes: &[f64]) -> f64 {
     if start > 180.0 && !uses_360 { start - 360.0 } else { start }
 }
 
+/// A longitude in the turn that begins at `start`. The westernmost point, which rounding may place just before `start`, stays
+/// there and does not become the easternmost one.
+pub(crate) fn in_turn(longitude: f64, start: f64) -> f64 {
+    let turned = (longitude - start).rem_euclid(360.0);
+    start + if turned > 360.0 - 1e-9 { 0.0 } else { turned }
+}
+
 /// Calls `draw` with the corners of each cell of a curvilinear grid, and the number of its value.
 pub(crate) fn each_cell(
     x: &[f64],
@@ -227,6 +234,18 @@ mod tests {
         assert_eq!(first_longitude(&globe), 0.0);
         let globe: Vec<f64> = (-18..18).map(|ten| f64::from(ten) * 10.0).collect();
         assert_eq!(first_longitude(&globe), -180.0);
+    }
+
+    #[test]
+    fn the_westernmost_longitude_stays_in_the_west() {
+        for west in [-9.7, -20.2, -44.14, -73.4, 0.0, 350.0] {
+            let longitudes = [west, west + 1.0, west + 2.0];
+            let start = first_longitude(&longitudes);
+            let placed = longitudes.map(|longitude| in_turn(longitude, start));
+            let width = placed[2] - placed[0];
+            assert!((width - 2.0).abs() < 1e-9, "{west}: {placed:?}");
+        }
+        assert!(in_turn(f64::NAN, 0.0).is_nan());
     }
 
     #[test]

@@ -182,15 +182,22 @@ fn widest(ticks: &[Tick]) -> f64 {
 
 /// Ticks of a horizontal axis whose labels do not touch each other.
 fn horizontal_ticks(axis: &Axis, width: f64) -> Vec<Tick> {
-    let mut count = ticks_for(width, 60.0);
-    loop {
-        let ticks = axis.ticks(count);
-        let room = width * nearest(axis, &ticks);
-        if count <= 1 || ticks.len() < 2 || widest(&ticks) + 2.0 * TextSize::Small.advance() <= room {
+    let fits = |ticks: &[Tick]| {
+        let room = width * nearest(axis, ticks);
+        ticks.len() < 2 || widest(ticks) + 2.0 * TextSize::Small.advance() <= room
+    };
+    let mut ticks = Vec::new();
+    for count in (1..=ticks_for(width, 60.0)).rev() {
+        ticks = axis.ticks(count);
+        if fits(&ticks) {
             return ticks;
         }
-        count -= 1;
     }
+    // Even the fewest are too many: every second one, until they fit.
+    while !fits(&ticks) {
+        ticks = ticks.into_iter().step_by(2).collect();
+    }
+    ticks
 }
 
 /// The least distance of two ticks, as part of the axis.

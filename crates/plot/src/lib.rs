@@ -31,6 +31,7 @@ mod axis;
 mod clip;
 mod coastlines;
 mod colours;
+mod draw;
 mod facts;
 mod field;
 mod figure;

@@ -89,7 +89,8 @@ impl PlotPlan {
     /// Reads the values. `progress` is called with the values that are read, and with their number.
     ///
     /// # Errors
-    /// As reading values; `Invalid` if all of them are missing.
+    /// As reading values; `Invalid` if all of them are missing, and for lines whose coordinates have other names or units
+    /// than those of the first one.
     pub fn read(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Figure> {
         let mut done = 0;
         let total = self.cost.values;
@@ -150,12 +151,9 @@ fn check_together(parts: &[Part]) -> Result<()> {
         return Err(Error::invalid(message).at_path(field.variable.path()));
     }
     for part in rest {
-        if part.line_dimension() != first.line_dimension() {
-            let [one, other] = [first, part].map(|part| part.line_dimension().unwrap_or_default());
-            let message = format!(
-                "it is a line over {} of {}, the first one over {} of {}",
-                other.0, other.1, one.0, one.1
-            );
+        let [one, other] = [first, part].map(|part| part.line_dimension().unwrap_or_default());
+        if other != one {
+            let message = format!("it is a line over {other}, the first one over {one}");
             return Err(Error::invalid(message).at_path(part.variable.path()));
         }
     }

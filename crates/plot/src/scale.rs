@@ -8,8 +8,15 @@ pub struct ScaleOptions {
     pub range: Option<(f64, f64)>,
     /// Logarithmic: only positive numbers are drawn.
     pub log: bool,
-    /// The colour map; without it viridis, or the diverging one if the range crosses zero.
+    /// The colour map; without it viridis, or the diverging one if the range crosses zero and has zero in its middle.
     pub colours: Option<ColourMap>,
+}
+
+impl ScaleOptions {
+    /// Whether zero is, or can be, in the middle of the range, where diverging colours have white.
+    pub(crate) fn can_centre_zero(&self) -> bool {
+        !self.log && self.range.is_none_or(|(low, high)| low == -high)
+    }
 }
 
 /// A range of numbers with its colours.
@@ -45,7 +52,8 @@ impl ColourScale {
             None => robust(values, usable).unwrap_or(if options.log { (1.0, 10.0) } else { (0.0, 1.0) }),
         };
         let crosses_zero = low < 0.0 && high > 0.0 && (-low).min(high) >= SHORT_SIDE * (-low).max(high);
-        let default = if crosses_zero && !options.log { ColourMap::Diverging } else { ColourMap::Viridis };
+        let diverges = crosses_zero && options.can_centre_zero();
+        let default = if diverges { ColourMap::Diverging } else { ColourMap::Viridis };
         let colours = options.colours.unwrap_or(default);
         if colours.is_diverging() && options.range.is_none() && !options.log {
             let reach = low.abs().max(high.abs());
@@ -61,13 +69,15 @@ impl ColourScale {
         Self { low, high, log: options.log, colours, clips_low, clips_high }
     }
 
-    /// The position of a number in the range, 0 to 1; `None` for numbers without one.
+    /// The position of a number in the range, 0 to 1; `None` for numbers without one: missing and infinite ones, and those
+    /// without a logarithm.
     pub fn position(&self, value: f64) -> Option<f64> {
+        if !value.is_finite() || (self.log && value <= 0.0) {
+            return None;
+        }
         let at = if self.log {
-            if value <= 0.0 {
-                return None;
-            }
-            (value / self.low).ln() / (self.high / self.low).ln()
+            // Differences, because quotients of very small and very large numbers overflow.
+            (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
         } else {
             // Halves, so that the widest range does not overflow.
             (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
@@ -81,7 +91,7 @@ impl ColourScale {
     }
 }
 
-/// The range of most values: without outliers, but with all values if these are not far beyond.
+/// The range of most values: without outliers, but with all values if most of them are one number.
 fn robust(values: &[f64], usable: impl Fn(&f64) -> bool) -> Option<(f64, f64)> {
     let step = values.len().div_ceil(SAMPLES).max(1);
     let mut seen: Vec<f64> = values.iter().step_by(step).copied().filter(|value| usable(value)).collect();
@@ -91,7 +101,13 @@ fn robust(values: &[f64], usable: impl Fn(&f64) -> bool) -> Option<(f64, f64)> {
     seen.sort_unstable_by(f64::total_cmp);
     let last = seen.len().checked_sub(1)?;
     let at = |fraction: f64| seen.get(crate::number::index((last as f64 * fraction).round())).copied();
-    Some((at(OUTLIERS)?, at(1.0 - OUTLIERS)?))
+    let (low, high) = (at(OUTLIERS)?, at(1.0 - OUTLIERS)?);
+    if low < high {
+        return Some((low, high));
+    }
+    // The few other values are what there is to see, such as rain between zeros.
+    let all = values.iter().copied().filter(|value| usable(value));
+    Some(all.fold((low, high), |(low, high), value| (low.min(value), high.max(value))))
 }
 
 /// A range of more than one number.
@@ -139,8 +155,31 @@ mod tests {
         let scale = ColourScale::of(&[-9.0, 2.0], &options);
         assert_eq!((scale.low, scale.high, scale.colours), (-1.0, 4.0, ColourMap::Magma));
         assert!(scale.clips_low && !scale.clips_high);
-        let given = ScaleOptions { range: Some((-1.0, 4.0)), ..ScaleOptions::default() };
-        assert_eq!(ColourScale::of(&[0.0], &given).colours, ColourMap::Diverging);
+    }
+
+    #[test]
+    fn a_given_range_diverges_only_around_zero() {
+        for (range, colours) in [
+            ((-1.0, 4.0), ColourMap::Viridis),
+            ((-4.0, 4.0), ColourMap::Diverging),
+            ((-8.0, -4.0), ColourMap::Viridis),
+        ] {
+            let given = ScaleOptions { range: Some(range), ..ScaleOptions::default() };
+            let scale = ColourScale::of(&[0.0], &given);
+            assert_eq!((scale.low, scale.high, scale.colours), (range.0, range.1, colours));
+        }
+    }
+
+    #[test]
+    fn values_that_are_mostly_one_number_have_the_range_of_all() {
+        let mut rain = vec![0.0; 1000];
+        for (number, value) in rain.iter_mut().step_by(100).enumerate() {
+            *value = f64::from(u32::try_from(number).unwrap());
+        }
+        let scale = of(&rain);
+        assert_eq!((scale.low, scale.high), (0.0, 9.0));
+        assert!(!scale.clips_low && !scale.clips_high);
+        assert_ne!(scale.colour(3.0), scale.colour(9.0));
     }
 
     #[test]
@@ -148,6 +187,8 @@ mod tests {
         let scale = of(&[f64::NAN, 2.0, 4.0, f64::INFINITY]);
         assert_eq!((scale.low, scale.high), (2.0, 4.0));
         assert_eq!(scale.colour(f64::NAN), None);
+        assert_eq!((scale.colour(f64::INFINITY), scale.colour(f64::NEG_INFINITY)), (None, None));
+        assert!(!scale.clips_low && !scale.clips_high);
         assert!(of(&[f64::NAN]).high > of(&[f64::NAN]).low);
         assert!(of(&[5.0, 5.0]).low < 5.0);
     }
@@ -165,5 +206,10 @@ mod tests {
     fn the_widest_range_has_positions() {
         let scale = of(&[-1e308, 1e308]);
         assert_eq!(scale.position(0.0), Some(0.5));
+        let options = ScaleOptions { log: true, ..ScaleOptions::default() };
+        let scale = ColourScale::of(&[1e-310, 2.0], &options);
+        assert_eq!((scale.position(1e-310), scale.position(2.0)), (Some(0.0), Some(1.0)));
+        let middle = scale.position(1e-155).unwrap();
+        assert!((middle - 0.5).abs() < 0.01, "{middle}");
     }
 }

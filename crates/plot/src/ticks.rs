@@ -19,21 +19,38 @@ pub(crate) fn linear(low: f64, high: f64, count: usize) -> Vec<Tick> {
     with_step(low, high, step, |value| decimal(value, step))
 }
 
-/// The powers of ten, with two and five times these if there are few.
+/// The powers of ten, with two and five times these if there are few; multiples of a number in ranges that contain fewer than
+/// two of all these.
 pub(crate) fn logarithmic(low: f64, high: f64, count: usize) -> Vec<Tick> {
-    let (first, last) = (low.log10().floor(), high.log10().ceil());
-    let decades = (high / low).log10();
+    const ALL: &[f64] = &[1.0, 2.0, 5.0];
+    let decades = high.log10() - low.log10();
     if !decades.is_finite() || low <= 0.0 {
         return Vec::new();
     }
-    let factors: &[f64] = if decades * 2.0 <= count as f64 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-    let step = (decades / count.max(1) as f64).ceil().max(1.0);
+    let factors: &[f64] = if decades * 2.0 <= count as f64 { ALL } else { &[1.0] };
+    let mut step = (decades / count.max(1) as f64 - 1e-9).ceil().max(1.0);
+    loop {
+        let ticks = powers(low, high, step, factors);
+        if ticks.len() >= 2 {
+            return ticks;
+        }
+        if step <= 1.0 {
+            break;
+        }
+        step = (step / 2.0).ceil();
+    }
+    let ticks = powers(low, high, 1.0, ALL);
+    if ticks.len() >= 2 { ticks } else { linear(low, high, count) }
+}
+
+/// Each `step`-th power of ten times each of the factors.
+fn powers(low: f64, high: f64, step: f64, factors: &[f64]) -> Vec<Tick> {
     let mut ticks = Vec::new();
-    let mut exponent = first;
+    let (mut exponent, last) = (low.log10().floor(), high.log10().ceil());
     while exponent <= last && ticks.len() < MAX {
         for factor in factors {
             let value = factor * 10f64.powf(exponent);
-            if value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9) {
+            if value.is_finite() && value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9) {
                 ticks.push(Tick { value, label: short(value) });
             }
         }
@@ -165,6 +182,16 @@ mod tests {
         assert_eq!(labels(&logarithmic(0.9, 1100.0, 4)), ["1", "10", "100", "1000"]);
         assert_eq!(labels(&logarithmic(1.0, 10.0, 6)), ["1", "2", "5", "10"]);
         assert_eq!(labels(&logarithmic(1e-12, 1.0, 4)), ["1e-12", "1e-9", "1e-6", "0.001", "1"]);
+    }
+
+    #[test]
+    fn narrow_and_wide_logarithmic_axes_have_labels() {
+        assert_eq!(labels(&logarithmic(250.0, 300.0, 5)), ["250", "260", "270", "280", "290", "300"]);
+        assert_eq!(labels(&logarithmic(3.0, 90.0, 2)), ["5", "10", "20", "50"]);
+        assert_eq!(labels(&logarithmic(2e-12, 0.5, 2)), ["1e-9", "1e-6", "0.001"]);
+        let wide = logarithmic(1e-310, 2.0, 5);
+        assert!(wide.len() >= 4 && wide.iter().all(|tick| tick.value > 0.0 && tick.value <= 2.0), "{wide:?}");
+        assert!(logarithmic(1e307, f64::MAX, 5).iter().all(|tick| tick.value.is_finite()));
     }
 
     #[test]

@@ -132,6 +132,69 @@ fn two_dimensional_coordinates_are_a_map_of_quadrilaterals() {
 }
 
 #[test]
+fn a_region_is_a_map_of_the_region_however_its_west_is_rounded() {
+    for (number, west) in [-9.7, -20.2, -44.14, -73.4].into_iter().enumerate() {
+        let at = [("coordinates", "lon2 lat2")];
+        let swath = dataset(
+            &format!("region{number}"),
+            &[("y", 2), ("x", 2)],
+            &[
+                variable("lon2", &["y", "x"], LON, [west, west + 1.0, west + 0.5, west + 1.5]),
+                variable("lat2", &["y", "x"], LAT, [40.0, 40.0, 41.0, 41.0]),
+                variable("t", &["y", "x"], &at, [1.0, 2.0, 3.0, 4.0]),
+            ],
+        );
+        let field = field(&swath, "t");
+        assert!(field.x.start > west - 2.0 && field.x.end < west + 4.0, "{west}: {:?}", field.x);
+    }
+}
+
+#[test]
+fn a_dimension_that_a_variable_has_twice_is_two_axes() {
+    let kernel = dataset(
+        "kernel",
+        &[("level", 3)],
+        &[
+            variable("level", &["level"], &[], [1.0, 2.0, 4.0]),
+            variable("avk", &["level", "level"], &[], range(9, 0.0, 1.0)),
+        ],
+    );
+    assert_eq!(
+        field(&kernel, "avk[0:2,:]").cells,
+        Cells::Rectilinear { x: vec![0.5, 1.5, 3.0, 5.0], y: vec![0.5, 1.5, 2.5] }
+    );
+    assert_eq!(lines(&kernel, &["avk[1,:]"]).series[0].points, [(1.0, 3.0), (2.0, 4.0), (4.0, 5.0)]);
+}
+
+#[test]
+fn times_run_upwards_beside_longitudes_and_otherwise_to_the_right() {
+    let times = dataset(
+        "directions",
+        &[("time", 2), ("lon", 3), ("station", 3)],
+        &[
+            variable("time", &["time"], TIME, [0.0, 1.0]),
+            variable("lon", &["lon"], LON, [0.0, 10.0, 20.0]),
+            variable("a", &["lon", "time"], &[], range(6, 0.0, 1.0)),
+            variable("b", &["time", "lon"], &[], range(6, 0.0, 1.0)),
+            variable("c", &["time", "station"], &[], range(6, 0.0, 1.0)),
+            variable("d", &["station", "time"], &[], range(6, 0.0, 1.0)),
+        ],
+    );
+    for name in ["a", "b"] {
+        let field = field(&times, name);
+        assert_eq!(field.x.kind, AxisKind::Longitude, "{name}");
+        assert!(matches!(field.y.kind, AxisKind::Time(_)), "{name}");
+    }
+    for name in ["c", "d"] {
+        let field = field(&times, name);
+        assert!(matches!(field.x.kind, AxisKind::Time(_)), "{name}");
+        assert_eq!(field.y.label, "index of station", "{name}");
+    }
+    assert_eq!(field(&times, "a").values, [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+    assert_eq!(field(&times, "c").values, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+}
+
+#[test]
 fn a_rotated_pole_is_a_map_by_its_grid_mapping() {
     let mapping = [("grid_mapping", "pole")];
     let grid = |name| [("standard_name", name), ("units", "degrees")];
@@ -190,6 +253,97 @@ fn series_at_two_points_are_two_lines_with_a_legend() {
 }
 
 #[test]
+fn each_line_has_its_own_coordinates() {
+    let series = dataset(
+        "own",
+        &[("time", 6)],
+        &[
+            variable("time", &["time"], TIME, range(6, 100.0, 10.0)),
+            variable("t", &["time"], &[], range(6, 0.0, 1.0)),
+        ],
+    );
+    let two = lines(&series, &["t[0:3]", "t[3:6]"]);
+    assert_eq!(two.series[0].points, [(100.0, 0.0), (110.0, 1.0), (120.0, 2.0)]);
+    assert_eq!(two.series[1].points, [(130.0, 3.0), (140.0, 4.0), (150.0, 5.0)]);
+    assert_eq!((two.x.start, two.x.end), (100.0, 150.0));
+    // Strides may differ.
+    let two = lines(&series, &["t[1:6:4]", "t[0:6:2]"]);
+    assert_eq!(two.series[0].points, [(110.0, 1.0), (150.0, 5.0)]);
+    assert_eq!(two.series[1].points, [(100.0, 0.0), (120.0, 2.0), (140.0, 4.0)]);
+    assert_eq!((two.x.start, two.x.end), (100.0, 150.0));
+}
+
+#[test]
+fn lines_from_several_profiles_keep_the_direction_of_the_first() {
+    let profile = dataset(
+        "profiles",
+        &[("plev", 4)],
+        &[
+            variable("plev", &["plev"], &[("units", "hPa")], [1000.0, 500.0, 100.0, 10.0]),
+            variable("t", &["plev"], &[("units", "K")], [290.0, 250.0, 210.0, 200.0]),
+        ],
+    );
+    let two = lines(&profile, &["t[1:3]", "t[0:4]"]);
+    assert_eq!((two.y.start, two.y.end), (1000.0, 10.0));
+    assert_eq!(two.series[0].points, [(250.0, 500.0), (210.0, 100.0)]);
+}
+
+/// Groups a, b and c with two times each; those of c have other units.
+fn three_groups() -> Dataset {
+    let url = "memory://plot/groups.nc4";
+    let session = ncirrus::Session::new().unwrap();
+    let made = Dataset::create_with(url, &Default::default(), &session).unwrap();
+    let groups = [("a", 0.0, "2000"), ("b", 366.0, "2000"), ("c", 0.0, "2001")];
+    for (name, _, year) in groups {
+        let group = made.root().add_group(name).unwrap();
+        group.add_dimension("time", ncirrus::DimensionLen::Fixed(2)).unwrap();
+        let time = group.add_variable("time", ncirrus::Atomic::Double, &["time"]).unwrap();
+        let units = format!("days since {year}-01-01");
+        time.set_attribute(ncirrus::Attribute::text("units", &units)).unwrap();
+        group.add_variable("t", ncirrus::Atomic::Double, &["time"]).unwrap();
+    }
+    for (name, first, _) in groups {
+        made.variable(&format!("{name}/time")).unwrap().write_all(&[first, first + 1.0]).unwrap();
+        made.variable(&format!("{name}/t")).unwrap().write_all(&[1.0, 2.0]).unwrap();
+    }
+    made.close().unwrap();
+    Dataset::open_with(url, &Default::default(), &session).unwrap()
+}
+
+#[test]
+fn lines_of_several_groups_have_the_times_of_their_group() {
+    let groups = three_groups();
+    let two = lines(&groups, &["a/t", "b/t"]);
+    assert_eq!(two.series[1].points, [(366.0, 1.0), (367.0, 2.0)]);
+    assert_eq!((two.x.start, two.x.end), (0.0, 367.0));
+    let other = plan(&groups, &["a/t", "c/t"], &PlotOptions::default()).unwrap();
+    let error = other.read(&mut |_, _| {}).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    for wanted in ["its axis is another one", "days since 2001-01-01", "days since 2000-01-01"] {
+        assert!(error.to_string().contains(wanted), "{error}");
+    }
+}
+
+#[test]
+fn a_missing_series_does_not_lose_the_others() {
+    let two = dataset(
+        "two",
+        &[("x", 2)],
+        &[
+            variable("a", &["x"], &[], [1.0, 2.0]),
+            variable("b", &["x"], &[], [-9999.0, -9999.0]),
+            variable("c", &["x"], &[], [-9999.0, -9999.0]),
+        ],
+    );
+    let panel = lines(&two, &["b", "a"]);
+    assert_eq!(panel.series.len(), 2);
+    assert_eq!(panel.series[1].points, [(0.0, 1.0), (1.0, 2.0)]);
+    assert!(figure(&two, &["b", "a"]).to_png().unwrap().starts_with(b"\x89PNG"));
+    let missing = plan(&two, &["b", "c"], &PlotOptions::default()).unwrap().read(&mut |_, _| {});
+    assert!(missing.unwrap_err().to_string().contains("all selected values are missing"));
+}
+
+#[test]
 fn a_profile_is_drawn_upright() {
     let profile = dataset(
         "profile",
@@ -213,6 +367,13 @@ fn the_difference_of_two_datasets_is_drawn() {
     assert!(field.values.iter().all(|value| *value == 0.0));
     assert_eq!((field.label.as_str(), error.source.as_str()), ("difference [K]", "one.nc minus other.nc"));
     assert!(field.scale.colours.is_diverging());
+    for (range, is_diverging) in [((-2.0, 2.0), true), ((-1.0, 4.0), false)] {
+        let scale = ncirrus_plot::ScaleOptions { range: Some(range), ..options.scale };
+        let options = PlotOptions { scale, ..options.clone() };
+        let difference = plan(&one, &["t"], &options).unwrap().read(&mut |_, _| {}).unwrap();
+        let Panel::Field(field) = difference.panel else { panic!("a field") };
+        assert_eq!(field.scale.colours.is_diverging(), is_diverging, "{range:?}");
+    }
     let small = dataset("small", &[("lat", 1)], &[variable("t", &["lat"], &[], [1.0])]);
     let options = PlotOptions { compare: Some(small), ..PlotOptions::default() };
     let error = plan(&one, &["t"], &options).err().unwrap();
@@ -236,7 +397,7 @@ fn what_cannot_be_drawn_is_an_error_that_says_why() {
         (&["t[0,0,0]"][..], "a single value is selected"),
         (&["t[0:0,:,:]"][..], "nothing is selected of time"),
         (&["t", "t[1,:,:]"][..], "several variables are drawn only as lines"),
-        (&["t[:,0,0]", "t[0,:,0]"][..], "it is a line over lat of 3, the first one over time of 2"),
+        (&["t[:,0,0]", "t[0,:,0]"][..], "it is a line over lat, the first one over time"),
         (&["nope"][..], "nope"),
         (&[][..], "no variable is given"),
     ] {

@@ -4,7 +4,10 @@ use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use clap::builder::PossibleValuesParser;
 use indicatif::ProgressBar;
-use ncirrus::{Detail, Error, ErrorKind, Result, Session, VariableSelect};
+use ncirrus::store::{
+    DatasetShape, OverwritePolicy, PutCondition, StoreContext, Url, create_url, fault, path_text,
+};
+use ncirrus::{Error, Result, Session, VariableSelect};
 use ncirrus_plot::terminal::{self, Graphics, TerminalSize};
 use ncirrus_plot::{ColourMap, Figure, PictureSize, PlotOptions, PlotPlan, ScaleOptions};
 use std::io::{IsTerminal as _, Write};
@@ -111,7 +114,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let figure = plan
         .read(&mut |done, total| super::copy::show_progress(&bar, &args.variables.join(" "), done, total));
     bar.finish_and_clear();
-    let status = target.write(&figure?)?;
+    let status = target.write(&figure?, args.overwrite, session)?;
     [Some(&dataset), compare.as_ref()].into_iter().flatten().for_each(super::reading::print_absent);
     Ok(status)
 }
@@ -145,9 +148,9 @@ impl Target {
         if path.as_os_str() == "-" {
             return Ok(Self::StandardOutput);
         }
-        if path.exists() && !args.overwrite {
-            let error = Error::new(ErrorKind::Conflict, "the file exists").with_detail(Detail::Exists);
-            return Err(error.at_object(path.display()));
+        // A link exists even if it leads nowhere. Whether the name is still free is checked again when the file gets it.
+        if path.symlink_metadata().is_ok() && !args.overwrite {
+            return Err(fault::exists(path.display()));
         }
         let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase);
         match ending.as_deref() {
@@ -171,12 +174,12 @@ impl Target {
         }
     }
 
-    fn write(&self, figure: &Figure) -> Result<CommandStatus> {
+    fn write(&self, figure: &Figure, overwrite: bool, session: &Session) -> Result<CommandStatus> {
         match self {
             Self::Terminal { graphics, size } => send(&terminal::show(figure, *graphics, *size)?),
             Self::StandardOutput => send(&figure.to_png()?),
-            Self::Png(path) => write_file(path, &figure.to_png()?),
-            Self::Svg(path) => write_file(path, figure.to_svg()?.as_bytes()),
+            Self::Png(path) => write_file(path, figure.to_png()?, overwrite, session),
+            Self::Svg(path) => write_file(path, figure.to_svg()?.into_bytes(), overwrite, session),
         }
     }
 }
@@ -186,20 +189,17 @@ fn send(bytes: &[u8]) -> Result<CommandStatus> {
     super::finish(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
-/// Writes a file that appears complete or not at all.
-fn write_file(path: &Path, bytes: &[u8]) -> Result<CommandStatus> {
-    let failed = |error: std::io::Error| {
-        Error::new(ErrorKind::Io { retryable: false }, error.to_string()).at_object(path.display())
-    };
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
-    if let Err(error) = written {
-        // The first error is reported.
-        _ = std::fs::remove_file(&part);
-        return Err(failed(error));
-    }
+/// Writes a file that appears complete or not at all, as datasets of one file do. Without `overwrite` it is an error if the
+/// name was taken meanwhile.
+fn write_file(path: &Path, bytes: Vec<u8>, overwrite: bool, session: &Session) -> Result<CommandStatus> {
+    let policy = if overwrite { OverwritePolicy::Replace } else { OverwritePolicy::Never };
+    let text = path_text::of_path(path);
+    let (url, context) = (Url::of_path(&text), StoreContext::default());
+    session.wait_for_store(&text, async {
+        let staged = create_url(&url, DatasetShape::Object, policy, &context).await?;
+        staged.store.put(&staged.root, bytes.into(), PutCondition::None).await?;
+        staged.commit().await
+    })?;
     Ok(CommandStatus::SUCCESS)
 }
 
@@ -250,6 +250,25 @@ fn parse_range(text: &str) -> std::result::Result<(f64, f64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ncirrus::ErrorKind;
+
+    #[test]
+    fn files_of_others_are_neither_replaced_nor_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("map.png");
+        let of_another = folder.path().join(format!("map.png.{}.part", std::process::id()));
+        std::fs::write(&of_another, "another").unwrap();
+        let session = Session::new().unwrap();
+        let write = |text: &str, overwrite| write_file(&path, text.into(), overwrite, &session);
+        write("one", false).unwrap();
+        // The name was taken after the arguments were checked.
+        assert_eq!(write("two", false).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        write("three", true).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"three");
+        assert_eq!(std::fs::read(&of_another).unwrap(), b"another");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
 
     #[test]
     fn sizes_and_ranges_are_parsed() {

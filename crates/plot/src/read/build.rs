@@ -14,16 +14,6 @@ use crate::scale::{ColourScale, ScaleOptions};
 use crate::strides;
 use ncirrus::{Dataset, Error, Result};
 
-/// What the numbers of a coordinate are.
-pub(super) fn kind(role: &CoordinateRole) -> AxisKind {
-    match role {
-        CoordinateRole::Longitude => AxisKind::Longitude,
-        CoordinateRole::Latitude => AxisKind::Latitude,
-        CoordinateRole::Time(units) => AxisKind::Time(units.clone()),
-        CoordinateRole::Vertical { .. } | CoordinateRole::Other => AxisKind::Number,
-    }
-}
-
 /// A map or an image.
 pub(super) fn field(
     part: &Part,
@@ -45,6 +35,7 @@ pub(super) fn field(
         }
     };
     let values = values::read(part, count)?;
+    values::check_any(&values, part)?;
     let facts = CoordinateFacts::of(&part.variable)?;
     let scale = ColourScale::of(&values, &scale_options(options));
     let panel = FieldPanel { x, y, cells, values, scale, label: value_label(&facts, options), is_map };
@@ -52,9 +43,10 @@ pub(super) fn field(
     Ok(figure(title(&facts), subtitle, (dataset, options), Panel::Field(panel)))
 }
 
-/// Differences have the diverging colours, unless others are chosen.
+/// Differences have the diverging colours, unless others are chosen or zero is not in the middle.
 fn scale_options(options: &PlotOptions) -> ScaleOptions {
-    let difference = options.compare.as_ref().map(|_| ColourMap::Diverging);
+    let is_difference = options.compare.is_some() && options.scale.can_centre_zero();
+    let difference = is_difference.then_some(ColourMap::Diverging);
     ScaleOptions { colours: options.scale.colours.or(difference), ..options.scale }
 }
 
@@ -98,8 +90,8 @@ fn name(dataset: &Dataset) -> String {
 /// falls.
 fn axis_of(part: &Part, axis: usize) -> Result<(Axis, Vec<f64>)> {
     if let Some(coordinate) = part.along(axis) {
-        let numbers = coordinate.variable.read_decoded(&part.selection_of(coordinate))?.numbers();
-        let kind = kind(&coordinate.role);
+        let numbers = coordinate.variable.read_decoded(&part.selection_along(axis))?.numbers();
+        let kind = coordinate.axis_kind();
         let numbers = if kind == AxisKind::Longitude { grid::unwrapped(&numbers) } else { numbers };
         if grid::is_monotonic(&numbers) {
             let edges = grid::edges(&numbers);
@@ -174,7 +166,7 @@ fn of_points(mut lon: Vec<f64>, mut lat: Vec<f64>, columns: usize) -> Option<(Ax
         }
     }
     let start = grid::first_longitude(&lon);
-    lon.iter_mut().for_each(|lon| *lon = start + (*lon - start).rem_euclid(360.0));
+    lon.iter_mut().for_each(|lon| *lon = grid::in_turn(*lon, start));
     let (mut x, mut y) = ((f64::MAX, f64::MIN), (f64::MAX, f64::MIN));
     grid::each_cell(&lon, &lat, columns, true, |_, corners| {
         for corner in corners {
@@ -208,12 +200,13 @@ pub(super) fn lines(
     count: &mut dyn FnMut(u64),
 ) -> Result<Figure> {
     let first = parts.first().ok_or_else(|| Error::internal("no line is drawn"))?;
-    let Drawn::Line { axis } = first.drawn else { return Err(Error::internal("a field is not a line")) };
-    let (x, centres) = line_axis(first, axis)?;
+    // Axes that differ are reported before the values are read.
+    let axes = parts.iter().map(line_axis).collect::<Result<Vec<_>>>()?;
+    let x = common_axis(parts, &axes)?;
     let mut facts = Vec::new();
     let mut series = Vec::new();
     let mut all = Vec::new();
-    for part in parts {
+    for (part, (_, centres)) in parts.iter().zip(&axes) {
         let values = values::read(part, count)?;
         let points: Vec<(f64, f64)> = centres.iter().copied().zip(values).collect();
         let points = strides::envelope(&points, options.size.width as usize);
@@ -221,6 +214,7 @@ pub(super) fn lines(
         series.push(points);
         facts.push(CoordinateFacts::of(&part.variable)?);
     }
+    values::check_any(&all, first)?;
     let places = parts.iter().map(Part::place).collect::<Result<Vec<_>>>()?;
     let shared: Vec<String> = places
         .first()
@@ -236,10 +230,7 @@ pub(super) fn lines(
         [first, rest @ ..] if rest.iter().all(|facts| facts.name == first.name) => title(first),
         facts => facts.iter().map(|facts| facts.name.as_str()).collect::<Vec<_>>().join(", "),
     };
-    let is_vertical = first
-        .along(axis)
-        .is_some_and(|coordinate| matches!(coordinate.role, CoordinateRole::Vertical { .. }));
-    let panel = if is_vertical { upright(x, y, series) } else { LinePanel { x, y, series } };
+    let panel = if is_profile(first) { upright(x, y, series) } else { LinePanel { x, y, series } };
     Ok(figure(title, shared.join(", "), (dataset, options), Panel::Lines(panel)))
 }
 
@@ -248,6 +239,15 @@ fn label(part: &Part, places: &[String], shared: &[String]) -> String {
     let own: Vec<&str> = places.iter().filter(|place| !shared.contains(place)).map(String::as_str).collect();
     let name = part.variable.name();
     if own.is_empty() { name } else { format!("{name} ({})", own.join(", ")) }
+}
+
+/// Whether a line is over heights, depths or pressures.
+fn is_profile(part: &Part) -> bool {
+    let coordinate = match part.drawn {
+        Drawn::Line { axis } => part.along(axis),
+        Drawn::Field { .. } => None,
+    };
+    coordinate.is_some_and(|coordinate| matches!(coordinate.role, CoordinateRole::Vertical { .. }))
 }
 
 /// A profile: heights are drawn upwards.
@@ -260,10 +260,11 @@ fn upright(x: Axis, y: Axis, series: Vec<Series>) -> LinePanel {
 }
 
 /// The axis of a line and its coordinates: from the first to the last.
-fn line_axis(part: &Part, axis: usize) -> Result<(Axis, Vec<f64>)> {
+fn line_axis(part: &Part) -> Result<(Axis, Vec<f64>)> {
+    let Drawn::Line { axis } = part.drawn else { return Err(Error::internal("a field is not a line")) };
     if let Some(coordinate) = part.along(axis) {
-        let numbers = coordinate.variable.read_decoded(&part.selection_of(coordinate))?.numbers();
-        let kind = kind(&coordinate.role);
+        let numbers = coordinate.variable.read_decoded(&part.selection_along(axis))?.numbers();
+        let kind = coordinate.axis_kind();
         let numbers = if kind == AxisKind::Longitude { grid::unwrapped(&numbers) } else { numbers };
         if grid::is_monotonic(&numbers) {
             return Ok((of_edges(coordinate, kind, &numbers), numbers));
@@ -276,6 +277,36 @@ fn line_axis(part: &Part, axis: usize) -> Result<(Axis, Vec<f64>)> {
     let (low, high) =
         indices.iter().fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(*at), high.max(*at)));
     Ok((Axis::numbers(format!("index of {}", part.dimension_name(axis)), low, high), indices))
+}
+
+/// The axis of all lines: that of the first one, which has its direction, from the lowest to the highest coordinate of all.
+fn common_axis(parts: &[Part], axes: &[(Axis, Vec<f64>)]) -> Result<Axis> {
+    let Some((first, _)) = axes.first() else { return Err(Error::internal("no line is drawn")) };
+    let (mut low, mut high) = (f64::MAX, f64::MIN);
+    for (part, (axis, _)) in parts.iter().zip(axes) {
+        if axis.kind != first.kind || axis.label != first.label {
+            let message = format!(
+                "its axis is another one: {}; that of the first line: {}",
+                measure(axis),
+                measure(first)
+            );
+            return Err(Error::invalid(message).at_path(&part.path));
+        }
+        (low, high) = (low.min(axis.start).min(axis.end), high.max(axis.start).max(axis.end));
+    }
+    let (start, end) = if first.start > first.end { (high, low) } else { (low, high) };
+    Ok(Axis { start, end, ..first.clone() })
+}
+
+/// The label of an axis; of times also their units, which labels do not contain.
+fn measure(axis: &Axis) -> String {
+    match &axis.kind {
+        AxisKind::Time(units) => {
+            let (unit, reference, calendar) = (units.unit(), units.reference(), units.calendar().name());
+            format!("{} in {unit} since {reference} ({calendar})", axis.label)
+        }
+        _ => axis.label.clone(),
+    }
 }
 
 /// The axis of the values of lines.

@@ -1,4 +1,5 @@
 //! The coordinates of a variable: those named like its dimensions, and those of its attribute `coordinates` (CF 5).
+use crate::axis::AxisKind;
 use crate::facts::{CoordinateFacts, CoordinateRole};
 use ncirrus::{Dataset, DimId, Result, Variable};
 
@@ -8,6 +9,18 @@ pub(super) struct Coordinate {
     pub(super) dims: Vec<DimId>,
     pub(super) facts: CoordinateFacts,
     pub(super) role: CoordinateRole,
+}
+
+impl Coordinate {
+    /// What its numbers are.
+    pub(super) fn axis_kind(&self) -> AxisKind {
+        match &self.role {
+            CoordinateRole::Longitude => AxisKind::Longitude,
+            CoordinateRole::Latitude => AxisKind::Latitude,
+            CoordinateRole::Time(units) => AxisKind::Time(units.clone()),
+            CoordinateRole::Vertical { .. } | CoordinateRole::Other => AxisKind::Number,
+        }
+    }
 }
 
 /// The coordinates of a variable.

@@ -98,14 +98,14 @@ impl Part {
         axes.next().map(|(one, other)| (one.min(other), one.max(other)))
     }
 
-    /// Heights are drawn upwards, and times from left to right unless longitudes are.
+    /// Heights are drawn upwards, and times from left to right unless longitudes are: beside these times run upwards.
     fn oriented(&self, (rows, columns): (usize, usize)) -> Drawn {
         use CoordinateRole::{Latitude, Longitude, Time, Vertical};
         let role = |axis| self.along(axis).map(|coordinate| &coordinate.role);
         let swaps = match (role(rows), role(columns)) {
             (Some(Time(_)), Some(Longitude)) => false,
-            (Some(Time(_)), _) => !matches!(role(columns), None | Some(Time(_))),
-            (Some(Longitude), Some(Latitude | Vertical { .. })) => true,
+            (Some(Time(_)), other) => !matches!(other, Some(Time(_))),
+            (Some(Longitude), Some(Latitude | Vertical { .. } | Time(_))) => true,
             (Some(Vertical { .. }), _) => false,
             (_, Some(Vertical { .. })) => true,
             _ => false,
@@ -232,13 +232,18 @@ impl Part {
         self.variable.dimensions().get(axis).map(|dim| dim.name.clone()).unwrap_or_default()
     }
 
-    /// Name and selected length of the dimension of a line.
-    pub(super) fn line_dimension(&self) -> Option<(String, u64)> {
+    /// The name of the dimension of a line.
+    pub(super) fn line_dimension(&self) -> Option<String> {
         let Drawn::Line { axis } = self.drawn else { return None };
-        Some((self.dimension_name(axis), self.selection.shape().get(axis).copied()?))
+        Some(self.dimension_name(axis))
     }
 
-    /// The selection of a coordinate that has some of the variable's dimensions.
+    /// The selection of the coordinate along an axis. Several axes may have the same dimension.
+    pub(super) fn selection_along(&self, axis: usize) -> Selection {
+        Selection::new(self.selection.axes().get(axis).cloned().into_iter().collect())
+    }
+
+    /// The selection of a coordinate that has two of the variable's dimensions.
     pub(super) fn selection_of(&self, coordinate: &Coordinate) -> Selection {
         let axis = |dim: &DimId| {
             let number = self.dims.iter().position(|known| known == dim);
@@ -282,15 +287,15 @@ impl Part {
     /// What is read of the dataset.
     pub(super) fn wanted(&self) -> Vec<(VarId, Selection)> {
         let mut wanted = vec![(self.variable.id(), self.selection.clone())];
-        let mut add = |coordinate: &Coordinate| {
-            if coordinate.variable.id() != self.variable.id() {
-                wanted.push((coordinate.variable.id(), self.selection_of(coordinate)));
+        let coordinates: Vec<(&Coordinate, Selection)> = match self.over() {
+            Some((lon, lat)) => [lon, lat].map(|found| (found, self.selection_of(found))).into(),
+            None => {
+                let along = |axis: usize| Some((self.along(axis)?, self.selection_along(axis)));
+                self.drawn_axes().into_iter().filter_map(along).collect()
             }
         };
-        match self.over() {
-            Some((lon, lat)) => [lon, lat].into_iter().for_each(&mut add),
-            None => self.drawn_axes().into_iter().filter_map(|axis| self.along(axis)).for_each(&mut add),
-        }
+        let others = coordinates.into_iter().filter(|(found, _)| found.variable.id() != self.variable.id());
+        wanted.extend(others.map(|(found, selection)| (found.variable.id(), selection)));
         wanted
     }
 
@@ -304,7 +309,7 @@ impl Coordinate {
     fn text(&self, selection: &Selection) -> Result<Option<String>> {
         let values = self.variable.read_decoded(selection)?.numbers();
         let Some(value) = values.first().filter(|value| value.is_finite()) else { return Ok(None) };
-        let kind = super::build::kind(&self.role);
+        let kind = self.axis_kind();
         let text = axis::text(&kind, *value);
         let units =
             self.facts.units.as_deref().filter(|units| *units != "1" && kind == axis::AxisKind::Number);

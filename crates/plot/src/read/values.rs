@@ -12,9 +12,6 @@ pub(super) fn read(part: &Part, count: &mut dyn FnMut(u64)) -> Result<Vec<f64>> 
         let others = of_variable(other, part, count)?;
         values.iter_mut().zip(&others).for_each(|(value, other)| *value -= other);
     }
-    if values.iter().all(|value| !value.is_finite()) {
-        return Err(Error::invalid("all selected values are missing").at_path(&part.path));
-    }
     Ok(match part.drawn {
         Drawn::Field { rows, columns } if rows > columns => {
             let shape = part.selection.shape();
@@ -23,6 +20,15 @@ pub(super) fn read(part: &Part, count: &mut dyn FnMut(u64)) -> Result<Vec<f64>> 
         }
         _ => values,
     })
+}
+
+/// Checks that there is something to draw.
+pub(super) fn check_any(values: &[f64], part: &Part) -> Result<()> {
+    if values.iter().any(|value| value.is_finite()) {
+        Ok(())
+    } else {
+        Err(Error::invalid("all selected values are missing").at_path(&part.path))
+    }
 }
 
 fn of_variable(variable: &Variable, part: &Part, count: &mut dyn FnMut(u64)) -> Result<Vec<f64>> {

@@ -63,7 +63,9 @@ fn at_second(date: CivilDate, second: u32) -> CivilDate {
 
 /// About `count` round dates with their labels; plain numbers for times that have no dates.
 pub(crate) fn times(units: &TimeUnits, low: f64, high: f64, count: usize) -> Vec<Tick> {
-    dated(units, low, high, count).unwrap_or_else(|| super::linear(low, high, count))
+    // A range may contain fewer than two dates of the step that fits best, such as the middle of a month.
+    let dates = (0..5).find_map(|finer| dated(units, low, high, count.max(1) << finer));
+    dates.unwrap_or_else(|| super::linear(low, high, count))
 }
 
 fn dated(units: &TimeUnits, low: f64, high: f64, count: usize) -> Option<Vec<Tick>> {
@@ -151,6 +153,15 @@ mod tests {
             let years = labels("days since 0001-01-01", Some(calendar), 0.0, 700_000.0, 4);
             assert_eq!(years, ["0500", "1000", "1500"], "{calendar}");
         }
+    }
+
+    #[test]
+    fn ranges_between_round_dates_have_finer_ones() {
+        assert_eq!(
+            labels("days since 2001-01-12", None, 0.0, 18.0, 2),
+            ["2001-01-16", "2001-01-21", "2001-01-26"]
+        );
+        assert_eq!(labels("days since 2001-02-01", None, 0.0, 640.0, 2), ["2001-07", "2002-01", "2002-07"]);
     }
 
     #[test]

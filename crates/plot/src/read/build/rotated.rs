@@ -15,10 +15,10 @@ pub(super) fn points(part: &Part, rows: usize, columns: usize) -> Result<Option<
     if !is(&lat.facts, "grid_latitude") || !is(&lon.facts, "grid_longitude") {
         return Ok(None);
     }
-    let read = |coordinate: &Coordinate| -> Result<Vec<f64>> {
-        Ok(coordinate.variable.read_decoded(&part.selection_of(coordinate))?.numbers())
+    let read = |coordinate: &Coordinate, axis: usize| -> Result<Vec<f64>> {
+        Ok(coordinate.variable.read_decoded(&part.selection_along(axis))?.numbers())
     };
-    let (lat, lon) = (read(lat)?, read(lon)?);
+    let (lat, lon) = (read(lat, rows)?, read(lon, columns)?);
     let all = lat.iter().flat_map(|lat| lon.iter().map(move |lon| (*lon, *lat)));
     Ok(Some(all.map(|point| pole.geographic(point)).unzip()))
 }
