@@ -72,7 +72,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ncirrus-serve", &["ncirrus", "ncirrus-tools", "ncirrus-dap", "ncirrus-model"]),
     ("ncirrus-plot", &["ncirrus"]),
     ("ncirrus-cli", &["ncirrus", "ncirrus-tools", "ncirrus-plot", "ncirrus-serve"]),
-    ("ncirrus-python", &["ncirrus", "ncirrus-tools", "ncirrus-cli"]),
+    ("ncirrus-python", &["ncirrus", "ncirrus-tools", "ncirrus-plot", "ncirrus-cli"]),
     ("ncirrus-testkit", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-bench", &["ncirrus", "ncirrus-tools", "ncirrus-codec", "ncirrus-model", "ncirrus-testkit"]),
     (

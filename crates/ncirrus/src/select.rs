@@ -46,6 +46,11 @@ impl VariableSelect {
         Self { path: path.to_owned(), axes: axes.map(range).collect() }
     }
 
+    /// A selection of a variable.
+    pub fn of_selection(path: &str, selection: &Selection) -> Self {
+        Self { path: path.to_owned(), axes: selection.axes().iter().map(AxisPick::of).collect() }
+    }
+
     /// The selection in an array of that shape.
     ///
     /// # Errors
@@ -65,6 +70,18 @@ impl VariableSelect {
 }
 
 impl AxisPick {
+    fn of(axis: &AxisSelection) -> Self {
+        match axis {
+            AxisSelection::Indices(indices) => Self::List(indices.clone()),
+            AxisSelection::Slice { start, count: 1, .. } => Self::Index(*start),
+            AxisSelection::Slice { start, count, stride } => {
+                let reach = count.saturating_sub(1).saturating_mul(*stride);
+                let end = if *count == 0 { *start } else { start.saturating_add(reach).saturating_add(1) };
+                Self::Range { start: *start, end: Some(end), step: (*stride).max(1) }
+            }
+        }
+    }
+
     fn resolve(&self, len: u64) -> AxisSelection {
         match self {
             Self::Index(index) => AxisSelection::Slice { start: *index, count: 1, stride: 1 },
@@ -160,6 +177,15 @@ mod tests {
             got.axes(),
             [slice(0, 5, 2), slice(5, 1, 1), slice(0, 7, 1), list, slice(3, 5, 1), slice(0, 9, 1)]
         );
+    }
+
+    #[test]
+    fn a_selection_is_resolved_to_itself() {
+        let list = AxisSelection::Indices(vec![1, 4]);
+        let selection = Selection::new(vec![slice(2, 5, 2), slice(5, 1, 1), list, slice(0, 0, 1)]);
+        let select = VariableSelect::of_selection("/g[0]/v", &selection);
+        assert_eq!(select.path, "/g[0]/v");
+        assert_eq!(select.resolve(&[11, 6, 5, 8]).unwrap(), selection);
     }
 
     #[test]

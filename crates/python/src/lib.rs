@@ -28,6 +28,8 @@ mod netcdf_view;
 mod object_store;
 mod options;
 mod pending;
+#[cfg(feature = "plot")]
+mod plotting;
 mod progress;
 mod reading;
 mod requests_log;
@@ -51,6 +53,11 @@ fn _ncirrus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(netcdf_view::is_reserved_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(netcdf_view::default_chunks, module)?)?;
     tools::add_to(module)?;
+    #[cfg(feature = "plot")]
+    {
+        module.add_function(wrap_pyfunction!(plotting::plot, module)?)?;
+        module.add_class::<plotting::Picture>()?;
+    }
     module.add_function(wrap_pyfunction!(bridge::check_store, module)?)?;
     module.add_function(wrap_pyfunction!(encoders::write_encoded, module)?)?;
     module.add_function(wrap_pyfunction!(encoders::grow_to, module)?)?;

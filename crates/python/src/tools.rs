@@ -44,7 +44,7 @@ fn left_out(list: &[LeftOut]) -> Vec<Value> {
 }
 
 /// The facade's handle of an open dataset.
-fn opened(py: Python<'_>, dataset: &Bound<'_, PyAny>) -> PyResult<ncirrus::Dataset> {
+pub(crate) fn opened(py: Python<'_>, dataset: &Bound<'_, PyAny>) -> PyResult<ncirrus::Dataset> {
     dataset.cast::<Dataset>()?.get().facade(py)
 }
 

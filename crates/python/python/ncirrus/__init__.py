@@ -22,6 +22,8 @@ _HOMES = {
     "JointWriter": "joint",
     "LentCodec": "lent_codecs",
     "Opaque": "types",
+    "Picture": "plotting",
+    "PicturePage": "plotting",
     "Plan": "variable",
     "Session": "sessions",
     "Store": "mapping",

@@ -44,6 +44,10 @@ from ncirrus.opening import (
     open as open,
     open_async as open_async,
 )
+from ncirrus.plotting import (
+    Picture as Picture,
+    PicturePage as PicturePage,
+)
 from ncirrus.reports import (
     AggregationReport as AggregationReport,
     AbsentChunks as AbsentChunks,
@@ -132,6 +136,8 @@ __all__ = [
     "JointWriter",
     "LentCodec",
     "Opaque",
+    "Picture",
+    "PicturePage",
     "Plan",
     "Session",
     "Store",

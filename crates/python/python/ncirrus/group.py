@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ncirrus import pickling, processes
@@ -16,6 +16,7 @@ from ncirrus.variable import Variable
 
 if TYPE_CHECKING:
     from ncirrus.dataset import Dataset
+    from ncirrus.plotting import PicturePage
 
 _T = TypeVar("_T")
 _HINTS = {
@@ -182,6 +183,16 @@ class Group(Mapping[str, "Variable | Group"]):
 
     def __repr__(self) -> str:
         return f"<ncirrus.Group {self.path} of {self.dataset.url}: {_members(self)}>"
+
+    def pictures(
+        self, names: Iterable[str] | None = None, *, size: tuple[int, int] = (360, 260), max_bytes: int | str = "16M"
+    ) -> PicturePage:
+        """Small pictures of the named variables, or of all below the group that are not coordinates. Of further dimensions
+        the first index is drawn. Variables that need more than `max_bytes` or cannot be drawn are left out, with the
+        reason."""
+        from ncirrus.plotting import pictures
+
+        return pictures(self, names, size, max_bytes)
 
     def _repr_html_(self) -> str:
         from ncirrus import html

@@ -25,6 +25,7 @@ from ncirrus.types import Compound, Enum, Opaque, Vlen, type_of
 if TYPE_CHECKING:
     from ncirrus.dataset import Dataset
     from ncirrus.encoders import EncodedChunk, Encoder
+    from ncirrus.plotting import Picture
 
 _T = TypeVar("_T")
 
@@ -536,6 +537,38 @@ class Variable:
         from ncirrus.html import ChunkMap
 
         return ChunkMap(self, plane)
+
+    def plot(
+        self,
+        sel: Any = ...,
+        *,
+        others: Sequence[tuple[Variable, Any]] = (),
+        size: tuple[int, int] | None = None,
+        range: tuple[float, float] | None = None,
+        log: bool = False,
+        colors: str | None = None,
+        compare: Dataset | None = None,
+        max_bytes: int | str | None = None,
+        progress: Any = None,
+    ) -> Picture:
+        """A picture of a selection: a line, a map with coastlines, or an image, as `ncirrus plot` draws it.
+
+        `others` are further lines: variables with their selections. `size` is in pixels. The values of the same variable of
+        `compare` are subtracted. No more values are read than can be seen; a picture that needs more than `max_bytes` (256
+        MiB) raises `LimitError`.
+        """
+        from ncirrus.plotting import plot
+
+        return plot(
+            [(self, sel), *others],
+            size=size,
+            range=range,
+            log=log,
+            colors=colors,
+            compare=compare,
+            max_bytes=max_bytes,
+            progress=progress,
+        )
 
     def _repr_html_(self) -> str:
         from ncirrus import html
