@@ -148,7 +148,7 @@ pub(crate) fn of_program(table: Command, length: HelpLength) -> Command {
 fn names_by_group() -> String {
     let mut text = String::from("Commands:");
     for (heading, names) in GROUPS {
-        _ = write!(text, "\n  {heading:<9}  {}", names.join(", "));
+        _ = write!(text, "\n  {heading:<7}  {}", names.join(", "));
     }
     text
 }

@@ -13,7 +13,7 @@ use crate::{Profile, Progress};
 use file::FileJob;
 use ncirrus::{Error, Result, Session};
 use ncirrus_layout::LockExt;
-use ncirrus_store::{Scheme, Url, path_text};
+use ncirrus_store::{Scheme, Url, fault, path_text};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -202,10 +202,11 @@ fn local_path(address: &str) -> Result<PathBuf> {
     Ok(whole.unwrap_or_else(|| path_text::to_path(url.path())).into_owned())
 }
 
-/// Whether all files can be written to the folder.
+/// Whether all files can be written to the folder, which is made if it does not exist.
 fn check_folder(files: &[&String], options: &OptimizeOptions<'_>) -> Result<()> {
     let Some(folder) = &options.folder else { return Ok(()) };
-    if !folder.is_dir() {
+    let is_new = folder.symlink_metadata().is_err();
+    if !is_new && !folder.is_dir() {
         return Err(Error::invalid("is not a folder").at_object(folder.display()));
     }
     let mut names = BTreeSet::new();
@@ -217,6 +218,9 @@ fn check_folder(files: &[&String], options: &OptimizeOptions<'_>) -> Result<()> 
                 format!("two files are named {:?}, and would be one in the folder", Path::new(&name));
             return Err(Error::invalid(message).at_object(folder.display()));
         }
+    }
+    if is_new && !options.dry_run {
+        std::fs::create_dir(folder).map_err(|error| fault::of_io(error, folder.display()))?;
     }
     Ok(())
 }

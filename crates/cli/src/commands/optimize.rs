@@ -19,8 +19,9 @@ use std::sync::Mutex;
 #[command(before_long_help = "Examples:
   ncirrus optimize --profile cmip7 tas_*.nc         as CMIP7 requires, in place
   ncirrus optimize -o packed --jobs 2 data/*.nc     cloud-optimized, in the folder packed
-  ncirrus optimize --dry-run a.nc                   what would change, and what reads would cost
-  ncirrus optimize --profile own.toml --times a.nc  by rules of your own, with the same times")]
+  ncirrus optimize --dry-run data.nc                what would change, and what reads would cost
+  ncirrus optimize --profile own.toml --times data.nc
+                                                    by rules of your own, with the same times")]
 pub(crate) struct Args {
     /// Paths of netCDF-4 files on this machine.
     #[arg(required = true, value_name = "FILE")]
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     profile: String,
     /// Write the files to this folder instead of replacing them.
     ///
-    /// Files that are complete in the folder are skipped.
+    /// The folder is made if it does not exist. Files that are complete in it are skipped.
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Replace files in the folder.

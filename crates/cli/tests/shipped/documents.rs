@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The file for a name in a command, and how it is made from the example.
-const MADE: [(&str, &str); 34] = [
+const MADE: [(&str, &str); 38] = [
     ("examples/sst.nc", "mkdir -p examples target && cp \"$EXAMPLE\" examples/sst.nc"),
     ("sst.nc", "cp \"$EXAMPLE\" sst.nc"),
     ("maps.nc", "cp \"$EXAMPLE\" maps.nc"),
@@ -24,6 +24,13 @@ const MADE: [(&str, &str); 34] = [
     ("monthly/*.nc", "mkdir monthly; for n in 0 4 8; do STEPS $n $((n + 4)) monthly/$n.nc; done"),
     ("sst_*.nc", "for n in 0 4; do STEPS $n $((n + 4)) sst_$n.nc; done"),
     ("data/", "mkdir data; for n in 8 0 4; do STEPS $n $((n + 4)) data/$n.nc; done"),
+    ("tas.nc", "ncirrus copy -q -k nc4 \"$EXAMPLE\" tas.nc && ncirrus optimize --profile cmip7 tas.nc"),
+    (
+        "tas_*.nc",
+        "for n in 0 4; do ncirrus copy -q -k nc4 --select \"sst[$n,:,:]\" \"$EXAMPLE\" tas_$n.nc; done",
+    ),
+    ("data/*.nc", "mkdir data; for n in 0 1; do ncirrus copy -q -k nc4 \"$EXAMPLE\" data/$n.nc; done"),
+    ("own.toml", "echo 'min_chunk = \"2M\"' > own.toml"),
     ("sst_2027.nc", "STEPS 10 12 sst_2027.nc"),
     ("run?.nc", "for n in 1 2 3; do cp \"$EXAMPLE\" run$n.nc; done"),
     ("b.nc", "cp \"$EXAMPLE\" b.nc"),

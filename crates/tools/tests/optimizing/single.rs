@@ -109,11 +109,13 @@ fn only_the_metadata_of_a_file_with_good_chunks_move() {
 fn a_folder_gets_all_files_and_keeps_what_it_has() {
     let (_guard, root) = temp();
     let (folder, session) = (root.join("out"), session());
-    std::fs::create_dir(&folder).unwrap();
     let paths: Vec<PathBuf> = ["a.nc", "b.nc"].map(|name| root.join(name)).to_vec();
     paths.iter().for_each(|path| made(path, 20, 32, deflate()));
     let originals: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
     let options = cmip7().folder(folder.clone());
+    // The folder is made, except by a dry run.
+    optimized(&paths, &options.clone().dry_run(true), &session);
+    assert!(!folder.exists());
     let first = optimized(&paths[..1], &options, &session);
     assert_eq!(first[0].outcome.name(), "optimized");
     // The list goes on where it ended.
@@ -136,8 +138,11 @@ fn a_folder_gets_all_files_and_keeps_what_it_has() {
     std::fs::copy(&paths[0], other.join("a.nc")).unwrap();
     let both = [text(&paths[0]), text(&other.join("a.nc"))];
     assert_eq!(optimize(&both, &options, &session).unwrap_err().kind(), ErrorKind::Invalid);
-    let absent = cmip7().folder(root.join("absent"));
-    assert_eq!(optimize(&both[..1], &absent, &session).unwrap_err().kind(), ErrorKind::Invalid);
+    let file = cmip7().folder(paths[1].clone());
+    assert_eq!(optimize(&both[..1], &file, &session).unwrap_err().kind(), ErrorKind::Invalid);
+    let too_deep = cmip7().folder(root.join("absent/below"));
+    assert_eq!(optimize(&both[..1], &too_deep, &session).unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(!root.join("absent").exists());
 }
 
 #[test]
