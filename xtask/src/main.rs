@@ -262,7 +262,7 @@ fn features() -> Outcome {
     let command = ["check", "--quiet", "--package", "ncirrus-cli", "--no-default-features"];
     cargo(&command)?;
     cargo(&["check", "--quiet", "--package", "ncirrus-store", "--no-default-features"])?;
-    for kept in ["zip,http", "cloud,plugins", "plot"] {
+    for kept in ["zip,http,plot", "cloud,plugins,serve"] {
         cargo(&[&command[..], &["--features", kept]].concat())?;
     }
     Ok(())

@@ -18,7 +18,7 @@ const TILE: u64 = 32;
 /// A sixth of the variable.
 const MEMORY: usize = 16 << 20;
 /// Memory for code, threads, the allocator and chunk indexes.
-const BESIDES: u64 = 24 << 20;
+const BESIDES: u64 = 28 << 20;
 
 fn session(memory: usize) -> Session {
     Session::builder().threads(2).memory(memory).chunk_cache(0).durable(false).build().unwrap()

@@ -21,7 +21,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 # Datasets of one folder of a corpus at most; the others are taken in turn by their number.
-MOST = 24
+MOST = 4
 # Seconds until a page must be complete.
 PATIENCE = 60
 
@@ -45,7 +45,7 @@ axe.run().then((found) => done(found.violations.map((one) => [one.id, one.nodes.
 
 
 class Browser:
-    def __init__(self, address: str, axe: Path) -> None:
+    def __init__(self, address: str, axe: Path | None) -> None:
         options = webdriver.ChromeOptions()
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1400,980"):
             options.add_argument(argument)
@@ -54,7 +54,7 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
         self.driver.set_script_timeout(PATIENCE)
-        self.address, self.axe, self.wrong = address, axe.read_text(), []
+        self.address, self.axe, self.wrong = address, axe.read_text() if axe else "", []
 
     def open(self, name: str, expect_error: bool = False, **state: Any) -> None:
         self.driver.get("about:blank")

@@ -5,6 +5,7 @@ use crate::{ChecksumRule, DapAnswer};
 use bytes::Bytes;
 use ncirrus_layout::{Layout, Limits, QueryAxis, QueryBox, QuerySource, Result};
 use ncirrus_model::Values;
+use ncirrus_testkit::sample::all_cases;
 use std::sync::Arc;
 
 /// An answer, and a variable in it.
@@ -72,7 +73,9 @@ fn variable(case: &Case, body: &Bytes, dataset: &FileDataset, id: ncirrus_model:
 }
 
 /// Bytes that are decoded of one answer in all: longer answers are cut at fewer places.
-const WORK: usize = 64 << 20;
+fn work() -> usize {
+    if all_cases() { 64 << 20 } else { 16 << 20 }
+}
 
 #[test]
 fn answers_that_are_cut_anywhere_are_errors_or_equal() {
@@ -81,7 +84,7 @@ fn answers_that_are_cut_anywhere_are_errors_or_equal() {
     for answered in &answers {
         let body = &answered.body;
         let expected = answered.decode(body, 1000).unwrap();
-        let step = (body.len() * body.len() / 2 / WORK).max(1);
+        let step = (body.len() * body.len() / 2 / work()).max(1);
         whole += usize::from(step == 1);
         for end in (0..body.len()).step_by(step) {
             cuts += 1;
@@ -93,7 +96,7 @@ fn answers_that_are_cut_anywhere_are_errors_or_equal() {
         }
     }
     println!("{cuts} cuts of {} answers, {whole} of them at every byte", answers.len());
-    assert!(whole > 80 || answers.is_empty(), "{whole} of {}", answers.len());
+    assert!(whole > 60 || answers.is_empty(), "{whole} of {}", answers.len());
 }
 
 #[test]

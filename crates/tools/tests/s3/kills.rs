@@ -5,6 +5,7 @@ use ncirrus::{
     Atomic, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, OpenOptions, Result, Selection,
     Session, Values,
 };
+use ncirrus_testkit::sample::in_turn;
 use ncirrus_tools::{leftovers, removal, remove, remove_leftover};
 
 const KINDS: [(Kind, Option<Dialect>, bool); 3] =
@@ -72,7 +73,7 @@ fn a_killed_replacement_is_old_or_new_or_is_ended_by_clean() {
     let session = server.session();
     for (number, kind) in KINDS.into_iter().enumerate() {
         let (mut old, mut ended) = (0, 0);
-        for puts in 0.. {
+        for puts in (0..).filter(|puts| in_turn(*puts + number, 3)) {
             let url = server.url(&format!("replaced-{number}-{puts}"));
             create(&url, kind, false, &session).unwrap();
             update(&url, &session).unwrap();
@@ -106,7 +107,7 @@ fn a_killed_replacement_is_old_or_new_or_is_ended_by_clean() {
                 break;
             }
         }
-        assert!(old > 4 && ended > 2, "{kind:?}: {old} old, {ended} ended");
+        assert!(old > 1 && ended > 0, "{kind:?}: {old} old, {ended} ended");
     }
 }
 

@@ -22,7 +22,7 @@ fn many(url: &str, consolidated: bool, session: &Session) {
 }
 
 #[test]
-fn a_thousand_consolidated_variables_are_opened_with_three_requests() {
+fn a_thousand_consolidated_variables_are_opened_with_four_requests() {
     let server = Server::start();
     many(&server.url("many"), true, &server.session());
     server.requests();
@@ -33,7 +33,7 @@ fn a_thousand_consolidated_variables_are_opened_with_three_requests() {
         assert_eq!(variable.attributes().unwrap().len(), 0);
     }
     let requests = server.requests();
-    assert!(requests.len() <= 3, "{requests:?}");
+    assert!(requests.len() <= 4, "{requests:?}");
     assert!(requests.iter().all(|request| request.starts_with("GET") && !request.contains("list-type")));
 }
 
