@@ -4,7 +4,7 @@ mod terminal;
 use crate::peers;
 use crate::run::{Outcome, command, program, project, target};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// NOAA's monthly sea-surface temperatures (ERSST v5), of the corpus that tests read.
@@ -12,12 +12,15 @@ const CORPUS: &str = "../shared/corpus";
 const DATA: &str = "realdata/files/ersstv5_sst_2010-2020.nc";
 const ADDRESS: &str = "s3://bucket/ersst.zarr";
 const FOLDER: &str = "docs/pictures";
-const MAX_BYTES: u64 = 200_000;
+const MAX_BYTES: u64 = 250_000;
 /// The pictures of docs/plotting.md, and what they show.
 const PLOTS: [(&str, &[&str]); 2] = [
     ("plot-map.png", &["sst[6,:,:]"]),
     ("plot-lines.png", &["sst[:,44,100]", "sst[:,64,100]", "sst[:,24,100]"]),
 ];
+
+/// The pictures of docs/viewing.md, which `viewer.py` takes.
+const VIEWS: [&str; 2] = ["view-map.png", "view-storage.png"];
 
 /// Arguments: `[FILE]`, a dataset with the variable `sst` of time, latitude and longitude. The release build of the command
 /// is used, or what `NCIRRUS_BINARY` names, and the package that the Python of the peers has.
@@ -48,7 +51,9 @@ pub(crate) fn make(arguments: &[String]) -> Outcome {
         let output = picture.to_string_lossy();
         shell(&[&["plot", "-q", ADDRESS], *selects, &["--overwrite", "-o", &output]].concat())?;
     }
-    for picture in [terminal, html].into_iter().chain(plots.map(|(picture, _)| picture)) {
+    view(&ncirrus, &server, &folder)?;
+    let views = VIEWS.map(|name| folder.join(name));
+    for picture in [terminal, html].into_iter().chain(plots.map(|(picture, _)| picture)).chain(views) {
         let bytes = picture.metadata().map_err(|error| format!("{}: {error}", picture.display()))?.len();
         println!("{}: {bytes} bytes", picture.display());
         if bytes > MAX_BYTES {
@@ -68,6 +73,27 @@ fn shown(ncirrus: &PathBuf, arguments: &[&str], server: &S3Server) -> Result<Str
     } else {
         Err(format!("ncirrus {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)))
     }
+}
+
+/// Pictures of the pages of `ncirrus view`.
+fn view(ncirrus: &Path, server: &S3Server, folder: &Path) -> Outcome {
+    let mut viewer = Command::new(ncirrus);
+    viewer.args(["view", "--no-browser", ADDRESS]).envs(server.environment());
+    let viewer = viewer.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut viewer = viewer.map_err(|error| format!("{} cannot be run: {error}", ncirrus.display()))?;
+    let mut address = String::new();
+    let taken = match viewer.stdout.take().map(|output| BufReader::new(output).read_line(&mut address)) {
+        Some(Ok(_)) => {
+            let script = project().join("xtask/src/pictures/viewer.py");
+            let name = ADDRESS.rsplit('/').next().unwrap_or_default();
+            let arguments = [&script.to_string_lossy(), address.trim(), name, &folder.to_string_lossy()];
+            command(&peers::python().to_string_lossy(), &arguments, &[])
+        }
+        _ => Err("ncirrus view prints no address".to_owned()),
+    };
+    _ = viewer.kill();
+    _ = viewer.wait();
+    taken
 }
 
 /// A local S3 server of the peers; it ends when this is dropped.
