@@ -25,7 +25,7 @@ impl CommitLock {
         CommitGuard::Alone { _lock: self.0.write().await }
     }
 
-    /// Alone if nobody holds the lock or waits for it, else shared: never waits for others to end their reads and writes.
+    /// Alone if the lock is free and no other task waits for it, else shared: never waits for others to end their reads and writes.
     pub(super) async fn alone_if_free(&self) -> CommitGuard<'_> {
         match self.0.try_write() {
             Ok(lock) => CommitGuard::Alone { _lock: lock },
@@ -39,7 +39,7 @@ impl CommitGuard<'_> {
         matches!(self, Self::Alone { .. })
     }
 
-    /// Lets others in, without a moment in which nobody holds the lock.
+    /// Lets others in, and holds the lock throughout.
     pub(super) fn shared(self) -> Self {
         match self {
             Self::Alone { _lock: lock } => Self::Shared { _lock: lock.downgrade() },
