@@ -16,9 +16,13 @@ impl ClassicPlacer {
         count: u64,
         body: &[u8],
     ) -> Result<Option<PatchRows>> {
+        // While data move, new variables have no position yet.
+        if self.moving {
+            return Ok(None);
+        }
         let (track, position) = (self.track(var)?, self.actual.position(var)?);
         let Some(stride) = position.record_size else { return Ok(None) };
-        if self.moving || track.cut.rows() != 1 || track.cut.cells() != 1 || count == 0 {
+        if track.cut.rows() != 1 || track.cut.cells() != 1 || count == 0 {
             return Ok(None);
         }
         let piece = track.piece(cell)?;

@@ -230,3 +230,22 @@ fn blocks_of_records_are_stored_like_records_that_are_written_one_by_one() {
         assert!(file_of(block) == one_by_one, "blocks of {block} records");
     }
 }
+
+#[test]
+fn records_of_variables_that_are_defined_after_others_have_data_are_kept() {
+    let (url, session) = ("memory://records/late.nc", ncirrus::Session::new().unwrap());
+    let made = ncirrus::Dataset::create_with(url, &Default::default(), &session).unwrap();
+    made.root().add_dimension("t", ncirrus::DimensionLen::Unlimited(0)).unwrap();
+    let values = |number: i16| (0..25).map(|at| number * 100 + at).collect::<Vec<i16>>();
+    for number in 0..3 {
+        let variable =
+            made.root().add_variable(&format!("v{number}"), ncirrus::Atomic::Short, &["t"]).unwrap();
+        variable.write(&Selection::slab(&[0], &[25]), &values(number)).unwrap();
+    }
+    made.close().unwrap();
+    let dataset = ncirrus::Dataset::open_with(url, &Default::default(), &session).unwrap();
+    for number in 0..3 {
+        let found = dataset.variable(&format!("v{number}")).unwrap().read::<i16>().unwrap();
+        assert_eq!(found.to_vec(), values(number), "v{number}");
+    }
+}

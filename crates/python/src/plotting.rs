@@ -80,7 +80,14 @@ pub(crate) fn plot(
 
 fn plot_options(py: Python<'_>, words: &Keywords<'_>) -> PyResult<PlotOptions> {
     let size = match words.take::<(u32, u32)>("size")? {
-        Some((width, height)) => PictureSize { width, height, fixed: true },
+        Some((width, height)) => {
+            let (min, max) = (PictureSize::MIN, PictureSize::MAX);
+            if [width, height].iter().any(|side| !(min..=max).contains(side)) {
+                let message = format!("size is {width} x {height} pixels; sides have {min} to {max}");
+                return Err(invalid(py, message));
+            }
+            PictureSize { width, height, fixed: true }
+        }
         None => PictureSize::default(),
     };
     let named = words.take::<String>("colors")?;

@@ -70,7 +70,7 @@ def test_of_further_dimensions_the_first_index_is_drawn_and_noted(path: str) -> 
 def test_lines_of_several_variables_are_one_picture(path: str) -> None:
     with ncirrus.open(path) as ds:
         picture = ds["sst"].plot(np.s_[:, 0, 0], others=[(ds["sst"], np.s_[:, 1, 3])])
-        assert picture.description.startswith("Line plot of sst over time")
+        assert picture.description.startswith("Line plot of sst [degC] over time")
         line = ds["sst"].plot(np.s_[::-1, 0, [2]])
         assert line.svg == ds["sst"].plot(np.s_[:, 0, 2]).svg
         with ncirrus.open(path) as other, pytest.raises(ncirrus.InvalidError, match="one dataset"):
@@ -92,7 +92,7 @@ def test_a_difference_is_drawn(path: str, tmp_path: Path) -> None:
 def test_options_that_do_not_fit_are_errors(path: str) -> None:
     with ncirrus.open(path) as ds:
         sst = ds["sst"]
-        with pytest.raises(ncirrus.InvalidError, match="colors='pink' is not one of viridis"):
+        with pytest.raises(ncirrus.InvalidError, match='colors="pink" is not one of viridis'):
             sst.plot(0, colors="pink")
         with pytest.raises(ncirrus.InvalidError, match="the lower one first"):
             sst.plot(0, range=(3, 1))
@@ -123,6 +123,8 @@ def test_a_page_has_a_picture_of_each_variable_that_can_be_drawn(path: str) -> N
         shown = page._repr_html_()
         assert shown.count("<img") == 2 and "not drawn: 1" in shown and "<script" not in shown
         assert list(ds.pictures(["lat"]).pictures) == ["/lat"]
+        with pytest.raises(ncirrus.InvalidError, match="/g is a group"):
+            ds.pictures(["g"])
         assert list(ds["g"].pictures().pictures) == ["/g/v"]
         png = page.pictures["/sst"].png
         assert size_of(png) == (360, 260)

@@ -118,7 +118,7 @@ def plot(
             )
         wanted.append((variable._native(), indexing.resolve(sel, variable.shape).axes))
     words = {"size": size, "range": range, "log": log, "colors": colors, "max_bytes": max_bytes}
-    words["compare"] = None if compare is None else compare._native()
+    words["compare"] = None if compare is None else compare._opened()
     with reporting(progress, "values") as report:
         return Picture(_ncirrus.plot(wanted, words, report))
 
@@ -127,7 +127,7 @@ def pictures(
     shown: Group, names: Iterable[str] | None, size: tuple[int, int], max_bytes: int | str
 ) -> PicturePage:
     """Small pictures of the named variables, or of those with a dimension, below a group."""
-    found = _below(shown) if names is None else (shown[name] for name in names)
+    found = _below(shown) if names is None else (_named(shown, name) for name in names)
     drawn: dict[str, Picture] = {}
     left_out: dict[str, str] = {}
     for variable in found:
@@ -143,7 +143,17 @@ def pictures(
     return PicturePage(f"{shown.dataset.url} {shown.path}", drawn, left_out)
 
 
-def _below(group: Group) -> Iterator[Any]:
+def _named(group: Group, name: str) -> Variable:
+    found = group[name]
+    # Imported when it is needed: a variable draws itself by this module.
+    from ncirrus.variable import Variable
+
+    if not isinstance(found, Variable):
+        raise InvalidError(f"{found.path} is a group: a picture shows a variable", path=found.path, object=group.dataset.url)
+    return found
+
+
+def _below(group: Group) -> Iterator[Variable]:
     yield from group.variables.values()
     for inner in group.groups.values():
         yield from _below(inner)
