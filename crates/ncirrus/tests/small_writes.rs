@@ -235,11 +235,10 @@ fn blocks_of_records_are_stored_like_records_that_are_written_one_by_one() {
 fn records_of_variables_that_are_defined_after_others_have_data_are_kept() {
     let (url, session) = ("memory://records/late.nc", ncirrus::Session::new().unwrap());
     let made = ncirrus::Dataset::create_with(url, &Default::default(), &session).unwrap();
-    made.root().add_dimension("t", ncirrus::DimensionLen::Unlimited(0)).unwrap();
+    made.root().add_dimension("t", DimensionLen::Unlimited(0)).unwrap();
     let values = |number: i16| (0..25).map(|at| number * 100 + at).collect::<Vec<i16>>();
     for number in 0..3 {
-        let variable =
-            made.root().add_variable(&format!("v{number}"), ncirrus::Atomic::Short, &["t"]).unwrap();
+        let variable = made.root().add_variable(&format!("v{number}"), Atomic::Short, &["t"]).unwrap();
         variable.write(&Selection::slab(&[0], &[25]), &values(number)).unwrap();
     }
     made.close().unwrap();
