@@ -1,4 +1,4 @@
-"""`ncirrus serve` beside a plain file server that sends the same bytes, and beside pydap's server.
+"""`ncirrus serve` beside a plain file server that sends the same bytes.
 
 `python benches/serve.py FOLDER [ROUNDS] [MIB]`: makes datasets in the folder, and prints the seconds of each case (the
 smallest of the rounds, in which the servers take turns) and their ratio. The command is `target/release/ncirrus`, or what
@@ -174,24 +174,6 @@ def many_clients(port: int) -> None:
     print(f"{CLIENTS} clients at once: {len(errors)} errors {errors[:2]}, first {min(took):.2f} s, last {max(took):.2f} s")
 
 
-def pydap_server(path: Path) -> int:
-    """pydap's own server, in a process of its own; its port."""
-    code = (
-        "import sys\nfrom wsgiref.simple_server import make_server, WSGIRequestHandler\n"
-        "from pydap.handlers.netcdf import NetCDFHandler\n"
-        "class Quiet(WSGIRequestHandler):\n    def log_message(self, *a): pass\n"
-        "s = make_server('127.0.0.1', 0, NetCDFHandler(sys.argv[1]), handler_class=Quiet)\n"
-        "print(s.server_port, flush=True)\ns.serve_forever()\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout
-    _OTHERS.append(process)
-    return int(process.stdout.readline())
-
-
-_OTHERS: list[subprocess.Popen[str]] = []
-
-
 def main() -> None:
     folder = Path(sys.argv[1])
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
@@ -217,30 +199,14 @@ def main() -> None:
         works = {
             "plain": lambda: sum(theirs.get("/chunk") for _ in range(mib)),
             "ncirrus": lambda: sum(ours.get(f"/zarr/big.zarr3/v/c/{at}/0/0") for at in range(mib)),
-            "from netCDF-4": lambda: sum(ours.get(f"/zarr/big.nc/v/c/{at}/0/0") for at in range(mib)),
         }
-        try:
-            shown(f"{mib} chunks of Zarr", best(rounds, works))
-        except RuntimeError as error:
-            print(error)
-            works.pop("from netCDF-4")
-            shown(f"{mib} chunks of Zarr", best(rounds, works))
+        shown(f"{mib} chunks of Zarr", best(rounds, works))
         print(f"memory of the server so far: {peak(process):.0f} MiB")
         many_clients(port)
         print(f"memory of the server at the end: {peak(process):.0f} MiB")
-        try:
-            other = Client(pydap_server(folder / "part.nc"))
-            works = {"ncirrus": lambda: ours.get("/dap/part.nc.dods"), "pydap": lambda: Client(other_port).get("/.dods")}
-            other_port = other._socket.getpeername()[1]
-            del other
-            shown("part.nc by DAP2", best(rounds, works))
-        except Exception as error:
-            print(f"pydap's server: {error!r}")
     finally:
         process.terminate()
         os.kill(child, 9)
-        for one in _OTHERS:
-            one.kill()
 
 
 main()
