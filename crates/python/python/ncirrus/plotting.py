@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from ncirrus.errors import Error, InvalidError
 from ncirrus.progress import reporting
 
 if TYPE_CHECKING:
-    from ncirrus.dataset import Dataset
     from ncirrus.group import Group
     from ncirrus.variable import Variable
 
@@ -95,18 +94,9 @@ def _figure(picture: Picture, caption: str) -> str:
     return f'<figure style="margin:0">{image}{below}</figure>'
 
 
-def plot(
-    variables: Sequence[tuple[Variable, Any]],
-    *,
-    size: tuple[int, int] | None = None,
-    range: tuple[float, float] | None = None,
-    log: bool = False,
-    colors: str | None = None,
-    compare: Dataset | None = None,
-    max_bytes: int | str | None = None,
-    progress: Any = None,
-) -> Picture:
-    """The picture of variables of one dataset, each with the index of what is drawn."""
+def plot(variables: Sequence[tuple[Variable, Any]], options: Mapping[str, Any], progress: Any = None) -> Picture:
+    """The picture of variables of one dataset, each with the index of what is drawn. The options are those of
+    `Variable.plot`."""
     first = variables[0][0]
     wanted = []
     for variable, sel in variables:
@@ -117,8 +107,8 @@ def plot(
                 object=variable.dataset.url,
             )
         wanted.append((variable._native(), indexing.resolve(sel, variable.shape).axes))
-    words = {"size": size, "range": range, "log": log, "colors": colors, "max_bytes": max_bytes}
-    words["compare"] = None if compare is None else compare._opened()
+    compare = options.get("compare")
+    words = {**options, "compare": None if compare is None else compare._opened()}
     with reporting(progress, "values") as report:
         return Picture(_ncirrus.plot(wanted, words, report))
 
@@ -137,7 +127,7 @@ def pictures(
             left_out[variable.path] = f"a page has at most {MAX_PICTURES} pictures: name the variable"
             continue
         try:
-            drawn[variable.path] = plot([(variable, ...)], size=size, max_bytes=max_bytes)
+            drawn[variable.path] = plot([(variable, ...)], {"size": size, "max_bytes": max_bytes})
         except Error as error:
             left_out[variable.path] = str(error)
     return PicturePage(f"{shown.dataset.url} {shown.path}", drawn, left_out)

@@ -559,16 +559,8 @@ class Variable:
         """
         from ncirrus.plotting import plot
 
-        return plot(
-            [(self, sel), *others],
-            size=size,
-            range=range,
-            log=log,
-            colors=colors,
-            compare=compare,
-            max_bytes=max_bytes,
-            progress=progress,
-        )
+        options = {"size": size, "range": range, "log": log, "colors": colors, "compare": compare, "max_bytes": max_bytes}
+        return plot([(self, sel), *others], options, progress)
 
     def _repr_html_(self) -> str:
         from ncirrus import html
