@@ -1,31 +1,15 @@
 //! The ends of responses: those that end early, and those that do not end by themselves.
-use crate::support::{self, TestServer, fixtures, raw};
+use crate::support::{self, TestServer, begun, fixtures, limited, raw};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::routing::get;
 use ncirrus::ErrorKind;
 use ncirrus_serve::response::streamed;
-use ncirrus_serve::{HttpError, ServerBuilder, ServerLimits, ServerState};
+use ncirrus_serve::{HttpError, ServerState};
 use std::io::{self, Read};
-use std::net::TcpStream;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-
-fn limited(builder: ServerBuilder, choose: impl FnOnce(&mut ServerLimits)) -> ServerBuilder {
-    let mut limits = ServerLimits::default();
-    choose(&mut limits);
-    builder.limits(limits)
-}
-
-/// A request whose response has begun.
-fn begun(server: &TestServer, path: &str) -> TcpStream {
-    let mut stream = raw(server.address(), &format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
-    let mut status = [0; 12];
-    stream.read_exact(&mut status).unwrap();
-    assert_eq!(&status, b"HTTP/1.1 200");
-    stream
-}
 
 #[test]
 fn a_body_in_one_piece_is_in_progress_until_it_is_sent() {

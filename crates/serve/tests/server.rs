@@ -1,5 +1,5 @@
 //! A server against this project's own client, and against clients that do not behave.
-use crate::support::{self, Reply, TestServer, fixtures, raw};
+use crate::support::{self, Reply, TestServer, begun, fixtures, limited, raw};
 use ncirrus::{Atomic, Dataset, DimensionLen, OpenOptions, Selection, Session};
 use ncirrus_serve::ServerBuilder;
 use std::io::Read;
@@ -226,9 +226,7 @@ fn the_forms_of_an_answer_have_tags_of_their_own() {
 fn a_dataset_that_changed_is_opened_again() {
     let folder = fixtures();
     let server = TestServer::start(folder.path(), |builder| {
-        let mut limits = ncirrus_serve::ServerLimits::default();
-        limits.recheck = Duration::ZERO;
-        builder.limits(limits)
+        limited(builder, |limits| limits.recheck = Duration::ZERO)
     });
     let before = server.get("/dap/three.nc.dds").text();
     support::write(&folder.path().join("three.nc"), ncirrus::Kind::Nc3, 3, None);
@@ -242,11 +240,8 @@ fn a_dataset_that_changed_is_opened_again() {
 #[test]
 fn what_is_too_large_is_refused_before_it_is_sent() {
     let folder = fixtures();
-    let server = TestServer::start(folder.path(), |builder| {
-        let mut limits = ncirrus_serve::ServerLimits::default();
-        limits.response_bytes = 100;
-        builder.limits(limits)
-    });
+    let server =
+        TestServer::start(folder.path(), |builder| limited(builder, |limits| limits.response_bytes = 100));
     for target in ["/dap/four.nc.dods", "/dap/four.nc.dap", "/dap/four.nc.ascii", "/nc/four.nc"] {
         let reply = server.get(target);
         assert_eq!(reply.status, 413, "{target}: {}", reply.text());
@@ -274,19 +269,10 @@ fn errors_are_those_of_the_protocol() {
 fn too_many_responses_of_one_client_are_refused() {
     let folder = fixtures();
     let server = TestServer::start(folder.path(), |builder| {
-        let mut limits = ncirrus_serve::ServerLimits::default();
-        limits.responses_per_client = 2;
-        builder.limits(limits)
+        limited(builder, |limits| limits.responses_per_client = 2)
     });
     // Responses that have begun and are not read stay in progress.
-    let begun = || {
-        let mut stream = raw(server.address(), "GET /dap/big.nc.dods HTTP/1.1\r\nHost: a\r\n\r\n");
-        let mut status = [0; 12];
-        stream.read_exact(&mut status).unwrap();
-        assert_eq!(&status, b"HTTP/1.1 200");
-        stream
-    };
-    let slow = [begun(), begun()];
+    let slow = ["/dap/big.nc.dods"; 2].map(|path| begun(&server, path));
     let refused = support::until(|| server.get("/catalog.xml").status == 429);
     assert!(refused);
     drop(slow);
@@ -297,9 +283,7 @@ fn too_many_responses_of_one_client_are_refused() {
 fn clients_that_do_not_behave_are_cut_off_and_others_are_served() {
     let folder = fixtures();
     let server = TestServer::start(folder.path(), |builder| {
-        let mut limits = ncirrus_serve::ServerLimits::default();
-        limits.idle_time = Duration::from_millis(300);
-        builder.limits(limits)
+        limited(builder, |limits| limits.idle_time = Duration::from_millis(300))
     });
     let at = server.address();
     // One that does not read, one that does not send its request, one that closes its half, and many that do nothing.

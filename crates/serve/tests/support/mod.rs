@@ -3,7 +3,7 @@ use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, Kind, Selection, Session, Shards,
     Storage, Strings, Values,
 };
-use ncirrus_serve::ServerBuilder;
+use ncirrus_serve::{ServerBuilder, ServerLimits};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -123,6 +123,22 @@ pub(crate) fn raw(address: SocketAddr, text: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(text.as_bytes()).unwrap();
     stream
+}
+
+/// A request whose response has begun, and is not read.
+pub(crate) fn begun(server: &TestServer, path: &str) -> TcpStream {
+    let mut stream = raw(server.address(), &format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
+    stream
+}
+
+/// A server with other limits than the usual ones.
+pub(crate) fn limited(builder: ServerBuilder, choose: impl FnOnce(&mut ServerLimits)) -> ServerBuilder {
+    let mut limits = ServerLimits::default();
+    choose(&mut limits);
+    builder.limits(limits)
 }
 
 /// Tries for a while.
