@@ -15,7 +15,7 @@ pub(crate) fn install(arguments: &[String]) -> Outcome {
 }
 
 /// Installs for the tests: as [`install`], but the headers are written by the program that the tests were built with, as
-/// another one would be linked with the whole library.
+/// another one would be linked with the whole library again.
 pub(crate) fn install_for_tests(prefix: &Path) -> Outcome {
     build(&[])?;
     build_checked()?;
@@ -49,8 +49,8 @@ fn install_built(prefix: &Path, headers: &Path) -> Outcome {
     command(&ncirrus.to_string_lossy(), &["link", &bin.to_string_lossy()], &[])
 }
 
-/// Builds the program and the C library as they ship, at once: alone, each would build all other crates again, for
-/// another kind of linking. Further targets can be named.
+/// Builds the program and the C library as they ship, at once, so that all crates have the same features. Further targets can
+/// be named.
 pub(crate) fn build(targets: &[&str]) -> Outcome {
     let packages = ["--package", "ncirrus-cli", "--package", "ncirrus-capi", "--lib", "--bin", "ncirrus"];
     cargo(&[&["build", "--quiet", "--release"], &packages[..], targets].concat())

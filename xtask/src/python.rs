@@ -71,7 +71,7 @@ pub(crate) fn build_release() -> Outcome {
     build_module()
 }
 
-/// With the C library: alone, it would build all other crates again, for another kind of linking.
+/// With the C library, so that other crates have the same features as in its build.
 fn build_module() -> Outcome {
     let packages = ["--package", "ncirrus-capi", "--package", "ncirrus-python", "--lib"];
     run::cargo(&[&["build", "--quiet", "--release"], &packages[..]].concat())
