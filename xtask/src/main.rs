@@ -252,20 +252,21 @@ const STAGES: &[&str] =
 /// that the tests leave idle.
 const EARLY: &[(&str, &str)] = &[("peers", "fmt"), ("ships", "docs")];
 
+/// In the profile of the tests, as the other stages: build scripts, C libraries and procedural macros are compiled once for all.
 fn lint() -> Outcome {
-    cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    let command = ["clippy", "--quiet", "--profile", "checked", "--workspace", "--all-targets"];
+    cargo(&[&command[..], &["--", "-D", "warnings"]].concat())
 }
 
 /// Builds the command without features, and with each half of them; they are features of the facade, which adds what opens
 /// addresses.
 fn features() -> Outcome {
-    let command = ["check", "--quiet", "--package", "ncirrus-cli", "--no-default-features"];
-    cargo(&command)?;
-    cargo(&["check", "--quiet", "--package", "ncirrus-store", "--no-default-features"])?;
-    for kept in ["zip,http,plot", "cloud,plugins,serve"] {
-        cargo(&[&command[..], &["--features", kept]].concat())?;
-    }
-    Ok(())
+    let check = |package: &str, kept: &str| {
+        let command = ["check", "--quiet", "--profile", "checked", "--no-default-features"];
+        cargo(&[&command[..], &["--package", package, "--features", kept]].concat())
+    };
+    check("ncirrus-store", "")?;
+    ["", "zip,http,plot", "cloud,plugins,serve"].into_iter().try_for_each(|kept| check("ncirrus-cli", kept))
 }
 
 /// Checks the pages, builds their site and the documentation of the libraries; the comments of the command are its help.
@@ -278,7 +279,9 @@ fn docs() -> Outcome {
     spelling::check(&python)?;
     site::build(&python)?;
     let commands = ["ncirrus-cli", "ncirrus-bench", "ncirrus-fuzz", "xtask"].map(|name| ["--exclude", name]);
-    let arguments = [&["doc", "--quiet", "--workspace", "--no-deps"], commands.as_flattened()].concat();
+    let arguments =
+        [&["doc", "--quiet", "--profile", "checked", "--workspace", "--no-deps"], commands.as_flattened()]
+            .concat();
     run::command("cargo", &arguments, &[("RUSTDOCFLAGS", "-D warnings")])
 }
 
