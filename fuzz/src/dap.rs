@@ -2,7 +2,7 @@
 use crate::limits;
 use ncirrus_dap::{
     AnswerStep, ChecksumRule, Dap2Dataset, Dap4Dataset, DapAnswer, Das, DasItem, Dds, DdsVariable, Dmr,
-    DmrAttribute, DodsAnswer, StepValues, XdrPeculiarities, classify,
+    DmrAttribute, DodsAnswer, ReadStep, StepBytes, StepValues, XdrPeculiarities, classify,
 };
 use ncirrus_model::{Atomic, DimensionLen, Field, Model, UserKind, UserType};
 use std::collections::BTreeMap;
@@ -104,11 +104,13 @@ fn served() -> Option<Model> {
 /// A constraint of DAP2 and of DAP4, and the answer that it asks for: as long as it was said to be.
 pub fn constraints(data: &[u8]) {
     let (Ok(text), Some(model)) = (std::str::from_utf8(data), &*SERVED) else { return };
-    let values = |variable, count: u64, is_packed: bool| {
-        let ty = model.variable(variable).map(|variable| variable.ty)?;
+    let values = |step: &ReadStep| {
+        let ty = model.variable(step.variable).map(|variable| variable.ty)?;
+        let count = step.selection.element_count().unwrap_or(0);
         let zeros = model.zeros(ty, usize::try_from(count).ok()?, 8)?;
-        Some(if is_packed {
-            StepValues::Packed(zeros.as_bytes()?.to_vec())
+        Some(if step.is_packed {
+            let buffer = [&vec![7; step.room][..], zeros.as_bytes()?].concat();
+            StepValues::Packed(StepBytes::new(buffer, step.room))
         } else {
             StepValues::Values(zeros)
         })
@@ -122,9 +124,8 @@ pub fn constraints(data: &[u8]) {
             match step {
                 AnswerStep::Send(bytes) => sent += bytes.len() as u64,
                 AnswerStep::Read(step) => {
-                    let count = step.selection.element_count().unwrap_or(0);
-                    let Some(values) = values(step.variable, count, step.is_packed) else { return };
-                    sent += answer.take(values).map_or(0, |bytes| bytes.len() as u64);
+                    let Some(values) = values(&step) else { return };
+                    sent += answer.take(values).map_or(0, |bytes| bytes.as_ref().len() as u64);
                 }
                 AnswerStep::End => break,
             }
@@ -140,9 +141,8 @@ pub fn constraints(data: &[u8]) {
         match step {
             AnswerStep::Send(bytes) => body.extend(bytes),
             AnswerStep::Read(step) => {
-                let count = step.selection.element_count().unwrap_or(0);
-                let Some(values) = values(step.variable, count, step.is_packed) else { return };
-                body.extend(answer.take(values).unwrap_or_default());
+                let Some(values) = values(&step) else { return };
+                body.extend(answer.take(values).unwrap_or_default().as_ref());
             }
             AnswerStep::End => break,
         }

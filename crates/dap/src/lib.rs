@@ -63,7 +63,7 @@ pub use driver::DapDriver;
 pub use name::WireName;
 pub use server::{
     AnswerStep, Dap2Answer, Dap2Dataset, Dap2Request, Dap4Answer, Dap4Dataset, Dap4Request, NotServed,
-    ReadStep, StepValues, dap2_error, dap4_error,
+    ReadStep, StepBytes, StepValues, dap2_error, dap4_error,
 };
 pub use server_error::ServerError;
 pub use xdr::XdrPeculiarities;

@@ -23,7 +23,7 @@
 //! - [`ServerState::entries`] lists a folder of what is served; [`ServerState::open`] opens a dataset, or returns the
 //!   one that is open, after a check whether it changed. [`ServedDataset::etag`] names its state.
 //! - [`ServerState::work`] runs what blocks. [`response::streamed`] sends what is produced piece by piece: a piece is
-//!   produced when the client has received the one before.
+//!   produced while the one before is sent.
 //! - Errors of the library become [`HttpError`]s with `?`; a module that has its own form of errors maps them.
 //! - A program adds routes of its own with [`ServerBuilder::mount`]: they are under the base path as all others.
 #![forbid(unsafe_code)]

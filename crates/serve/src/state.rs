@@ -4,7 +4,7 @@ use crate::published::{Entry, Published, ServedDataset};
 use crate::{HttpError, ServerLimits};
 use ncirrus::Session;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -24,6 +24,8 @@ struct StateInner {
     base_path: String,
     is_behind_proxy: bool,
     workers: Arc<Semaphore>,
+    /// Work that waits for a worker.
+    waiting: AtomicUsize,
     /// Memory for bodies that are held, in KiB.
     memory: Arc<Semaphore>,
     memory_kib: u32,
@@ -55,6 +57,7 @@ impl ServerState {
             base_path,
             is_behind_proxy,
             workers,
+            waiting: AtomicUsize::new(0),
             memory,
             memory_kib,
             clients,
@@ -110,7 +113,9 @@ impl ServerState {
         &self,
         work: impl FnOnce() -> Result<T, HttpError> + Send + 'static,
     ) -> Result<T, HttpError> {
+        let waiting = WaitingWork::new(&self.0.waiting);
         let permit = Arc::clone(&self.0.workers).acquire_owned().await;
+        drop(waiting);
         let permit = permit.map_err(|_| HttpError::busy("the server is shutting down"))?;
         let request = OpenRequest::default();
         let is_over = Arc::clone(&request.0);
@@ -124,6 +129,11 @@ impl ServerState {
         let done = tokio::task::spawn_blocking(watched).await;
         drop(request);
         done.map_err(|_| HttpError::internal("the server failed; its log may say why"))?
+    }
+
+    /// Whether work waits for a worker thread.
+    pub(crate) fn is_worker_wanted(&self) -> bool {
+        self.0.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// A share of the memory for a body of so many bytes that is held until it is sent; waits for others to be sent.
@@ -155,6 +165,22 @@ impl ServerState {
     pub async fn entries(&self, folder: &str) -> Result<Arc<Vec<Entry>>, HttpError> {
         let (state, folder) = (self.clone(), folder.to_owned());
         self.work(move || state.published().entries(&folder)).await
+    }
+}
+
+/// Work that waits for a worker, until this is dropped.
+struct WaitingWork<'a>(&'a AtomicUsize);
+
+impl<'a> WaitingWork<'a> {
+    fn new(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for WaitingWork<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

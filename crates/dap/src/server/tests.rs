@@ -82,7 +82,10 @@ impl Sample {
         let mut part = all.empty_like();
         places.iter().for_each(|at| assert!(part.extend_from(all, *at..at + 1)));
         if step.is_packed {
-            StepValues::Packed(part.as_bytes().unwrap().to_vec())
+            // The values of the room are any.
+            let room = vec![0xa5; step.room + 3];
+            let buffer = [room.as_slice(), part.as_bytes().unwrap()].concat();
+            StepValues::Packed(StepBytes::new(buffer, room.len()))
         } else {
             StepValues::Values(part)
         }
@@ -97,7 +100,7 @@ impl Sample {
         loop {
             match answer.step().unwrap() {
                 AnswerStep::Send(bytes) => body.extend(bytes),
-                AnswerStep::Read(step) => body.extend(answer.take(self.read(&step)).unwrap()),
+                AnswerStep::Read(step) => body.extend(answer.take(self.read(&step)).unwrap().as_ref()),
                 AnswerStep::End => return (body, len),
             }
         }
@@ -111,7 +114,7 @@ impl Sample {
         loop {
             match answer.step().unwrap() {
                 AnswerStep::Send(bytes) => body.extend(bytes),
-                AnswerStep::Read(step) => body.extend(answer.take(self.read(&step)).unwrap()),
+                AnswerStep::Read(step) => body.extend(answer.take(self.read(&step)).unwrap().as_ref()),
                 AnswerStep::End => return body,
             }
         }
@@ -204,6 +207,55 @@ fn an_integer_that_does_not_fit_is_an_error() {
         }
     };
     assert_eq!(error.kind(), ErrorKind::Unsupported);
+}
+
+/// The first values of an answer in one piece, in a buffer with free space behind them.
+fn buffered(sample: &Sample, step: &ReadStep) -> Vec<u8> {
+    let StepValues::Packed(values) = sample.read(step) else { panic!("not packed") };
+    let mut buffer = Vec::with_capacity(1000);
+    buffer.extend(values.into_buffer());
+    buffer
+}
+
+#[test]
+fn packed_elements_stay_in_the_buffer_that_they_were_read_into() {
+    let sample = sample();
+    for name in ["t", "short.er", "bytes", "one"] {
+        let dataset = Arc::new(Dap2Dataset::new(Arc::clone(&sample.model), "sample.nc"));
+        let mut answer = dataset.answer(dataset.request(name).unwrap(), 1000).unwrap();
+        let step = loop {
+            if let AnswerStep::Read(step) = answer.step().unwrap() {
+                break step;
+            }
+        };
+        let buffer = buffered(&sample, &step);
+        let (before, start) = (buffer.as_ptr(), step.room + 3);
+        let sent = answer.take(StepValues::Packed(StepBytes::new(buffer, start))).unwrap().into_buffer();
+        assert_eq!(sent.as_ptr(), before, "{name}");
+    }
+    let dataset = Arc::new(Dap4Dataset::new(Arc::clone(&sample.model), "sample.nc"));
+    let request = dataset.request("/t").unwrap();
+    let mut answer = dataset.answer(request, true, &BTreeMap::new(), 1000).unwrap();
+    answer.step().unwrap();
+    let AnswerStep::Read(step) = answer.step().unwrap() else { panic!("no values") };
+    let buffer = buffered(&sample, &step);
+    let (before, start) = (buffer.as_ptr(), step.room + 3);
+    let sent = answer.take(StepValues::Packed(StepBytes::new(buffer, start))).unwrap();
+    assert_eq!(sent.as_ref().len(), 4 + 15 * 4 + 4);
+    let sent = sent.into_buffer();
+    assert_eq!(sent.as_ptr(), before);
+}
+
+#[test]
+fn packed_elements_without_their_room_are_refused() {
+    let sample = sample();
+    let dataset = Arc::new(Dap4Dataset::new(Arc::clone(&sample.model), "sample.nc"));
+    let request = dataset.request("/t").unwrap();
+    let mut answer = dataset.answer(request, true, &BTreeMap::new(), 1000).unwrap();
+    answer.step().unwrap();
+    assert!(matches!(answer.step().unwrap(), AnswerStep::Read(_)));
+    let refused = answer.take(StepValues::Packed(vec![0; 60].into())).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Internal);
 }
 
 #[test]
@@ -325,7 +377,7 @@ fn text_has_a_line_for_each_row() {
             AnswerStep::Send(bytes) => body.extend(bytes),
             AnswerStep::Read(step) => {
                 let step = ReadStep { is_packed: false, ..step };
-                body.extend(answer.take(sample.read(&step)).unwrap());
+                body.extend(answer.take(sample.read(&step)).unwrap().as_ref());
             }
             AnswerStep::End => break,
         }

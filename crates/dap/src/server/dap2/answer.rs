@@ -5,9 +5,9 @@ use super::request::Dap2Request;
 use super::wanted::Wanted;
 use super::{Dap2Dataset, xdr};
 use crate::server::cuts::{Cuts, Slice, count_of};
-use crate::server::{AnswerStep, ReadStep, StepValues};
+use crate::server::{AnswerStep, ReadStep, StepBytes, StepValues};
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::Atomic;
+use ncirrus_model::{Atomic, Selection};
 use std::sync::Arc;
 
 /// What separates the structure from the values.
@@ -68,7 +68,8 @@ impl Dap2Answer {
                 if let Some(selection) = current.cuts.next_box() {
                     let variable = declared.source.ok_or_else(|| Error::internal("a member alone"))?;
                     let is_packed = is_packed(declared) && !self.is_text;
-                    return Ok(AnswerStep::Read(ReadStep { variable, selection, is_packed }));
+                    let room = if is_packed { room(declared, &selection) } else { 0 };
+                    return Ok(AnswerStep::Read(ReadStep { variable, selection, is_packed, room }));
                 }
                 let padding = padding(declared, current.sent).filter(|_| !self.is_text);
                 let end = current.ascii.take().map(AsciiWriter::finish);
@@ -91,39 +92,40 @@ impl Dap2Answer {
         }
     }
 
-    /// The bytes of values that were read.
+    /// The bytes of values that were read. Packed elements are changed where they are.
     ///
     /// # Errors
     /// `Unsupported` for integers that DAP2 does not hold.
-    pub fn take(&mut self, values: StepValues) -> Result<Vec<u8>> {
+    pub fn take(&mut self, values: StepValues) -> Result<StepBytes> {
         let wrong = || Error::internal("values for no step");
         let wanted = self.request.wanted.get(self.at).ok_or_else(wrong)?;
         let declared = self.dataset.declared.get(wanted.index).ok_or_else(wrong)?;
         let current = self.current.as_mut().ok_or_else(wrong)?;
         let located = |error: Error| error.at_path(declared.name.clone());
         if let (Some(ascii), StepValues::Values(values)) = (&mut current.ascii, &values) {
-            return Ok(ascii.rows(declared, wanted, values));
+            return Ok(ascii.rows(declared, wanted, values).into());
         }
         let bytes = match (values, &declared.kind) {
-            (StepValues::Packed(bytes), DeclaredKind::Atomic(atomic)) => {
+            (StepValues::Packed(mut bytes), DeclaredKind::Atomic(atomic)) => {
                 let fill = self.dataset.fill_of(declared);
-                xdr::numbers(*atomic, bytes, !declared.dims.is_empty(), fill).map_err(located)?
+                xdr::numbers(*atomic, &mut bytes, !declared.dims.is_empty(), fill).map_err(located)?;
+                bytes
             }
             (StepValues::Values(values), DeclaredKind::Atomic(_)) => {
                 let len =
                     declared.text.as_ref().map_or(1, |(len, _)| usize::try_from(*len).unwrap_or(usize::MAX));
                 let mut out = Vec::new();
                 xdr::strings(&values, len, &mut out).map_err(located)?;
-                out
+                out.into()
             }
             (StepValues::Values(values), DeclaredKind::Structure(_)) => {
                 let mut out = Vec::new();
                 xdr::structures(declared, wanted, &values, &mut out).map_err(located)?;
-                out
+                out.into()
             }
             (StepValues::Packed(_), DeclaredKind::Structure(_)) => return Err(wrong()),
         };
-        current.sent += bytes.len() as u64;
+        current.sent += bytes.as_ref().len() as u64;
         Ok(bytes)
     }
 }
@@ -154,6 +156,12 @@ fn is_without_text(declared: &Declared) -> bool {
 /// Whether values are wanted as bytes.
 fn is_packed(declared: &Declared) -> bool {
     matches!(&declared.kind, DeclaredKind::Atomic(atomic) if !matches!(atomic, Atomic::Char | Atomic::String))
+}
+
+/// Bytes that are free in front of packed values.
+fn room(declared: &Declared, selection: &Selection) -> usize {
+    let DeclaredKind::Atomic(atomic) = declared.kind else { return 0 };
+    xdr::room(atomic, selection.element_count().unwrap_or(u64::MAX), !declared.dims.is_empty())
 }
 
 /// The counts in front of values.

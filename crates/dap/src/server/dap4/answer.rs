@@ -4,7 +4,7 @@ use super::request::{Dap4Request, Wanted};
 use super::{Dap4Dataset, dap4_error, serial};
 use crate::chunks::{ERROR, LAST, LITTLE_ENDIAN};
 use crate::server::cuts::{Cuts, count_of};
-use crate::server::{AnswerStep, ReadStep, StepValues};
+use crate::server::{AnswerStep, ReadStep, StepBytes, StepValues};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Storage, TypeRef, VarId};
 use std::collections::BTreeMap;
@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// The longest payload of a chunk.
 const PAYLOAD: usize = (1 << 24) - 1;
+/// Bytes in front of a payload.
+const HEADER: usize = 4;
 
 /// An answer of DAP4, in steps.
 #[derive(Debug)]
@@ -38,7 +40,7 @@ impl Dap4Answer {
         piece: usize,
     ) -> Result<Self> {
         let document = DmrWriter::new(&dataset, &request, known).document() + "\r\n";
-        let mut head = Vec::with_capacity(document.len() + 4);
+        let mut head = Vec::with_capacity(document.len() + HEADER);
         if document.len() > PAYLOAD {
             let len = document.len();
             return Err(Error::limit(format!(
@@ -85,7 +87,8 @@ impl Dap4Answer {
             let cuts = self.cuts.get_or_insert_with(|| cuts(&self.dataset, wanted, self.piece));
             if let Some(selection) = cuts.next_box() {
                 let is_packed = self.dataset.is_packed(wanted).is_some();
-                return Ok(AnswerStep::Read(ReadStep { variable: wanted.variable, selection, is_packed }));
+                let (variable, room) = (wanted.variable, HEADER);
+                return Ok(AnswerStep::Read(ReadStep { variable, selection, is_packed, room }));
             }
             // A variable without elements is followed by a checksum, too.
             let is_empty = count_of(&wanted.slices) == Some(0);
@@ -100,31 +103,32 @@ impl Dap4Answer {
         }
     }
 
-    /// The bytes of values that were read.
+    /// The bytes of values that were read. Packed elements stay where they are.
     ///
     /// # Errors
     /// `Internal` if they are not those of the step.
-    pub fn take(&mut self, values: StepValues) -> Result<Vec<u8>> {
+    pub fn take(&mut self, values: StepValues) -> Result<StepBytes> {
         let wanted = self.request.wanted.get(self.at).ok_or_else(|| Error::internal("values for no step"))?;
         let mut payload = match values {
-            StepValues::Packed(bytes) => serial::packed(bytes, self.dataset.is_packed(wanted).unwrap_or(1)),
+            StepValues::Packed(mut bytes) => {
+                serial::reorder(bytes.as_mut(), self.dataset.is_packed(wanted).unwrap_or(1));
+                bytes
+            }
             StepValues::Values(values) => {
-                let mut out = Vec::new();
+                let mut out = vec![0; HEADER];
                 serial::column(&values, wanted, &mut out)?;
-                out
+                StepBytes::new(out, HEADER)
             }
         };
         if self.has_checksums {
-            self.digest.update(&payload);
+            self.digest.update(payload.as_ref());
         }
         if self.cuts.as_ref().is_none_or(Cuts::is_done)
             && let Some(checksum) = self.close()
         {
-            payload.extend(checksum);
+            payload.extend(&checksum);
         }
-        let mut out = Vec::with_capacity(payload.len() + 4);
-        payload.chunks(PAYLOAD).for_each(|part| chunk(0, part, &mut out));
-        Ok(out)
+        chunked(payload)
     }
 
     /// The chunk that ends an answer that cannot be completed.
@@ -147,11 +151,31 @@ impl Dap4Answer {
     }
 }
 
+/// The chunks of a payload: one, if it is not too long, with its header in the room.
+fn chunked(mut payload: StepBytes) -> Result<StepBytes> {
+    let len = payload.as_ref().len();
+    if (1..=PAYLOAD).contains(&len) {
+        payload.extend_front(HEADER)?;
+        if let Some(first) = payload.as_mut().first_chunk_mut() {
+            *first = header(0, len);
+        }
+        return Ok(payload);
+    }
+    let mut out = Vec::with_capacity(len + (len / PAYLOAD + 1) * HEADER);
+    payload.as_ref().chunks(PAYLOAD).for_each(|part| chunk(0, part, &mut out));
+    Ok(out.into())
+}
+
 /// Appends a chunk; its payload has at most 2^24 - 1 bytes.
 fn chunk(flags: u8, payload: &[u8], out: &mut Vec<u8>) {
-    let len = u32::try_from(payload.len()).unwrap_or(u32::MAX) & 0x00ff_ffff;
-    out.extend((u32::from(flags | LITTLE_ENDIAN) << 24 | len).to_be_bytes());
+    out.extend(header(flags, payload.len()));
     out.extend(payload);
+}
+
+/// What is in front of so many bytes.
+fn header(flags: u8, len: usize) -> [u8; HEADER] {
+    let len = u32::try_from(len).unwrap_or(u32::MAX) & 0x00ff_ffff;
+    (u32::from(flags | LITTLE_ENDIAN) << 24 | len).to_be_bytes()
 }
 
 impl Dap4Dataset {

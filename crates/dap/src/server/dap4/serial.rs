@@ -16,12 +16,11 @@ pub(super) fn has_counts(model: &Model, ty: TypeRef) -> bool {
     }
 }
 
-/// Numbers in the machine's byte order, of that many bytes each, in that of the answer.
-pub(super) fn packed(mut bytes: Vec<u8>, size: usize) -> Vec<u8> {
+/// Changes numbers of that many bytes each from the machine's byte order to that of the answer.
+pub(super) fn reorder(bytes: &mut [u8], size: usize) {
     if cfg!(target_endian = "big") && size > 1 {
         bytes.chunks_mut(size).for_each(<[u8]>::reverse);
     }
-    bytes
 }
 
 /// All values of a column.
@@ -81,8 +80,9 @@ fn some(values: &Values, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
         values => {
             let size = values.atomic().and_then(Atomic::byte_len).unwrap_or(1);
             let bytes = values.as_bytes().and_then(|bytes| bytes.get(range.start * size..range.end * size));
-            let bytes = bytes.ok_or_else(|| Error::internal("values that are not there"))?;
-            out.extend(packed(bytes.to_vec(), size));
+            let start = out.len();
+            out.extend(bytes.ok_or_else(|| Error::internal("values that are not there"))?);
+            reorder(out.get_mut(start..).unwrap_or_default(), size);
         }
     }
     Ok(())
