@@ -2,10 +2,11 @@
 mod body;
 
 use crate::access::{AccessRecord, ClientPermit};
-use crate::compress;
+use crate::compress::{self, ContentCoding};
 use crate::{HttpError, ServerState};
+use axum::body::{Body, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use body::GuardedBody;
@@ -18,13 +19,12 @@ pub(crate) async fn guard(State(state): State<ServerState>, request: Request, ne
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     let client = client_of(&state, peer, request.headers());
     let record = AccessRecord::new(&request, client, begun);
-    let is_head = request.method() == Method::HEAD;
-    let takes_gzip = compress::is_accepted(request.headers()) && !is_head;
+    let coding = ContentCoding::preferred(request.headers());
     let permit = match state.clients().enter(client) {
         Ok(permit) => permit,
         Err(error) => {
             let response = error.into_response();
-            return finish(&state, response, record, None, false);
+            return finish(&state, response, record, None, coding);
         }
     };
     let deadline = begun + state.limits().response_time;
@@ -32,7 +32,7 @@ pub(crate) async fn guard(State(state): State<ServerState>, request: Request, ne
         Ok(response) => response,
         Err(_) => HttpError::busy("the response took too long").into_response(),
     };
-    finish(&state, response, record, Some(permit), takes_gzip)
+    finish(&state, response, record, Some(permit), coding)
 }
 
 /// Wraps the body, so that limits, log and metrics see its end.
@@ -41,7 +41,7 @@ fn finish(
     response: Response,
     record: AccessRecord,
     permit: Option<ClientPermit>,
-    takes_gzip: bool,
+    coding: Option<ContentCoding>,
 ) -> Response {
     let (mut parts, body) = response.into_parts();
     if parts.status == StatusCode::METHOD_NOT_ALLOWED && !parts.headers.contains_key(header::ALLOW) {
@@ -51,12 +51,19 @@ fn finish(
     let cause = parts.extensions.remove::<crate::error::ErrorCause>().map(|cause| cause.0);
     let record = record.cause(cause).status(parts.status);
     let len = parts.headers.get(header::CONTENT_LENGTH).and_then(|len| len.to_str().ok()?.parse().ok());
+    let is_empty = body.size_hint().exact() == Some(0);
     let body = GuardedBody::new(body, len, state.clone(), record, permit);
-    let body = if takes_gzip && compress::is_worth_it(&parts.headers, parts.status) {
-        compress::put_headers(&mut parts.headers);
-        compress::gzip(body)
-    } else {
-        axum::body::Body::new(body)
+    if !compress::depends_on_coding(&parts.headers, parts.status) {
+        return Response::from_parts(parts, Body::new(body));
+    }
+    compress::put_vary(&mut parts.headers);
+    // A response to HEAD has the headers of the one to GET: its body is dropped without being read.
+    let body = match coding.filter(|_| !is_empty) {
+        Some(coding) => {
+            compress::put_headers(&mut parts.headers, coding);
+            compress::compressed(body, coding)
+        }
+        None => Body::new(body),
     };
     Response::from_parts(parts, body)
 }

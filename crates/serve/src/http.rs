@@ -23,12 +23,12 @@ impl From<Body> for Representation {
 pub(crate) fn unchanged(headers: &HeaderMap, etag: Option<&str>) -> Option<Response> {
     let etag = etag?;
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    let mut tags = known.flat_map(|list| list.split(',')).map(|tag| tag.trim().trim_start_matches("W/"));
-    if !tags.any(|tag| tag == etag || tag == "*") {
-        return None;
-    }
+    let mut tags = known.flat_map(|list| list.split(',')).map(str::trim);
+    let tag = tags.find(|tag| tag.trim_start_matches("W/") == etag || *tag == "*")?;
     let mut response = StatusCode::NOT_MODIFIED.into_response();
-    put_etag(response.headers_mut(), Some(etag));
+    // A cache recognises its copy by the tag with which it was sent: compressed copies have weak ones (RFC 9111, 4.3.4).
+    let weak = tag.starts_with("W/").then(|| format!("W/{etag}"));
+    put_etag(response.headers_mut(), Some(weak.as_deref().unwrap_or(etag)));
     Some(response)
 }
 
@@ -164,7 +164,9 @@ mod tests {
     #[test]
     fn a_known_state_is_not_sent_again() {
         let known = with(header::IF_NONE_MATCH, "\"a\", W/\"b\"");
-        assert!(unchanged(&known, Some("\"b\"")).is_some());
+        for (tag, sent) in [("\"a\"", "\"a\""), ("\"b\"", "W/\"b\"")] {
+            assert_eq!(unchanged(&known, Some(tag)).unwrap().headers()[header::ETAG], sent);
+        }
         assert!(unchanged(&known, Some("\"c\"")).is_none());
         assert!(unchanged(&known, None).is_none());
     }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail the test")]
 
 mod changes;
+mod compression;
 mod endings;
 mod peers;
 mod server;

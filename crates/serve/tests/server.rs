@@ -315,18 +315,6 @@ fn the_base_path_is_in_front_of_everything() {
 }
 
 #[test]
-fn text_is_compressed_for_those_who_take_it() {
-    let folder = fixtures();
-    let server = TestServer::start(folder.path(), |builder| builder);
-    let plain = server.get("/zarr/four.nc/zarr.json");
-    let packed = server.request("GET", "/zarr/four.nc/zarr.json", &[("Accept-Encoding", "gzip")]);
-    assert_eq!(packed.header("content-encoding").as_deref(), Some("gzip"));
-    assert_eq!(support::gunzip(&packed.body), plain.body);
-    let data = server.request("GET", "/dap/four.nc.dods", &[("Accept-Encoding", "gzip")]);
-    assert_eq!(data.header("content-encoding"), None);
-}
-
-#[test]
 fn responses_that_were_begun_are_complete_when_the_server_ends() {
     let folder = fixtures();
     let server = TestServer::start(folder.path(), |builder| builder);

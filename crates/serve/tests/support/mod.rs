@@ -152,12 +152,6 @@ pub(crate) fn until(mut is_true: impl FnMut() -> bool) -> bool {
     })
 }
 
-pub(crate) fn gunzip(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    flate2::read::GzDecoder::new(bytes).read_to_end(&mut out).unwrap();
-    out
-}
-
 /// Values of text, characters as strings along their last dimension; nulls are empty.
 pub(crate) fn texts(values: &Values, shape: &[u64]) -> Option<Vec<String>> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned();
