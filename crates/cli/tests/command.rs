@@ -32,6 +32,8 @@ mod pipes;
 mod plotting;
 mod program;
 mod readers;
+#[cfg(all(feature = "serve", target_os = "linux"))]
+mod serving;
 mod shipped;
 mod small;
 mod targets;

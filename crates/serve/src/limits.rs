@@ -15,7 +15,8 @@ pub struct ServerLimits {
     pub responses: usize,
     /// Of these, responses for one client (an address of the network); more are refused with 429.
     pub responses_per_client: usize,
-    /// Connections that are open at the same time; more wait.
+    /// Connections that are open at the same time. For one more, the connection is closed that has been idle longest; if all
+    /// have responses in progress, the new one is refused with 503.
     pub connections: usize,
     /// Worker threads for what blocks.
     pub workers: usize,

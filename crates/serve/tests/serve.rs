@@ -3,6 +3,7 @@
 
 mod changes;
 mod compression;
+mod crowds;
 mod endings;
 mod peers;
 mod server;

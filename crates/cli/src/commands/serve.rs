@@ -1,4 +1,6 @@
 //! `ncirrus serve`: hands datasets on over HTTP.
+mod descriptors;
+
 use super::{finish, parse_size};
 use crate::CommandStatus;
 use clap::Args as ClapArgs;
@@ -93,7 +95,7 @@ impl Args {
         limits.idle_time = Duration::from_secs(self.idle_time.max(1));
         limits.responses = self.max_responses;
         limits.responses_per_client = self.max_per_client;
-        limits.connections = self.max_connections;
+        limits.connections = descriptors::max_connections(self.max_connections);
         limits.open_datasets = self.open_datasets;
         limits.recheck = Duration::from_secs(self.recheck);
         limits

@@ -17,6 +17,7 @@ pub(crate) struct Metrics {
     times: [AtomicU64; BOUNDS.len() + 1],
     milliseconds: AtomicU64,
     pub(crate) connections: AtomicU64,
+    pub(crate) refused_connections: AtomicU64,
 }
 
 /// What is counted elsewhere.
@@ -56,6 +57,12 @@ impl Metrics {
             ("ncirrus_cut_responses_total", "counter", "Responses that ended early.", get(&self.cut)),
             ("ncirrus_responses_in_progress", "gauge", "Responses in progress.", gauges.responses as u64),
             ("ncirrus_connections", "gauge", "Open connections.", get(&self.connections)),
+            (
+                "ncirrus_refused_connections_total",
+                "counter",
+                "Connections that were refused, since all others had responses in progress.",
+                get(&self.refused_connections),
+            ),
             ("ncirrus_open_datasets", "gauge", "Datasets that are kept open.", gauges.datasets as u64),
         ];
         for (name, kind, help, value) in numbers {
