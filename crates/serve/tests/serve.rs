@@ -5,6 +5,7 @@ mod changes;
 mod compression;
 mod crowds;
 mod endings;
+mod nccopy;
 mod peers;
 mod server;
 mod support;
