@@ -13,6 +13,7 @@ mod mend;
 #[path = "../../crates/http/src/byte_ranges.rs"]
 mod ranges;
 mod selections;
+mod serving;
 mod units;
 mod whole;
 
@@ -25,6 +26,7 @@ pub use dap::{constraints, dap, das, dds, dmr, dods};
 pub use hdf5::hdf5_structures;
 pub use mend::{checked, mend};
 pub use selections::selections;
+pub use serving::{ServedExamples, chunk_keys, request_headers, requests, served_paths, subset_queries};
 pub use units::units;
 pub use whole::{BETWEEN, classic_read, hdf5_read, update, zarr_read};
 

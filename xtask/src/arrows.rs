@@ -95,6 +95,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "ncirrus-testkit",
             "ncirrus",
             "ncirrus-tools",
+            "ncirrus-serve",
         ],
     ),
     ("xtask", &["ncirrus"]),

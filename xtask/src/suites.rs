@@ -44,7 +44,11 @@ pub(crate) fn shipped(arguments: &[String]) -> Outcome {
 /// `fuzz/README.md` describes how to run them under libFuzzer.
 pub(crate) fn fuzz(arguments: &[String]) -> Outcome {
     let rounds: Vec<_> = arguments.iter().map(|rounds| ("NCIRRUS_FUZZ_ROUNDS", rounds.as_str())).collect();
-    let test = [&TEST[..], &["--workspace", "--quiet", "--test", "hdf5", "--test", "mutations"]].concat();
+    let test = [
+        &TEST[..],
+        &["--workspace", "--quiet", "--test", "hdf5", "--test", "mutations", "--test", "serving"],
+    ]
+    .concat();
     run::command("cargo", &test, &rounds)
 }
 

@@ -34,6 +34,8 @@ mod compress;
 mod connections;
 mod dap;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod http;
 pub mod limits;

@@ -2,7 +2,7 @@
 mod coordinate;
 mod date;
 mod file;
-mod query;
+pub(crate) mod query;
 
 use crate::{HttpError, ServedDataset, ServerState, http};
 use axum::Router;

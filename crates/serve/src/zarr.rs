@@ -1,7 +1,7 @@
 //! Zarr v3 and v2: `/zarr/NAME/..` and `/zarr2/NAME/..`. Metadata are those of a copy of the definitions; chunks are sent
 //! as they are stored where the copy would store the same bytes, and otherwise encoded on request.
 mod chunk;
-mod key;
+pub(crate) mod key;
 mod strings;
 mod twin;
 

@@ -56,6 +56,11 @@ pub(super) const PARTS: &[Part] = &[
     full("unit", &["unit"], &[("NCIRRUS_ALL_CASES", "1")]),
     full("shipped", &["shipped"], &[("NCIRRUS_ALL_CASES", "1")]),
     recipe("fuzz", &["fuzz", "20000"]),
+    full(
+        "fuzz-serving",
+        &["unit", "--test", "serving", "--", "--nocapture", "--test-threads", "1"],
+        &[("NCIRRUS_FUZZ_INPUTS", "10000000")],
+    ),
     recipe("silence", &["silence"]),
     recipe("cuts", &["cuts"]),
     full(

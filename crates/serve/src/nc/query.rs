@@ -26,7 +26,7 @@ impl SubsetFormat {
 
 /// A query: variables, a format, and parts of dimensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SubsetQuery {
+pub(crate) struct SubsetQuery {
     variables: Vec<String>,
     pub(super) format: SubsetFormat,
     /// By the name of a dimension or of its coordinate variable.
@@ -34,16 +34,16 @@ pub(super) struct SubsetQuery {
 }
 
 /// What is copied.
-pub(super) struct SubsetBoxes {
+pub(crate) struct SubsetBoxes {
     /// Variables that are copied whole.
     pub(super) variables: Vec<String>,
-    pub(super) selections: Vec<VariableSelect>,
+    pub(crate) selections: Vec<VariableSelect>,
     /// Bytes of the values.
     pub(super) bytes: u64,
 }
 
 impl SubsetQuery {
-    pub(super) fn parse(query: &str) -> Result<Self, HttpError> {
+    pub(crate) fn parse(query: &str) -> Result<Self, HttpError> {
         let mut parsed = Self { variables: Vec::new(), format: SubsetFormat::Nc4, parts: Vec::new() };
         for field in query.split('&').filter(|field| !field.is_empty()) {
             let decoded = |text: &str| {
@@ -84,7 +84,7 @@ impl SubsetQuery {
     }
 
     /// The boxes of the dataset that the query means.
-    pub(super) fn boxes(&self, dataset: &Dataset) -> Result<SubsetBoxes, HttpError> {
+    pub(crate) fn boxes(&self, dataset: &Dataset) -> Result<SubsetBoxes, HttpError> {
         let model = dataset.model()?;
         let mut parts: BTreeMap<DimId, AxisSelection> = BTreeMap::new();
         for (name, text) in &self.parts {

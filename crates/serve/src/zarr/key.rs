@@ -2,7 +2,7 @@
 
 /// How the chunks of an array are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KeyForm {
+pub(crate) enum KeyForm {
     /// `c/1/2`, and `c` for scalars.
     V3,
     /// `1.2` or `1/2`, and `0` for scalars.
@@ -11,7 +11,7 @@ pub(super) enum KeyForm {
 
 impl KeyForm {
     /// The coordinates of the chunk with this key, after the path of the array; `None` for any other key.
-    pub(super) fn parse(self, key: &str, rank: usize) -> Option<Vec<u64>> {
+    pub(crate) fn parse(self, key: &str, rank: usize) -> Option<Vec<u64>> {
         let (numbers, separator) = match self {
             Self::V3 if rank == 0 => return (key == "c").then(Vec::new),
             Self::V2(_) if rank == 0 => return (key == "0").then(Vec::new),
