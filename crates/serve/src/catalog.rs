@@ -101,8 +101,13 @@ mod tests {
 
     #[test]
     fn names_are_escaped_and_encoded() {
-        let entry =
-            |name: &str, kind| Entry { name: name.to_owned(), kind, size: Some(7), address: String::new() };
+        let entry = |name: &str, kind| Entry {
+            name: name.to_owned(),
+            kind,
+            size: Some(7),
+            modified: None,
+            address: String::new(),
+        };
         let entries = [entry("a b&c.nc", EntryKind::Dataset(None)), entry("more", EntryKind::Folder)];
         let text = document("x/y", &entries, "/base");
         for part in [

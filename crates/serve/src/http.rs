@@ -64,16 +64,16 @@ pub(crate) fn range_of(headers: &HeaderMap, etag: Option<&str>, len: u64) -> Opt
 }
 
 /// Bytes that are sent in parts, and their share of the memory.
-struct HeldBytes {
+struct HeldBytes<S> {
     bytes: Bytes,
-    _share: OwnedSemaphorePermit,
+    _share: S,
 }
 
 /// Bytes of a part.
 const PART: usize = 256 << 10;
 
 /// A body of bytes that keeps their share of the memory until they are sent.
-fn held(bytes: Bytes, share: OwnedSemaphorePermit) -> Body {
+pub(crate) fn held(bytes: Bytes, share: impl Send + 'static) -> Body {
     let held = HeldBytes { bytes, _share: share };
     Body::from_stream(stream::unfold(held, |mut held| async move {
         let part = held.bytes.split_to(PART.min(held.bytes.len()));

@@ -46,6 +46,7 @@ pub mod published;
 pub mod response;
 mod server;
 mod state;
+mod temporary;
 mod zarr;
 
 pub use access::AccessLog;

@@ -1,9 +1,9 @@
 //! Subsets as netCDF files: `/nc/NAME?var=..&time=..&lat=..`.
 mod coordinate;
 mod date;
-mod file;
 pub(crate) mod query;
 
+use crate::temporary::TemporaryFile;
 use crate::{HttpError, ServedDataset, ServerState, http};
 use axum::Router;
 use axum::body::Body;
@@ -11,7 +11,6 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use file::SubsetFile;
 use ncirrus::{CreateOptions, Kind};
 use ncirrus_tools::CopyOptions;
 use query::{SubsetFormat, SubsetQuery};
@@ -73,7 +72,7 @@ fn make(
     served: &ServedDataset,
     query: &SubsetQuery,
     max: u64,
-) -> Result<(SubsetFile, SubsetFormat), HttpError> {
+) -> Result<(TemporaryFile, SubsetFormat), HttpError> {
     let dataset = served.dataset();
     let boxes = query.boxes(dataset)?;
     if boxes.bytes > max {
@@ -82,7 +81,7 @@ fn make(
         return Err(HttpError::too_large(message));
     }
     let session = dataset.session();
-    let file = SubsetFile::new(&session.cache_folder())?;
+    let file = TemporaryFile::new(&session.cache_folder(), "subset.nc")?;
     let kind = match query.format {
         SubsetFormat::Nc3 => Kind::Nc3,
         SubsetFormat::Nc4 => Kind::Nc4,
@@ -94,7 +93,10 @@ fn make(
         .drop_filters(true);
     let report = ncirrus_tools::copy(dataset, file.target(), &options, session)?;
     if let Some(lost) = report.left_out.first().filter(|_| query.has_variables()) {
-        return Err(HttpError::new(StatusCode::NOT_IMPLEMENTED, lost.to_string()));
+        // The reason is for the log alone: it may name a place of the server.
+        let message = format!("{}: it cannot be read, or the format has no form for it", lost.path);
+        let cause = Some(lost.to_string());
+        return Err(HttpError { cause, ..HttpError::new(StatusCode::NOT_IMPLEMENTED, message) });
     }
     Ok((file.complete()?, query.format))
 }

@@ -2,7 +2,8 @@
 //!
 //! The pages are files without a build step (the folder `site`), embedded in the program. They request numbers and metadata from
 //! the routes below `view/api`, which `docs/design/031-view.md` describes, and colour and draw them in the browser.
-//! A request that the client cancels ends its reads. [`LocalViewer`] is the server of `ncirrus view`: on the loopback interface alone, with a secret in the path.
+//! A request that the client cancels ends its reads. [`LocalViewer`] is the server of `ncirrus view`: on the loopback interface
+//! alone, with a secret in the path. `ncirrus serve` shows the same pages to all clients, without addresses of the data.
 mod chunks;
 mod coastlines;
 mod code;
@@ -19,9 +20,11 @@ mod site;
 mod texts;
 mod values;
 mod variable;
+mod visible;
 mod work;
 
 pub use local::{LocalViewer, Secret};
+pub(crate) use site::front;
 
 use crate::ServerState;
 use axum::Router;
@@ -40,19 +43,18 @@ pub struct PageOptions {
     /// Coastlines, detailed ones if the argument is true.
     pub coastlines: Option<fn(bool) -> CoastlinePoints>,
     /// Whether only the user who started the program sees the pages: errors name addresses then, and code samples contain
-    /// them.
+    /// them. Otherwise code samples contain the addresses of the server, and reads have its limits.
     pub is_local: bool,
 }
 
 /// The routes of the pages: `view/` and what it needs.
 pub fn routes(options: PageOptions) -> Router<ServerState> {
-    Router::new()
+    let routes = Router::new()
         .route("/view", get(site::to_start))
         .route("/view/", get(site::start))
         .route("/view/static/{name}", get(site::file))
         .route("/view/api/start", get(folder::start))
         .route("/view/api/list", get(folder::list))
-        .route("/view/api/activity", get(folder::activity))
         .route("/view/api/coastlines", get(coastlines::coastlines))
         .route("/view/api/dataset", get(dataset::dataset))
         .route("/view/api/cdl", get(dataset::cdl))
@@ -62,9 +64,14 @@ pub fn routes(options: PageOptions) -> Router<ServerState> {
         .route("/view/api/cost", get(values::cost))
         .route("/view/api/texts", get(texts::texts))
         .route("/view/api/chunks", get(chunks::chunks))
-        .route("/view/api/download", get(download::download))
+        .route("/view/api/download", get(download::download));
+    // The statistics are those of all users.
+    let routes =
+        if options.is_local { routes.route("/view/api/activity", get(folder::activity)) } else { routes };
+    routes
         .layer(axum::middleware::from_fn(guard::with_headers))
         .layer(axum::Extension(Arc::new(options)))
+        .layer(axum::Extension(Arc::new(coastlines::EncodedCoastlines::default())))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The server: its address, its routes, and its connections.
 use crate::access::AccessLog;
+use crate::pages::PageOptions;
 use crate::state::Front;
 use crate::{HttpError, Published, ServerLimits, ServerState};
 use axum::Router;
@@ -15,6 +16,7 @@ pub struct ServerBuilder {
     is_behind_proxy: bool,
     log: AccessLog,
     routes: Router<ServerState>,
+    pages: Option<PageOptions>,
 }
 
 impl ServerBuilder {
@@ -28,6 +30,7 @@ impl ServerBuilder {
             is_behind_proxy: false,
             log: AccessLog::none(),
             routes: Router::new(),
+            pages: None,
         }
     }
 
@@ -68,16 +71,24 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds the [pages](crate::pages) below `view/`, to which browsers are led. All clients see them, whatever
+    /// [`PageOptions::is_local`] is.
+    #[must_use]
+    pub fn pages(mut self, options: PageOptions) -> Self {
+        self.pages = Some(PageOptions { is_local: false, ..options });
+        self
+    }
+
     /// The server.
     ///
     /// # Errors
     /// If an address cannot be read.
     pub fn build(self) -> Result<Server> {
         let published = Published::new(&self.addresses, &self.session, &self.limits)?;
-        let Self { session, limits, base_path, is_behind_proxy, log, routes, .. } = self;
+        let Self { session, limits, base_path, is_behind_proxy, log, routes, pages, .. } = self;
         let front = Front { base_path, is_behind_proxy, log };
         let state = ServerState::new(published, session, limits, front);
-        Ok(Server { state, routes })
+        Ok(Server { state, routes, pages })
     }
 }
 
@@ -85,6 +96,7 @@ impl ServerBuilder {
 pub struct Server {
     state: ServerState,
     routes: Router<ServerState>,
+    pages: Option<PageOptions>,
 }
 
 impl Server {
@@ -103,9 +115,10 @@ impl Server {
             .merge(crate::metrics::routes())
             .merge(self.routes.clone())
             .fallback(nothing);
-        let routes = match self.state.base_path() {
-            "" => routes,
-            base => Router::new().nest(base, routes).fallback(nothing),
+        let routes = match (self.pages, self.state.base_path()) {
+            (None, "") => routes,
+            (None, base) => Router::new().nest(base, routes).fallback(nothing),
+            (Some(options), base) => with_pages(routes, options, base).fallback(nothing),
         };
         let guard = axum::middleware::from_fn_with_state(self.state.clone(), crate::guard::guard);
         routes.layer(guard).with_state(self.state.clone())
@@ -167,6 +180,18 @@ async fn signal() {
     {
         _ = interrupted.await;
     }
+}
+
+/// The routes and the pages under the base path, to which its address leads with and without a slash.
+fn with_pages(routes: Router<ServerState>, options: PageOptions, base: &str) -> Router<ServerState> {
+    let routes = routes.merge(crate::pages::routes(options));
+    let Some((_, last)) = base.rsplit_once('/') else {
+        return routes.route("/", crate::pages::front("view/".to_owned()));
+    };
+    Router::new()
+        .nest(base, routes)
+        .route(base, crate::pages::front(format!("{last}/view/")))
+        .route(&format!("{base}/"), crate::pages::front("view/".to_owned()))
 }
 
 async fn nothing() -> HttpError {

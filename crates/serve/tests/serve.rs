@@ -6,6 +6,7 @@ mod compression;
 mod crowds;
 mod endings;
 mod nccopy;
+mod pages;
 mod peers;
 mod server;
 mod support;

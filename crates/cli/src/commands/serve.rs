@@ -5,13 +5,13 @@ use super::{finish, parse_size};
 use crate::CommandStatus;
 use clap::Args as ClapArgs;
 use ncirrus::{Error, Result, Session};
-use ncirrus_serve::{AccessLog, ServerBuilder, ServerLimits};
+use ncirrus_serve::{AccessLog, PageOptions, ServerBuilder, ServerLimits};
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Serve datasets over HTTP, read only: DAP2, DAP4, Zarr, netCDF subsets, a catalogue.
+/// Serve datasets over HTTP, read only: DAP2, DAP4, Zarr, netCDF subsets, a catalogue, pages in the browser.
 #[derive(ClapArgs)]
 #[command(
     before_long_help = "Examples:
@@ -24,6 +24,7 @@ use std::time::Duration;
   /zarr/NAME, /zarr2/NAME             Zarr v3, Zarr v2
   /nc/NAME?var=..&time=..&lat=..      a subset as netCDF
   /catalog.xml                        the catalogue of THREDDS
+  /view/                              pages in the browser, as those of `ncirrus view`
   /metrics                            counters for Prometheus
 
 SIGTERM or Ctrl-C ends the server when the responses that were begun are complete."
@@ -38,6 +39,9 @@ pub(crate) struct Args {
     /// Serve everything below this path.
     #[arg(long, value_name = "PATH", default_value = "")]
     base_path: String,
+    /// Leave out the pages below /view/.
+    #[arg(long)]
+    no_pages: bool,
     /// A proxy in front of the server sends X-Forwarded-For and X-Forwarded-Prefix.
     #[arg(long, hide_short_help = true)]
     behind_proxy: bool,
@@ -72,12 +76,16 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     let bind = resolve(&args.bind)?;
-    let server = ServerBuilder::new(args.addresses.clone(), session)
+    let mut server = ServerBuilder::new(args.addresses.clone(), session)
         .limits(args.limits())
         .base_path(&args.base_path)
         .behind_proxy(args.behind_proxy)
-        .log(args.access_log()?)
-        .build()?;
+        .log(args.access_log()?);
+    if !args.no_pages {
+        // Hints are for those who can change the command line.
+        server = server.pages(PageOptions { coastlines: super::view::COASTLINES, ..PageOptions::default() });
+    }
+    let server = server.build()?;
     let base = server.state().base_path().to_owned();
     let mut printed = Ok(());
     server.run_until_signal(bind, |address| {

@@ -48,10 +48,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<CommandStatus> {
     Ok(CommandStatus::SUCCESS)
 }
 
+/// The coastlines of pages, also of those that a server shows.
 #[cfg(feature = "plot")]
-const COASTLINES: Option<fn(bool) -> CoastlinePoints> = Some(coastlines);
+pub(super) const COASTLINES: Option<fn(bool) -> CoastlinePoints> = Some(coastlines);
 #[cfg(not(feature = "plot"))]
-const COASTLINES: Option<fn(bool) -> CoastlinePoints> = None;
+pub(super) const COASTLINES: Option<fn(bool) -> CoastlinePoints> = None;
 
 /// The coastlines that pictures have, too; none if they cannot be decoded, which a test of their crate excludes.
 #[cfg(feature = "plot")]

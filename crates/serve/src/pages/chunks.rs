@@ -11,6 +11,8 @@ use std::collections::HashMap;
 
 /// Rows and columns of a map of chunks at most.
 const EDGE: u64 = 64;
+/// Indices of chunks in one response, for variables of many dimensions.
+const INDICES: u64 = 1 << 16;
 
 /// The chunks along the last two dimensions, at the chunk indices `at` of the others.
 pub(super) async fn chunks(call: Call) -> Response {
@@ -79,6 +81,7 @@ fn chunk_bounds(variable: &Variable) -> Result<Vec<Bounds>, Failure> {
 fn window(variable: &Variable, bounds: &[Bounds], at: &[u64]) -> Result<Value, Failure> {
     let rank = bounds.len();
     let shown = |axis: usize| axis + 2 >= rank;
+    let edge = (INDICES / (rank as u64).max(1)).isqrt().clamp(1, EDGE);
     let mut ranges = Vec::new();
     for (axis, bounds) in bounds.iter().enumerate() {
         let count = bounds.count();
@@ -88,7 +91,7 @@ fn window(variable: &Variable, bounds: &[Bounds], at: &[u64]) -> Result<Value, F
                 format!("the chunk index {first} is past the end: there are {count} along dimension {axis}");
             return Err(Error::invalid(message).at_path(variable.path()).into());
         }
-        ranges.push(if shown(axis) { 0..count.min(EDGE) } else { first..first + 1 });
+        ranges.push(if shown(axis) { 0..count.min(edge) } else { first..first + 1 });
     }
     let corner =
         |cell: u64, axis: usize| bounds.get(axis).and_then(|bounds| bounds.of(cell)).unwrap_or_default();
@@ -131,7 +134,7 @@ fn window(variable: &Variable, bounds: &[Bounds], at: &[u64]) -> Result<Value, F
         }
     }
     let grid: Vec<u64> = bounds.iter().map(Bounds::count).collect();
-    let left_out = grid.iter().skip(rank.saturating_sub(2)).any(|count| *count > EDGE);
+    let left_out = grid.iter().skip(rank.saturating_sub(2)).any(|count| *count > edge);
     Ok(json!({
         "grid": grid, "rows": rows.clone().collect::<Vec<_>>(), "columns": columns.clone().collect::<Vec<_>>(),
         "stored": cells.len() as u64 - missing, "missing": missing, "bytes": bytes, "left_out": left_out, "cells": cells,

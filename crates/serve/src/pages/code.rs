@@ -1,16 +1,16 @@
-//! Code that opens a dataset, for users to copy.
+//! Code that opens a dataset, and addresses of it, for users to copy.
+use crate::catalog::encoded;
 use ncirrus::Dataset;
 use serde_json::{Value, json};
 
+/// Stands for the address of the server with a slash at its end, which the page replaces: only the browser sees what a proxy
+/// makes of it.
+const SERVER: &str = "{server}";
+
 /// Samples in several languages: name, text, and what is needed.
 pub(super) fn samples(address: &str, dataset: &Dataset) -> Vec<Value> {
-    let variable = largest(dataset);
-    let (path, name) = variable.unwrap_or_else(|| ("/".to_owned(), "name".to_owned()));
-    let group = path.rsplit_once('/').map_or("", |(group, _)| group);
+    let (path, name, in_group) = example(dataset);
     let (url, simple) = (quoted(address), quoted(path.trim_start_matches('/')));
-    let in_group = if group.is_empty() { String::new() } else { format!(", group={}", quoted(group)) };
-    let sample =
-        |language: &str, text: String, note: &str| json!({"language": language, "text": text, "note": note});
     vec![
         sample(
             "Command",
@@ -47,6 +47,74 @@ pub(super) fn samples(address: &str, dataset: &Dataset) -> Vec<Value> {
             "cc program.c $(pkg-config --cflags --libs netcdf-ncirrus)",
         ),
     ]
+}
+
+/// Samples that open the dataset of that name on this server.
+pub(super) fn samples_of_server(name: &str, dataset: &Dataset) -> Vec<Value> {
+    let (path, simple_name, in_group) = example(dataset);
+    let name = encoded(name);
+    let (dap4, zarr) = (format!("{SERVER}dap/{name}#dap4"), format!("{SERVER}zarr/{name}"));
+    let (url, simple) = (quoted(&dap4), quoted(path.trim_start_matches('/')));
+    // The name may be that of several variables: the path is not.
+    let subset: String = form_urlencoded::byte_serialize(path.as_bytes()).collect();
+    vec![
+        sample("Command", format!("ncirrus info {0}\nncirrus copy {0} copy.nc", shell(&dap4)), ""),
+        sample(
+            "Python",
+            format!(
+                "import ncirrus\n\ndataset = ncirrus.open({url})\nvariable = dataset[{simple}]\nvalues = variable[...]"
+            ),
+            "pip install ncirrus",
+        ),
+        sample(
+            "xarray",
+            format!(
+                "import xarray as xr\n\ndataset = xr.open_zarr({}{in_group})\ndataset[{}]",
+                quoted(&zarr),
+                quoted(&simple_name)
+            ),
+            "pip install xarray zarr aiohttp",
+        ),
+        sample(
+            "netCDF4",
+            format!("import netCDF4\n\ndataset = netCDF4.Dataset({url})\nvalues = dataset[{simple}][...]"),
+            "pip install netCDF4",
+        ),
+        sample(
+            "curl",
+            format!("curl -o subset.nc {}", shell(&format!("{SERVER}nc/{name}?var={subset}"))),
+            "The variable with its coordinates as a netCDF file; further parameters select parts.",
+        ),
+    ]
+}
+
+/// The addresses of the dataset of that name in all protocols, relative to that of the server: protocol, address, what can be
+/// opened in the browser, and its name.
+pub(super) fn addresses(name: &str) -> Vec<Value> {
+    let (folder, name) = (name.rsplit_once('/').map(|(folder, _)| encoded(folder)), encoded(name));
+    let catalog =
+        folder.map_or_else(|| "catalog.xml".to_owned(), |folder| format!("catalog/{folder}/catalog.xml"));
+    let address = |protocol: &str, path: String, open: String, label: &str| json!({"protocol": protocol, "path": path, "open": open, "label": label});
+    vec![
+        address("DAP2", format!("dap/{name}"), format!("dap/{name}.dds"), "definitions"),
+        address("DAP4", format!("dap/{name}#dap4"), format!("dap/{name}.dmr.xml"), "definitions"),
+        address("Zarr v3", format!("zarr/{name}"), format!("zarr/{name}/zarr.json"), "definitions"),
+        address("Zarr v2", format!("zarr2/{name}"), format!("zarr2/{name}/.zmetadata"), "definitions"),
+        address("netCDF", format!("nc/{name}"), format!("nc/{name}"), "file"),
+        address("THREDDS", catalog.clone(), catalog, "catalogue"),
+    ]
+}
+
+fn sample(language: &str, text: String, note: &str) -> Value {
+    json!({"language": language, "text": Value::from(text), "note": note})
+}
+
+/// The path and the name of a variable, and the argument of xarray that names its group.
+fn example(dataset: &Dataset) -> (String, String, String) {
+    let (path, name) = largest(dataset).unwrap_or_else(|| ("/".to_owned(), "name".to_owned()));
+    let group = path.rsplit_once('/').map_or("", |(group, _)| group);
+    let in_group = if group.is_empty() { String::new() } else { format!(", group={}", quoted(group)) };
+    (path, name, in_group)
 }
 
 /// The variable with the most elements: its path and name.

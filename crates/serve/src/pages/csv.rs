@@ -2,14 +2,17 @@
 use super::coordinates::coordinate;
 use super::failure::Failure;
 use super::variable::coordinates;
+use super::work::HELD;
 use crate::HttpError;
-use ncirrus::{Atomic, Error, ErrorKind, Selection, TypeRef, Values, Variable};
+use ncirrus::{Atomic, AxisSelection, Error, ErrorKind, Selection, TypeRef, Values, Variable};
 use std::fmt::Write as _;
 
 /// Values of one block at most.
 const BLOCK: u64 = 1 << 15;
 /// Coordinates of one dimension at most, which are held while lines are written.
 const COORDINATES: u64 = 1 << 22;
+/// Bytes of a coordinate in memory, about.
+const COORDINATE: u64 = 48;
 
 /// The lines of a selection, block by block: a line of names, then one line for each value, in row-major order.
 pub(super) struct CsvLines {
@@ -21,18 +24,21 @@ pub(super) struct CsvLines {
 }
 
 impl CsvLines {
-    /// The lines. Reads the coordinates.
-    pub(super) fn new(variable: &Variable, selection: &Selection) -> Result<Self, Failure> {
+    /// The lines. Reads the coordinates; with `is_shared`, they must fit in the memory that a response holds.
+    pub(super) fn new(variable: &Variable, selection: &Selection, is_shared: bool) -> Result<Self, Failure> {
         let dataset = variable.dataset();
         let model = dataset.model()?;
         let group = model.variable_group(variable.id()).unwrap_or_else(|| model.root());
         let dims = model.variable(variable.id()).map(|variable| variable.dims.clone()).unwrap_or_default();
         let (mut names, mut axes) = (Vec::new(), Vec::new());
+        let mut left = if is_shared { HELD / COORDINATE } else { u64::MAX };
         for (dim, axis) in dims.iter().zip(selection.axes()) {
-            if axis.count() > COORDINATES {
-                let message = format!("a CSV of more than {COORDINATES} coordinates along one dimension");
+            let max = COORDINATES.min(left);
+            if axis.count() > max {
+                let message = format!("a CSV of more than {max} coordinates along one dimension");
                 return Err(Error::new(ErrorKind::Limit, message).into());
             }
+            left -= axis.count();
             let name = model.dimension(*dim).map(|dimension| dimension.name.clone()).unwrap_or_default();
             let known = coordinate(dataset, &model, group, *dim);
             let read = known.filter(|found| found.decoding().is_ok());
@@ -49,6 +55,11 @@ impl CsvLines {
         let origin = vec![0; selection.rank()];
         let header = Some(format!("{}\r\n", names.join(",")));
         Ok(Self { variable: variable.clone(), blocks: vec![(selection.clone(), origin)], axes, header })
+    }
+
+    /// Bytes of the coordinates in memory, about.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.axes.iter().map(|axis| axis.len() as u64 * COORDINATE).sum()
     }
 
     /// The lines of the next block; `None` at the end.
@@ -92,7 +103,12 @@ fn halves(selection: &Selection, origin: &[u64]) -> Vec<(Selection, Vec<u64>)> {
     let part = |from: u64, to: u64| {
         let mut axes = selection.axes().to_vec();
         let kept = axes.get_mut(axis)?;
-        *kept = ncirrus::AxisSelection::Indices((from..to).filter_map(|at| kept.index(at)).collect());
+        *kept = match &*kept {
+            AxisSelection::Slice { start, stride, .. } => {
+                AxisSelection::Slice { start: start + from * stride, count: to - from, stride: *stride }
+            }
+            indices => AxisSelection::Indices((from..to).filter_map(|at| indices.index(at)).collect()),
+        };
         Some(Selection::new(axes))
     };
     let len = selection.shape().get(axis).copied().unwrap_or(0);

@@ -1,8 +1,8 @@
 //! A dataset: its definitions as JSON, and as CDL.
-use super::code;
 use super::failure::{Failure, json_response};
 use super::parameters::Call;
 use super::work::work;
+use super::{code, visible};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use ncirrus_tools::cdl::{DataChoice, PrintOptions};
@@ -15,18 +15,24 @@ const CDL: usize = 16 << 20;
 pub(super) async fn dataset(call: Call) -> Response {
     work(call, |call| {
         let served = call.dataset()?;
-        let info = ncirrus_tools::info(served.dataset())?;
+        let info = visible::info(call, served.dataset())?;
         let mut shown = info.to_json();
-        let address = super::folder::shown(served.dataset().url());
         let mut groups = shown["groups"].take();
         add_paths(&mut groups);
-        let samples = if call.options.is_local { code::samples(&address, served.dataset()) } else { Vec::new() };
+        let (name, dataset) = (served.name(), served.dataset());
+        let (address, addresses, samples) = if call.options.is_local {
+            let address = super::folder::shown(dataset.url());
+            let samples = code::samples(&address, dataset);
+            (address, Vec::new(), samples)
+        } else {
+            (String::new(), code::addresses(name), code::samples_of_server(name, dataset))
+        };
         let left_out: Vec<String> =
             info.left_out.iter().map(|left_out| format!("{}: {}", left_out.path, left_out.reason)).collect();
         Ok(json_response(&json!({
             "name": served.name().rsplit('/').next(), "kind": info.kind.to_string(), "facts": shown["facts"].take(),
-            "address": if call.options.is_local { address } else { String::new() },
-            "warnings": info.warnings, "left_out": left_out, "groups": groups, "code": samples,
+            "address": address, "addresses": addresses, "code": samples,
+            "warnings": info.warnings, "left_out": left_out, "groups": groups,
         })))
     })
     .await
@@ -61,10 +67,11 @@ pub(super) async fn cdl(call: Call) -> Response {
                 "the CDL has more than {CDL} bytes; `ncirrus dump -h` prints it"
             )));
         }
-        printed?;
+        let has_faults = !printed?.faults.is_empty();
+        let text = visible::cdl(call, String::from_utf8_lossy(&text.0).into_owned(), has_faults);
         let headers =
             [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
-        Ok((headers, String::from_utf8_lossy(&text.0).into_owned()).into_response())
+        Ok((headers, text).into_response())
     })
     .await
 }

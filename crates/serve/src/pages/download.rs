@@ -3,21 +3,14 @@ use super::csv::CsvLines;
 use super::failure::Failure;
 use super::parameters::Call;
 use super::values::check_cost;
-use super::work::work;
-use crate::HttpError;
+use super::work::{HeldByBody, work};
 use crate::response::streamed;
-use axum::body::Body;
-use axum::http::{HeaderName, header};
+use crate::temporary::TemporaryFile;
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use ncirrus::{CreateOptions, Dataset, Kind, VariableSelect};
+use ncirrus::{CreateOptions, Dataset, Kind, Selection, Variable, VariableSelect};
 use ncirrus_tools::CopyOptions;
-use std::fs::File;
-use std::io::Read;
-use tempfile::TempDir;
-
-/// Bytes of a file that are sent at a time.
-const PIECE: usize = 1 << 18;
 
 /// A file that a selection is saved as.
 #[derive(Clone, Copy)]
@@ -66,12 +59,10 @@ pub(super) async fn download(call: Call) -> Response {
         let served = call.dataset()?;
         let variable = call.variable(served.dataset())?;
         let selection = call.selection(&variable)?;
+        check_size(call, &variable, &selection, form)?;
         check_cost(call, served.dataset(), &variable, &selection)?;
-        let body = match form {
-            Form::Csv => {
-                let mut lines = CsvLines::new(&variable, &selection)?;
-                streamed(&call.state, move || Ok(lines.next_block()?.map(Bytes::from)))
-            }
+        let response = match form {
+            Form::Csv => lines(call, &variable, &selection)?,
             _ => copied(call, served.dataset(), call.select(&variable)?, form)?,
         };
         let name = format!("attachment; filename=\"{}.{}\"", plain(&variable.name()), form.ending());
@@ -80,9 +71,34 @@ pub(super) async fn download(call: Call) -> Response {
             (header::CONTENT_DISPOSITION, name),
             (header::CACHE_CONTROL, "no-store".to_owned()),
         ];
-        Ok((headers, body).into_response())
+        Ok((headers, response).into_response())
     })
     .await
+}
+
+/// Refuses what is larger than a response of a server for others may be, before it is read.
+fn check_size(call: &Call, variable: &Variable, selection: &Selection, form: Form) -> Result<(), Failure> {
+    if call.options.is_local {
+        return Ok(());
+    }
+    let one = match form {
+        // A line has at least a letter and a comma for each coordinate, a digit, and its end.
+        Form::Csv => 2 * selection.rank() as u64 + 3,
+        _ => {
+            let model = variable.dataset().model()?;
+            variable.ty().and_then(|ty| model.packed_len(ty)).unwrap_or(1)
+        }
+    };
+    let bytes = selection.element_count().and_then(|count| count.checked_mul(one)).unwrap_or(u64::MAX);
+    within_limit(call, bytes)
+}
+
+fn within_limit(call: &Call, bytes: u64) -> Result<(), Failure> {
+    let max = call.state.limits().response_bytes;
+    if bytes <= max || call.options.is_local {
+        return Ok(());
+    }
+    Err(Failure::too_large(format!("the file has {bytes} bytes, the limit is {max}: choose a smaller part")))
 }
 
 /// A name that needs no quoting in a header and in any file system.
@@ -90,31 +106,37 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect()
 }
 
+fn lines(call: &Call, variable: &Variable, selection: &Selection) -> Result<Response, Failure> {
+    let mut lines = CsvLines::new(variable, selection, !call.options.is_local)?;
+    let held = HeldByBody(lines.held_bytes());
+    let body = streamed(&call.state, move || Ok(lines.next_block()?.map(Bytes::from)));
+    let mut response = body.into_response();
+    response.extensions_mut().insert(held);
+    Ok(response)
+}
+
 /// The copy of a selection, which is removed when it was sent.
-fn copied(call: &Call, dataset: &Dataset, select: VariableSelect, form: Form) -> Result<Body, Failure> {
-    let io = |error: std::io::Error| HttpError::internal(format!("a temporary file: {error}"));
-    let parent = call.state.session().cache_folder();
-    std::fs::create_dir_all(&parent).map_err(io)?;
-    let folder = TempDir::new_in(parent).map_err(io)?;
-    let path = folder.path().join(format!("copy.{}", form.ending()));
+fn copied(call: &Call, dataset: &Dataset, select: VariableSelect, form: Form) -> Result<Response, Failure> {
+    let session = call.state.session();
+    let file = TemporaryFile::new(&session.cache_folder(), &format!("copy.{}", form.ending()))?;
     let kind = match form {
         Form::Nc3 => Kind::Nc6,
         Form::Nc4 => Kind::Nc4,
         _ => Kind::NcZarr,
     };
-    let options = CopyOptions::new().create(CreateOptions::new().kind(kind)).select([select]);
-    let report = ncirrus_tools::copy(dataset, &path.to_string_lossy(), &options, call.state.session())?;
+    let create = CreateOptions::new().kind(kind).durable(false);
+    let options = CopyOptions::new().create(create).select([select]);
+    let report = ncirrus_tools::copy(dataset, file.target(), &options, session)?;
     if let Some(left_out) = report.left_out.first() {
-        return Err(Failure::invalid(format!("the copy lacks {}: {}", left_out.path, left_out.reason)));
+        let reason = if call.options.is_local { &left_out.reason } else { super::visible::UNREADABLE };
+        return Err(Failure::invalid(format!("the copy lacks {}: {reason}", left_out.path)));
     }
-    let mut file = File::open(&path).map_err(io)?;
-    Ok(streamed(&call.state, move || {
-        let _folder = &folder;
-        let mut piece = vec![0; PIECE];
-        let len = file.read(&mut piece).map_err(io)?;
-        piece.truncate(len);
-        Ok((len > 0).then(|| Bytes::from(piece)))
-    }))
+    let file = file.complete()?;
+    let len = file.len();
+    within_limit(call, len)?;
+    let mut response = streamed(&call.state, file.part(0..len)?).into_response();
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(len));
+    Ok(response)
 }
 
 #[cfg(test)]

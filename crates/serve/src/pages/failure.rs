@@ -1,7 +1,7 @@
 //! Errors of the pages' routes: JSON with a hint.
 use super::PageOptions;
 use crate::HttpError;
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ncirrus::Error;
 use serde_json::{Value, json};
@@ -50,24 +50,35 @@ impl Failure {
 
     /// The response. Addresses are in it only if the page is the user's own.
     pub(crate) fn respond(self, options: &PageOptions) -> Response {
-        let (status, body) = match self {
+        let (error, hint) = match self {
             Self::Library(error) => {
                 let hint = options.hint.and_then(|hint| hint(&error));
-                let text = error.to_string();
-                let public = HttpError::from(error);
-                let message = if options.is_local { text } else { public.message };
-                (public.status, json!({"error": message, "hint": hint}))
+                let mut public = HttpError::from(error);
+                if let Some(whole) = public.cause.clone().filter(|_| options.is_local) {
+                    public.message = whole;
+                }
+                (public, hint)
             }
-            Self::Http(error) => (error.status, json!({"error": error.message})),
-            Self::Cost { requests, bytes } => {
-                let message = format!("this reads {} MiB in {requests} requests", bytes >> 20);
-                let hint = "choose a smaller part, or read it anyway";
-                let cost = json!({"requests": requests, "bytes": bytes});
-                (StatusCode::PAYLOAD_TOO_LARGE, json!({"error": message, "hint": hint, "cost": cost}))
-            }
+            Self::Http(error) => (error, None),
+            Self::Cost { requests, bytes } => return costly(requests, bytes),
         };
-        (status, HEADERS, body.to_string()).into_response()
+        let body = json!({"error": error.message, "hint": hint});
+        let mut response = (error.status, HEADERS, body.to_string()).into_response();
+        error.note_in(&mut response);
+        if let Some(seconds) = error.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
     }
+}
+
+/// The cost of a read that was not begun.
+fn costly(requests: u64, bytes: u64) -> Response {
+    let message = format!("this reads {} MiB in {requests} requests", bytes >> 20);
+    let hint = "choose a smaller part, or read it anyway";
+    let cost = json!({"requests": requests, "bytes": bytes});
+    let body = json!({"error": message, "hint": hint, "cost": cost});
+    (StatusCode::PAYLOAD_TOO_LARGE, HEADERS, body.to_string()).into_response()
 }
 
 /// A response of JSON.

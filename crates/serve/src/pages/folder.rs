@@ -4,9 +4,8 @@ use super::parameters::Call;
 use super::work::work;
 use crate::published::{Entry, EntryKind};
 use axum::response::Response;
-use ncirrus::store::{Scheme, Url};
+use ncirrus::store::Url;
 use serde_json::{Value, json};
-use std::time::UNIX_EPOCH;
 
 /// What was given: a folder, or one dataset with its path.
 pub(super) async fn start(call: Call) -> Response {
@@ -21,6 +20,7 @@ pub(super) async fn start(call: Call) -> Response {
         let has_coastlines = call.options.coastlines.is_some();
         Ok(json_response(&json!({
             "address": address, "path": path, "version": ncirrus::VERSION, "coastlines": has_coastlines,
+            "activity": call.options.is_local,
         })))
     })
     .await
@@ -36,7 +36,7 @@ pub(super) async fn list(call: Call) -> Response {
     .await
 }
 
-/// What the session has fetched so far.
+/// What the session has fetched so far: for the user who started the program alone, since others share the session.
 pub(super) async fn activity(call: Call) -> Response {
     let statistics = call.state.session().statistics();
     json_response(&json!({"requests": statistics.requests, "bytes": statistics.bytes_fetched}))
@@ -49,15 +49,8 @@ fn described(entry: &Entry) -> Value {
     };
     json!({
         "name": entry.name, "kind": kind, "folder": entry.kind == EntryKind::Folder, "size": entry.size,
-        "modified": modified(&entry.address),
+        "modified": entry.modified,
     })
-}
-
-/// When a local file or directory was changed, in seconds since 1970 (UTC).
-fn modified(address: &str) -> Option<u64> {
-    let url = Url::parse(address).ok().filter(|url| url.scheme() == Scheme::File)?;
-    let time = std::fs::metadata(url.path()).ok()?.modified().ok()?;
-    Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs())
 }
 
 /// An address without password and query.

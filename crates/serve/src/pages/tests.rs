@@ -247,6 +247,23 @@ async fn errors_have_hints_and_say_where() {
 }
 
 #[tokio::test]
+async fn a_response_holds_its_share_of_the_memory_until_it_is_sent() {
+    const MEMORY: usize = 16 << 20;
+    let local = Viewer::of_sample();
+    let session = Session::builder().memory(MEMORY).build().unwrap();
+    let viewer = Viewer::new(&local.folder().join("t.zarr").to_string_lossy(), &session);
+    let all = || tokio::time::timeout(Duration::from_millis(50), viewer.state().reserve(MEMORY as u64));
+    let query = "path=t.zarr&var=/t&select=[0,0:256,0:256]";
+    for route in [format!("api/values?{query}"), format!("api/download?{query}&form=csv")] {
+        let unread = viewer.response(&route).await;
+        assert_eq!(unread.status(), StatusCode::OK);
+        assert!(all().await.is_err(), "{route}");
+        drop(unread);
+        assert!(all().await.is_ok_and(|share| share.is_ok()), "{route}");
+    }
+}
+
+#[tokio::test]
 async fn the_work_of_a_request_ends_when_the_client_goes_away() {
     let viewer = Viewer::of_sample();
     let (begun, begins) = mpsc::channel();

@@ -11,6 +11,8 @@ use serde_json::json;
 const TEXTS: u64 = 1000;
 /// Letters of a text at most; the rest is left out.
 const LETTERS: usize = 2000;
+/// Bytes of the values of one response at most, if they have a fixed size; at least one value is read.
+const BYTES: u64 = 1 << 22;
 
 /// The first values with their indices. Characters along the last dimension make one text.
 pub(super) async fn texts(call: Call) -> Response {
@@ -23,7 +25,9 @@ pub(super) async fn texts(call: Call) -> Response {
             Some((width, outer)) if is_char => (outer, *width),
             _ => (shape.as_slice(), 1),
         };
-        let first = first_part(outer);
+        let model = served.dataset().model()?;
+        let one = variable.ty().and_then(|ty| model.packed_len(ty)).unwrap_or(1);
+        let first = first_part(outer, TEXTS.min(BYTES / one.max(1)));
         let axes = if is_char && !shape.is_empty() {
             [&*first, &[width.min(LETTERS as u64)]].concat()
         } else {
@@ -43,8 +47,8 @@ pub(super) async fn texts(call: Call) -> Response {
 }
 
 /// The shape of the first values: whole rows as far as they fit.
-fn first_part(shape: &[u64]) -> Vec<u64> {
-    let mut left = TEXTS;
+fn first_part(shape: &[u64], max: u64) -> Vec<u64> {
+    let mut left = max;
     let mut part: Vec<u64> = shape
         .iter()
         .rev()
@@ -150,11 +154,12 @@ mod tests {
 
     #[test]
     fn the_first_values_are_whole_rows_as_far_as_they_fit() {
-        assert_eq!(first_part(&[5000]), [1000]);
-        assert_eq!(first_part(&[7, 300]), [3, 300]);
-        assert_eq!(first_part(&[2, 3, 4]), [2, 3, 4]);
-        assert_eq!(first_part(&[0, 4]), [0, 4]);
-        assert!(first_part(&[]).is_empty());
+        assert_eq!(first_part(&[5000], TEXTS), [1000]);
+        assert_eq!(first_part(&[7, 300], TEXTS), [3, 300]);
+        assert_eq!(first_part(&[2, 3, 4], TEXTS), [2, 3, 4]);
+        assert_eq!(first_part(&[0, 4], TEXTS), [0, 4]);
+        assert_eq!(first_part(&[7, 300], 0), [1, 1]);
+        assert!(first_part(&[], TEXTS).is_empty());
     }
 
     #[test]

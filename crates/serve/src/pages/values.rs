@@ -1,6 +1,7 @@
 //! Values of a selection as binary numbers, and what reading them costs.
 use super::failure::{Failure, json_response};
 use super::parameters::Call;
+use super::visible;
 use super::work::work;
 use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
@@ -12,6 +13,8 @@ pub(super) const VALUES: u64 = 1 << 18;
 /// A read of more bytes, or of more requests, is begun only if the user accepts its cost.
 const FREE_BYTES: u64 = 256 << 20;
 const FREE_REQUESTS: u64 = 4096;
+/// A read of more requests is refused by a server for others.
+const MAX_REQUESTS: u64 = 1 << 16;
 
 const SHAPE: HeaderName = HeaderName::from_static("ncirrus-shape");
 const TYPE: HeaderName = HeaderName::from_static("ncirrus-type");
@@ -65,7 +68,7 @@ pub(super) async fn cost(call: Call) -> Response {
         let served = call.dataset()?;
         let variable = call.variable(served.dataset())?;
         let selection = call.selection(&variable)?;
-        let plan = served.dataset().plan(&variable, &selection)?;
+        let plan = visible::plan(call, served.dataset().plan(&variable, &selection)?);
         let mut shown = ncirrus_tools::plan_json(&variable.path(), &plan);
         shown["result_bytes"] = json!(plan.result_bytes);
         Ok(json_response(&json!({"plan": shown, "text": plan.to_string()})))
@@ -73,19 +76,28 @@ pub(super) async fn cost(call: Call) -> Response {
     .await
 }
 
-/// Refuses an expensive read, unless the user has accepted the cost.
+/// Refuses an expensive read, unless the user has accepted the cost. Users of a server cannot accept every cost.
 pub(super) fn check_cost(
     call: &Call,
     dataset: &Dataset,
     variable: &Variable,
     selection: &Selection,
 ) -> Result<(), Failure> {
-    if call.accepts_cost() || selection.element_count() == Some(0) {
+    let is_accepted = call.accepts_cost();
+    if (is_accepted && call.options.is_local) || selection.element_count() == Some(0) {
         return Ok(());
     }
     let plan = dataset.plan(variable, selection)?;
     let (requests, bytes) = whole_cost(&plan);
-    if bytes <= FREE_BYTES && requests <= FREE_REQUESTS {
+    let max_bytes = call.state.limits().response_bytes;
+    if !call.options.is_local && (bytes > max_bytes || requests > MAX_REQUESTS) {
+        let limit = format!("the server reads at most {} MiB in {MAX_REQUESTS} requests", max_bytes >> 20);
+        return Err(Failure::too_large(format!(
+            "this reads {} MiB in {requests} requests: {limit}",
+            bytes >> 20
+        )));
+    }
+    if is_accepted || (bytes <= FREE_BYTES && requests <= FREE_REQUESTS) {
         return Ok(());
     }
     Err(Failure::Cost { requests, bytes })

@@ -3,6 +3,7 @@ use super::coordinates::{Role, coordinate, plane, positive, role, text};
 use super::failure::{Failure, json_response};
 use super::parameters::Call;
 use super::values::check_cost;
+use super::visible;
 use super::work::work;
 use axum::response::Response;
 use ncirrus::{Atomic, AxisSelection, Dataset, Error, Selection, Variable};
@@ -16,12 +17,12 @@ pub(super) async fn variable(call: Call) -> Response {
     work(call, |call| {
         let served = call.dataset()?;
         let variable = call.variable(served.dataset())?;
-        Ok(json_response(&described(served.dataset(), &variable)?))
+        Ok(json_response(&described(call, served.dataset(), &variable)?))
     })
     .await
 }
 
-fn described(dataset: &Dataset, variable: &Variable) -> Result<Value, Failure> {
+fn described(call: &Call, dataset: &Dataset, variable: &Variable) -> Result<Value, Failure> {
     let model = dataset.model()?;
     let attributes = variable.attributes()?;
     let definition =
@@ -43,7 +44,7 @@ fn described(dataset: &Dataset, variable: &Variable) -> Result<Value, Failure> {
         roles.push(known);
     }
     let plane = plane(&shape, &roles);
-    let shown: serde_json::Map<String, Value> = ncirrus_tools::info(dataset)?
+    let shown: serde_json::Map<String, Value> = visible::info(call, dataset)?
         .groups
         .into_iter()
         .filter(|shown| shown.path == model.group_path(group))
@@ -51,6 +52,9 @@ fn described(dataset: &Dataset, variable: &Variable) -> Result<Value, Failure> {
         .find(|shown| shown.name == definition.name)
         .map(|shown| shown.attributes.into_iter().map(|(name, value)| (name, value.into())).collect())
         .unwrap_or_default();
+    let reason = |fault: ncirrus::Fault| {
+        if call.options.is_local { fault.to_string() } else { visible::UNREADABLE.to_owned() }
+    };
     Ok(json!({
         "path": variable.path(), "name": variable.name(), "type": ncirrus_tools::type_name(&model, definition.ty),
         "shape": shape, "dimensions": dimensions, "x": plane.map(|plane| plane.0), "y": plane.map(|plane| plane.1),
@@ -58,7 +62,7 @@ fn described(dataset: &Dataset, variable: &Variable) -> Result<Value, Failure> {
         "is_time": variable.decoding().is_ok_and(|decoding| decoding.time().is_some()),
         "title": text(&attributes, "long_name").or_else(|| text(&attributes, "standard_name")),
         "units": text(&attributes, "units"), "attributes": shown,
-        "fault": variable.fault().map(|fault| fault.to_string()),
+        "fault": variable.fault().map(reason),
     }))
 }
 

@@ -7,7 +7,7 @@ use ncirrus::store::Url;
 use ncirrus_tools::places::{ListOptions, PlaceKind};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// Folders whose lists are kept.
 const FOLDERS: usize = 1 << 10;
@@ -23,6 +23,8 @@ pub struct Entry {
     pub kind: EntryKind,
     /// Size in bytes, of a file.
     pub size: Option<u64>,
+    /// When a local file or directory was changed, in seconds since 1970 (UTC).
+    pub modified: Option<u64>,
     /// Where it is; not for clients.
     pub address: String,
 }
@@ -92,7 +94,7 @@ fn list(address: &str, session: &Session) -> Result<Vec<Entry>, HttpError> {
         if name.contains('/') {
             continue;
         }
-        entries.push(Entry { name, kind, size: found.size, address: place });
+        entries.push(Entry { name, kind, size: found.size, modified: modified(&place), address: place });
         if entries.len() > NAMES {
             return Err(HttpError::too_large(format!("the folder has more than {NAMES} datasets")));
         }
@@ -126,6 +128,12 @@ fn local_folder(address: &str) -> Option<std::path::PathBuf> {
 fn local_path(address: &str) -> Option<String> {
     let url = Url::parse(address).ok()?;
     (url.scheme() == ncirrus::store::Scheme::File).then(|| url.path().to_owned())
+}
+
+/// When a local file or directory was changed, in seconds since 1970 (UTC).
+pub(super) fn modified(address: &str) -> Option<u64> {
+    let time = std::fs::metadata(local_path(address)?).ok()?.modified().ok()?;
+    Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs())
 }
 
 /// Whether a link leads out of the folder.

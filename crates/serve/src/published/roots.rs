@@ -17,7 +17,8 @@ pub(super) struct Root {
 impl Root {
     pub(super) fn entry(&self) -> Entry {
         let kind = if self.is_folder { EntryKind::Folder } else { EntryKind::Dataset(self.kind) };
-        Entry { name: self.name.clone(), kind, size: None, address: self.address.clone() }
+        let modified = super::folder::modified(&self.address);
+        Entry { name: self.name.clone(), kind, size: None, modified, address: self.address.clone() }
     }
 }
 

@@ -47,7 +47,7 @@ async function request(name, parameters, signal, use) {
     return await use(response);
   } catch (error) {
     if (error instanceof TypeError) {
-      throw new ApiError(0, { error: "the server does not respond", hint: "check whether `ncirrus view` is still running" });
+      throw new ApiError(0, { error: "the server does not respond", hint: "check whether the server is still running" });
     }
     throw error;
   } finally {

@@ -73,18 +73,22 @@ function activity() {
   async function tick() {
     if (!requestCount()) return;
     box.hidden = false;
+    const seconds = Math.round((Date.now() - since) / 1000);
+    text.textContent = `Reading${await fetched()}, ${seconds} s`;
+    timer = requestCount() ? setTimeout(tick, 500) : 0;
+  }
+  /** What was fetched since the reading began. A server of several users does not say what it fetches for all of them. */
+  async function fetched() {
+    if (!start?.activity) return "";
     try {
       const response = await fetch("api/activity", { credentials: "omit" });
       const now = await response.json();
       before ??= now;
       const [requests, bytes] = [now.requests - before.requests, now.bytes - before.bytes];
-      const seconds = Math.round((Date.now() - since) / 1000);
-      const fetched = requests ? `: ${plural(requests, "request")}, ${size(bytes)}` : "";
-      text.textContent = `Reading${fetched}, ${seconds} s`;
+      return requests ? `: ${plural(requests, "request")}, ${size(bytes)}` : "";
     } catch {
-      text.textContent = "Reading";
+      return "";
     }
-    timer = requestCount() ? setTimeout(tick, 500) : 0;
   }
   document.getElementById("activity-cancel").addEventListener("click", cancelAll);
 }

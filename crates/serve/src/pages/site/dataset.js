@@ -19,12 +19,12 @@ export async function showDataset(main, path, now) {
     ["attributes", "Attributes", () => shown.groups.map((group) => attributeTable(group))],
     ["storage", "Storage", () => storagePanel(path, variables, state.read())],
     ["cdl", "CDL", () => cdl(path)],
-    ...(shown.code.length ? [["code", "Code", () => code(shown.code)]] : []),
+    ...(shown.code.length ? [["code", "Code", () => [addresses(shown.addresses), code(shown.code)]]] : []),
   ];
   replace(main,
     h("div", { class: "title" }, h("h1", {}, shown.name), h("span", { class: "kind" }, shown.kind),
       h("span", { class: "dim" }, [plural(variables.length, "variable"), `${size(bytes)} of values`, ...facts].join(" · "))),
-    h("p", { class: "address" }, shown.address),
+    shown.address && h("p", { class: "address" }, shown.address),
     shown.warnings.map((text) => h("p", { class: "note" }, text)),
     shown.left_out.map((text) => h("p", { class: "note" }, `Left out: ${text}`)),
     tabbed(tabs, now.tab ?? "contents", (tab) => state.update({ tab: tab === "contents" ? null : tab, var: null })));
@@ -70,7 +70,7 @@ function variableRow(path, variable) {
     h("td", {}, h("a", { href: state.link({ path, var: variable.path }) }, variable.path.replace(/^\//, "")),
       variable.fault && h("p", { class: "fault" }, variable.fault)),
     h("td", { class: "mono" }, shape.length ? shape : h("span", { class: "dim" }, "scalar")),
-    h("td", { class: "mono" }, variable.type),
+    h("td", { class: "mono type" }, variable.type),
     h("td", {}, about.units),
     h("td", {}, description),
     h("td", { class: "right" }, size(variable.raw_bytes)));
@@ -124,8 +124,23 @@ function cdl(path) {
   return box;
 }
 
+/** The address of the server above the pages. Only the browser knows it: a proxy may have changed it. */
+const server = () => new URL("..", document.baseURI).href;
+
+/** The addresses of the dataset on a server for programs, and what of them the browser can open. */
+function addresses(listed) {
+  if (!listed.length) return null;
+  const row = ({ protocol, path, open, label }) => h("tr", {}, h("th", { scope: "row" }, protocol),
+    h("td", { class: "mono" }, server() + path),
+    h("td", {}, h("a", { href: server() + open, "aria-label": `${label} (${protocol})` }, label)));
+  return h("table", { class: "list addresses" }, h("caption", { class: "unseen" }, "Addresses of the dataset"),
+    h("thead", {}, h("tr", {}, ["Protocol", "Address", "Open"].map((label) => h("th", { scope: "col" }, label)))),
+    h("tbody", {}, listed.map(row)));
+}
+
 function code(samples) {
-  return samples.map(({ language, text, note }) => h("section", { class: "sample" }, h("h2", {}, language),
+  const here = samples.map((sample) => ({ ...sample, text: sample.text.replaceAll("{server}", server) }));
+  return here.map(({ language, text, note }) => h("section", { class: "sample" }, h("h2", {}, language),
     h("div", { class: "code" }, copyButton(text), h("pre", { tabindex: "0", "aria-label": language }, text)),
     note && h("p", { class: "dim" }, note)));
 }

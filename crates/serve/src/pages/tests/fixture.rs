@@ -5,6 +5,7 @@ use crate::{ServerLimits, ServerState};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
+use axum::response::Response;
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Storage, Strings,
     Values,
@@ -84,10 +85,23 @@ impl Viewer {
         Call::new(self.state.clone(), Arc::new(self.options), "")
     }
 
-    pub(super) async fn at(&self, path: &str, host: &str) -> Reply {
+    pub(super) fn state(&self) -> &ServerState {
+        &self.state
+    }
+
+    /// A response whose body is not read.
+    async fn response_at(&self, path: &str, host: &str) -> Response {
         let request = Request::builder().uri(path).header("host", host).body(Body::empty()).unwrap();
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let (parts, body) = response.into_parts();
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    /// The same for what is below `view/`.
+    pub(super) async fn response(&self, path: &str) -> Response {
+        self.response_at(&format!("{}/view/{path}", self.base()), &self.host()).await
+    }
+
+    pub(super) async fn at(&self, path: &str, host: &str) -> Reply {
+        let (parts, body) = self.response_at(path, host).await.into_parts();
         let body = axum::body::to_bytes(body, usize::MAX).await.unwrap().to_vec();
         Reply { status: parts.status, headers: parts.headers, body }
     }

@@ -1,4 +1,4 @@
-//! The file that a subset is written to, which ends with its response.
+//! The file that a response is written to before it is sent, which ends with it.
 use crate::HttpError;
 use crate::response::Pieces;
 use bytes::Bytes;
@@ -12,36 +12,38 @@ use tempfile::TempDir;
 const PIECE: u64 = 512 << 10;
 
 /// A file in a folder of its own.
-pub(super) struct SubsetFile {
+pub(crate) struct TemporaryFile {
     folder: TempDir,
     target: String,
     len: u64,
 }
 
-impl SubsetFile {
-    pub(super) fn new(folder: &Path) -> Result<Self, HttpError> {
+impl TemporaryFile {
+    /// A file of that name below a folder, which is made if it is missing.
+    pub(crate) fn new(folder: &Path, name: &str) -> Result<Self, HttpError> {
+        std::fs::create_dir_all(folder).map_err(failed)?;
         let folder = tempfile::Builder::new().prefix("ncirrus-serve-").tempdir_in(folder).map_err(failed)?;
-        let target = folder.path().join("subset.nc").to_string_lossy().into_owned();
+        let target = folder.path().join(name).to_string_lossy().into_owned();
         Ok(Self { folder, target, len: 0 })
     }
 
     /// Where it is written.
-    pub(super) fn target(&self) -> &str {
+    pub(crate) fn target(&self) -> &str {
         &self.target
     }
 
     /// The file after it was written.
-    pub(super) fn complete(mut self) -> Result<Self, HttpError> {
+    pub(crate) fn complete(mut self) -> Result<Self, HttpError> {
         self.len = std::fs::metadata(&self.target).map_err(failed)?.len();
         Ok(self)
     }
 
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
     /// The bytes of a range, in pieces. The file is removed at their end.
-    pub(super) fn part(self, range: Range<u64>) -> Result<impl Pieces, HttpError> {
+    pub(crate) fn part(self, range: Range<u64>) -> Result<impl Pieces, HttpError> {
         let mut file = File::open(&self.target).map_err(failed)?;
         file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
         let (folder, mut left) = (self.folder, range.end - range.start);
@@ -58,6 +60,6 @@ impl SubsetFile {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
 fn failed(error: io::Error) -> HttpError {
-    tracing::error!(target: "ncirrus::serve", "the file of a subset: {error}");
-    HttpError::internal("the server could not keep the subset")
+    tracing::error!(target: "ncirrus::serve", "a temporary file: {error}");
+    HttpError::internal("the server could not keep the file")
 }
