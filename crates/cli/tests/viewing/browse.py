@@ -1,4 +1,6 @@
-"""Opens the pages of `ncirrus view` in chromium: ADDRESS pages|corpus AXE. Prints what is wrong, and ends with 1 then.
+"""Opens the pages of `ncirrus view` or `ncirrus serve` in chromium: ADDRESS pages|served|corpus AXE.
+
+Prints what is wrong, and ends with 1 then.
 
 With NCIRRUS_SCREENSHOTS, pictures of the pages are kept in that folder.
 """
@@ -146,6 +148,44 @@ def pages(browser: Browser) -> None:
     by_pointer(browser)
 
 
+def served(browser: Browser) -> None:
+    """The pages of a server: its own address leads to them, and they show the addresses of a dataset in each protocol."""
+    server = browser.address.removesuffix("view/")
+    browser.driver.get(server)
+    browser.wait("root")
+    browser.expect("root", browser.driver.current_url.startswith(browser.address), browser.driver.current_url)
+    browser.driver.get_log("performance")
+    shown = {
+        "folder": {},
+        "dataset": {"path": "sst.nc"},
+        "storage": {"path": "sst.nc", "tab": "storage", "series": "/sst"},
+        "code": {"path": "sst.nc", "tab": "code"},
+        "map": {"path": "sst.nc", "var": "/sst"},
+        "line": {"path": "sst.nc", "var": "/lat"},
+    }
+    for scheme in ("light", "dark"):
+        browser.use_scheme(scheme)
+        for name, state in shown.items():
+            browser.open(f"{name} of a server ({scheme})", **state)
+            browser.axe_run(f"{name} of a server ({scheme})")
+            browser.keep(f"{name}-of-server-{scheme}")
+    browser.use_scheme("light")
+    browser.open("code", path="sst.nc", tab="code")
+    text = browser.text("#panel")
+    for address in ("dap/sst.nc#dap4", "zarr/sst.nc", "nc/sst.nc", "catalog.xml"):
+        browser.expect("code", server + address in text, text)
+    browser.expect("code", "{server}" not in text, text)
+    links = [link.get_attribute("href") for link in browser.find("#panel a")]
+    browser.expect("code", len(links) == 6 and links[-1] == f"{server}catalog.xml", links)
+    for href in links:
+        with urllib.request.urlopen(href, timeout=PATIENCE) as response:
+            browser.expect("code", response.status == 200, href)
+    browser.open("no variable", expect_error=True, path="sst.nc", var="/nope")
+    browser.expect("no variable", "nope" in browser.text(".failure"), browser.text(".failure"))
+    by_keyboard(browser)
+    by_pointer(browser)
+
+
 def by_keyboard(browser: Browser) -> None:
     """The map by keys: a mark with its value, a series, zoom; the state is in the address."""
     browser.open("keys", path="sst.nc", var="/sst")
@@ -262,7 +302,7 @@ def readable(address: str, path: str, about: Any) -> bool:
 if __name__ == "__main__":
     browser = Browser(sys.argv[1], Path(sys.argv[3]))
     try:
-        {"pages": pages, "corpus": corpus}[sys.argv[2]](browser)
+        {"pages": pages, "served": served, "corpus": corpus}[sys.argv[2]](browser)
     finally:
         browser.driver.quit()
     print("\n".join(browser.wrong))
