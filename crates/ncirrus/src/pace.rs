@@ -13,7 +13,7 @@ mod waiting_puts;
 pub use late_puts::{LatePuts, PutBehind};
 pub use put_run::{OpenRun, PutRuns, RunPlace, is_small_put};
 pub(crate) use reads::DatasetPace;
-pub use single_values::copy_held;
+pub use single_values::{copy_held, copy_held_element};
 pub use small_casts::{NumberBytes, can_cast, cast};
 pub use value_blocks::{BlockedVariable, ValueBlock, ValueBlocks};
 

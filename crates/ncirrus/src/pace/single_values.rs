@@ -3,8 +3,8 @@
 //!
 //! Blocks hold memory of the session as windows do; chunks that no cache would keep are not kept here either. A file that was changed
 //! since it was opened is not read from them: the read reports the change.
-use super::value_blocks::{BlockedVariable, ValueBlocks};
-use crate::dataset::DatasetState;
+use super::value_blocks::{BlockedVariable, ValueBlock, ValueBlocks};
+use crate::dataset::{Dataset, DatasetState};
 use crate::{AxisSelection, Result, Selection, Storage, Values, VarId, Variable};
 use ncirrus_layout::LockExt;
 use std::sync::Mutex;
@@ -66,24 +66,40 @@ impl SmallBox {
 /// Copies a few values of a variable into memory, as [`Variable::read_bytes_into`] does, if they are in a block: without waiting for
 /// anything. `false`: they are not there.
 pub fn copy_held(variable: &Variable, selection: &Selection, out: &mut [u8]) -> bool {
-    let DatasetState::Reading(reader) = variable.dataset().state() else { return false };
-    SmallBox::of(selection).is_some_and(|slab| copy(variable, reader, &slab, out))
+    SmallBox::of(selection).is_some_and(|slab| copy(variable, &slab, out))
 }
 
-fn copy(variable: &Variable, reader: &ncirrus_engine::Dataset, slab: &SmallBox, out: &mut [u8]) -> bool {
-    let blocks = variable.dataset().pace().blocks.guard();
-    let key = (variable.id(), thread::current().id());
-    let Some(block) = blocks.find(key, || reader.is_current().is_ok_and(|is| is).then_some(())) else {
-        return false;
+/// Copies one element of a variable into memory, by its indices: as [`copy_held`], but without a selection and without new memory.
+/// `false`: it is not in a block, or has another number of bytes.
+pub fn copy_held_element(dataset: &Dataset, id: VarId, at: &[usize], out: &mut [u8]) -> bool {
+    copied_from_block(dataset, id, |block| {
+        block.copy_box(at, None, |bytes, _| (bytes.len() == out.len()).then(|| out.copy_from_slice(bytes)))
+    })
+}
+
+fn copy(variable: &Variable, slab: &SmallBox, out: &mut [u8]) -> bool {
+    copied_from_block(variable.dataset(), variable.id(), |block| {
+        let element = block.element();
+        let len = slab.element_count().and_then(|count| count.checked_mul(element));
+        len.filter(|len| *len == out.len())?;
+        block.copy_box(slab.start(), Some(slab.counts()), |row, at| {
+            let first = at.checked_mul(element)?;
+            out.get_mut(first..first.checked_add(row.len())?)?.copy_from_slice(row);
+            Some(())
+        })
+    })
+}
+
+/// Whether something was copied out of the block of a variable, and the file is as it was when it was opened. The file is examined last:
+/// it costs a call of the system, which values outside the block do without.
+fn copied_from_block(dataset: &Dataset, id: VarId, copy: impl FnOnce(&ValueBlock<()>) -> Option<()>) -> bool {
+    let DatasetState::Reading(reader) = dataset.state() else { return false };
+    let key = (id, thread::current().id());
+    let is_copied = {
+        let blocks = dataset.pace().blocks.guard();
+        blocks.find(key, || Some(())).is_some_and(|block| copy(block).is_some())
     };
-    let element = block.element();
-    let len = slab.element_count().and_then(|count| count.checked_mul(element));
-    let copied = block.copy_box(slab.start(), Some(slab.counts()), |row, at| {
-        let first = at.checked_mul(element)?;
-        out.get_mut(first..first.checked_add(row.len())?)?.copy_from_slice(row);
-        Some(())
-    });
-    len == Some(out.len()) && copied.is_some()
+    is_copied && reader.is_current().is_ok_and(|is_current| is_current)
 }
 
 impl SmallRead<'_> {
@@ -101,7 +117,7 @@ impl SmallRead<'_> {
         out: &mut [u8],
         plainly: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<()> {
-        if copy(self.variable, self.reader, &self.slab, out) {
+        if copy(self.variable, &self.slab, out) {
             return Ok(());
         }
         plainly(out)?;

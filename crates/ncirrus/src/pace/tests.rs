@@ -1,4 +1,5 @@
 //! A few values at a time, with and without blocks.
+use super::copy_held_element;
 use crate::{
     AxisSelection, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Selection, Session, Storage,
     Variable,
@@ -154,4 +155,38 @@ fn a_read_outside_or_into_other_memory_is_an_error_with_a_block_as_without() {
     assert!(v.read_bytes_into(&two, &mut [0; 4]).is_err());
     assert!(v.read_bytes_into(&Selection::slab(&[0], &[1]), &mut [0; 4]).is_err());
     v.read_bytes_into(&two, &mut [0; 8]).unwrap();
+}
+
+#[test]
+fn an_element_is_copied_out_of_a_block_and_nothing_else_is() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, kind) in [("a.nc", Kind::Nc3), ("a.nc4", Kind::Nc4), ("a.zarr", Kind::NcZarr)] {
+        let path = folder.path().join(name);
+        make(&path, kind);
+        let dataset =
+            Dataset::open_with(path.to_str().unwrap(), &OpenOptions::new(), &session(true)).unwrap();
+        let [v, w] = ["v", "w"].map(|name| dataset.variable(name).unwrap().id());
+        let held = |id, at: &[usize]| {
+            let mut out = [0; 4];
+            copy_held_element(&dataset, id, at, &mut out).then(|| i32::from_ne_bytes(out))
+        };
+        assert_eq!(held(v, &[1, 2]), None);
+        for x in 0..20 {
+            value(&dataset.variable_by_id(v), 1, x).unwrap();
+        }
+        assert_eq!(held(v, &[1, 2]), Some(expected(1, 2)), "{name}");
+        let outside: [&[usize]; 6] = [&[60, 0], &[0, 90], &[usize::MAX, 1], &[1], &[1, 2, 0], &[]];
+        assert!(outside.iter().all(|at| held(v, at).is_none()), "{name}");
+        assert_eq!(held(w, &[1, 2]), None, "{name}");
+        assert!(!copy_held_element(&dataset, v, &[1, 2], &mut [0; 8]));
+        std::thread::scope(|scope| {
+            assert_eq!(scope.spawn(|| held(v, &[1, 2])).join().unwrap(), None, "{name}");
+        });
+        if kind != Kind::NcZarr {
+            let mut bytes = std::fs::read(&path).unwrap();
+            bytes.extend([0; 4]);
+            std::fs::write(&path, bytes).unwrap();
+            assert_eq!(held(v, &[1, 2]), None, "{name}");
+        }
+    }
 }
