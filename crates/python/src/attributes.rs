@@ -3,10 +3,11 @@ use crate::errors::{exception, wait};
 use crate::model::OpenDataset;
 use crate::types::{describe, dtype, named_type};
 use crate::values;
+use ncirrus::internals::DatasetInternals;
 use ncirrus::model::Variable;
 use ncirrus::{Attribute, AttributeState, Attributes, Error, Member, Model, NodeId, Values, VarId};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 /// All attributes of a node in definition order: text of characters as `bytes`, everything else as an array of one
 /// dimension.
@@ -76,24 +77,40 @@ pub(crate) fn set(
     node: NodeId,
     (given, fills): (&Bound<'_, PyDict>, bool),
 ) -> PyResult<()> {
-    let model = open.model(py)?;
-    let attributes = of_dict(&model, given)?;
+    let attributes = of_dict(&*open.model(py)?, given)?;
     open.edit(py, move |model| {
-        let path = path_of(model, node);
         for attribute in attributes {
-            if let NodeId::Variable(id) = node
-                && fills
-                && is_fill(model, id, &attribute)
-            {
-                model.set_fill(id, attribute.values)?;
-                continue;
+            match node {
+                NodeId::Variable(id) if fills && is_fill(model, id, &attribute) => {
+                    model.set_fill(id, attribute.values)?;
+                }
+                _ => put(model, node, attribute)?,
             }
-            model.attributes(node).ok_or_else(|| Error::not_found("it was removed"))?;
-            let set = model.set_attribute(node, attribute);
-            set.map_err(|error| Error::from(error).at_path(path.as_str()))?;
         }
         Ok(())
     })
+}
+
+/// Adds or replaces an attribute that is one text: a string of any length or characters, by default as the dataset's kind has it. Whether
+/// the dataset may be changed is checked first.
+pub(crate) fn set_text(
+    py: Python<'_>,
+    open: &OpenDataset,
+    node: NodeId,
+    (name, text, as_string): (&Bound<'_, PyString>, &Bound<'_, PyString>, Option<bool>),
+) -> PyResult<()> {
+    let dataset = open.dataset(py)?;
+    dataset.writer().map_err(|error| exception(py, &error))?;
+    let is_string = as_string.unwrap_or_else(|| !dataset.kind().format.has_classic_model());
+    let values = values::of_text(text, is_string)?;
+    let attribute = Attribute::atomic(name.to_str()?, values);
+    open.edit(py, move |model| put(model, node, attribute))
+}
+
+fn put(model: &mut Model, node: NodeId, attribute: Attribute) -> ncirrus::Result<()> {
+    model.attributes(node).ok_or_else(|| Error::not_found("it was removed"))?;
+    let set = model.set_attribute(node, attribute);
+    set.map_err(|error| Error::from(error).at_path(path_of(model, node)))
 }
 
 /// Whether an attribute is the fill value of its variable.

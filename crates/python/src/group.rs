@@ -8,7 +8,7 @@ use crate::types::{self, Described};
 use crate::variable::Variable;
 use ncirrus::{AttributeState, DimensionLen, Error, GroupId, Member, Model, NodeId, TypeId, TypeRef};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use std::sync::Arc;
 
 /// A group of an open dataset.
@@ -105,6 +105,18 @@ impl Group {
     /// Adds or replaces attributes, all together.
     fn set_attributes(&self, py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<()> {
         attributes::set(py, &self.open, NodeId::Group(self.id), (given, false))
+    }
+
+    /// Adds or replaces an attribute that is one text: a string of any length or characters, by default as the dataset's kind has it.
+    #[pyo3(signature = (name, text, as_string=None))]
+    fn set_text(
+        &self,
+        py: Python<'_>,
+        name: &Bound<'_, PyString>,
+        text: &Bound<'_, PyString>,
+        as_string: Option<bool>,
+    ) -> PyResult<()> {
+        attributes::set_text(py, &self.open, NodeId::Group(self.id), (name, text, as_string))
     }
 
     fn remove_attribute(&self, py: Python<'_>, name: &str) -> PyResult<()> {

@@ -140,17 +140,32 @@ fn strings(array: &Bound<'_, PyAny>) -> PyResult<Values> {
     Ok(Values::String(strings))
 }
 
+/// One text: a string of any length, or characters.
+pub(crate) fn of_text(text: &Bound<'_, PyString>, is_string: bool) -> PyResult<Values> {
+    with_bytes(text, |bytes| {
+        if !is_string {
+            return Values::Char(bytes.to_vec());
+        }
+        let mut strings = Strings::new();
+        strings.push(Some(bytes));
+        Values::String(strings)
+    })
+}
+
+/// Does something with the bytes of a text; lone surrogates stand for bytes that are not UTF-8.
+fn with_bytes<T>(text: &Bound<'_, PyString>, then: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
+    if let Ok(text) = text.to_str() {
+        return Ok(then(text.as_bytes()));
+    }
+    let bytes = text.call_method1("encode", ("utf-8", "surrogateescape"))?;
+    Ok(then(bytes.cast::<PyBytes>()?.as_bytes()))
+}
+
 fn push_text(strings: &mut Strings, item: &Bound<'_, PyAny>) -> PyResult<()> {
     if item.is_none() {
         strings.push(None);
     } else if let Ok(text) = item.cast::<PyString>() {
-        match text.to_str() {
-            Ok(text) => strings.push(Some(text.as_bytes())),
-            Err(_) => {
-                let bytes = text.call_method1("encode", ("utf-8", "surrogateescape"))?;
-                strings.push(Some(bytes.cast::<PyBytes>()?.as_bytes()));
-            }
-        }
+        with_bytes(text, |bytes| strings.push(Some(bytes)))?;
     } else if let Ok(bytes) = item.cast::<PyBytes>() {
         strings.push(Some(bytes.as_bytes()));
     } else {

@@ -21,7 +21,7 @@ use ncirrus::{
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use std::sync::Arc;
 
 /// A variable of an open dataset.
@@ -148,6 +148,18 @@ impl Variable {
     #[pyo3(signature = (given, fills=false))]
     fn set_attributes(&self, py: Python<'_>, given: &Bound<'_, PyDict>, fills: bool) -> PyResult<()> {
         attributes::set(py, &self.open, NodeId::Variable(self.id), (given, fills))
+    }
+
+    /// Adds or replaces an attribute that is one text: a string of any length or characters, by default as the dataset's kind has it.
+    #[pyo3(signature = (name, text, as_string=None))]
+    fn set_text(
+        &self,
+        py: Python<'_>,
+        name: &Bound<'_, PyString>,
+        text: &Bound<'_, PyString>,
+        as_string: Option<bool>,
+    ) -> PyResult<()> {
+        attributes::set_text(py, &self.open, NodeId::Variable(self.id), (name, text, as_string))
     }
 
     fn remove_attribute(&self, py: Python<'_>, name: &str) -> PyResult<()> {

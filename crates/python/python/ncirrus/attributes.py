@@ -36,7 +36,11 @@ class Attributes(MutableMapping[str, Any]):
             raise self._lacks(name) from None
 
     def __setitem__(self, name: str, value: Any) -> None:
-        self.update({name: value})
+        if type(value) is str and type(name) is str and name != "_FillValue":
+            # The most frequent value: the extension module makes the checks that texts need.
+            self._owner._native().set_text(name, value)
+        else:
+            self.update({name: value})
 
     def __delitem__(self, name: str) -> None:
         self._owner.dataset._check_writable()
@@ -100,9 +104,10 @@ def _of_type(fill: Any, dtype: np.dtype[Any] | None) -> Any:
 
 def check_types(dataset: Dataset, values: Mapping[str, Any], path: str) -> None:
     """Refuses attributes of types that the dataset's kind does not have."""
+    kind = dataset._known_kind
     for name, value in values.items():
-        if not isinstance(value, bytes):
-            check_type(dataset._known_kind, value[0], f"an attribute {name!r}", path, dataset.url)
+        if not isinstance(value, bytes) and not kind.holds(value[0]):
+            check_type(kind, value[0], f"an attribute {name!r}", path, dataset.url)
 
 
 def of_native(value: Any, has_strings: bool) -> Any:
@@ -145,7 +150,8 @@ def to_native(name: str, value: Any, classic: bool, path: str) -> Any:
     if classic and array.dtype.str.lstrip("<>|=") == "i8" and _fits_int(array):
         array = array.astype("i4")
     try:
-        return name_of(array.dtype), np.ascontiguousarray(array.reshape(-1).astype(array.dtype.newbyteorder("=")))
+        native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+        return name_of(array.dtype), np.ascontiguousarray(native.reshape(-1))
     except NotImplementedError as error:
         raise InvalidTypeError(f"the attribute {name!r} cannot be of type {array.dtype}", path=path) from error
 

@@ -169,11 +169,23 @@ class Attributed:
 
     def _set(self, name: str, value: Any, as_strings: bool) -> None:
         self._file().check_open()
+        if type(value) is str and type(name) is str and value.isascii() and name != "_FillValue":
+            self._set_text(name, value, as_strings)
+            return
         written = self._writable(name, value, as_strings)
         self._check_settable(name)
         self._forget()
         with as_runtime_error(cls=MissingAttributeError):
             self._owner()._native().set_attributes({name: written})
+
+    def _set_text(self, name: str, value: str, as_strings: bool) -> None:
+        """Sets the most frequent kind of value, without an array for it."""
+        # As in arrays of numpy, no text ends with null characters.
+        text, is_string = value.rstrip("\0"), bool(as_strings) and self._file().model == "NETCDF4"
+        self._check_settable(name)
+        self._forget()
+        with as_runtime_error(cls=MissingAttributeError):
+            self._owner()._native().set_text(name, text if text or is_string else "\0", is_string)
 
     def __getattr__(self, name: str) -> Any:
         if name in self._own or name in _private_atts or (name.startswith("__") and name.endswith("__")):
