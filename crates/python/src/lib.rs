@@ -17,6 +17,7 @@ mod elements;
 mod encoders;
 mod errors;
 mod group;
+mod held_elements;
 mod inspecting;
 mod joint;
 mod json;

@@ -5,6 +5,7 @@ use crate::decoding::Decoding;
 use crate::definitions;
 use crate::elements::ElementForm;
 use crate::errors::{exception, wait};
+use crate::held_elements::HeldNumbers;
 use crate::inspecting;
 use crate::marking::{Marked, Marks};
 use crate::model::OpenDataset;
@@ -22,7 +23,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A variable of an open dataset.
 #[pyclass(frozen, module = "ncirrus._ncirrus")]
@@ -30,6 +31,8 @@ pub(crate) struct Variable {
     open: Arc<OpenDataset>,
     id: VarId,
     dtype: PyOnceLock<Py<PyAny>>,
+    /// What is known of single elements, from the first read on.
+    held: OnceLock<Option<HeldNumbers>>,
 }
 
 #[pymethods]
@@ -187,6 +190,9 @@ impl Variable {
     /// What integers, forward slices and an ellipsis select; nothing for indices of other kinds, and for more bytes than
     /// the session's memory.
     fn get<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(array) = self.held_element(py, key)? {
+            return array.get_item(PyTuple::empty(py)).map(Some);
+        }
         let Some((array, selected)) = self.read_plain(py, key)? else { return Ok(None) };
         if selected.shape.is_empty() && !selected.has_dots {
             return array.get_item(PyTuple::empty(py)).map(Some);
@@ -201,6 +207,10 @@ impl Variable {
         key: &Bound<'py, PyAny>,
         marks: &Marks,
     ) -> PyResult<Option<(Bound<'py, PyAny>, Option<Marked<'py>>)>> {
+        if let Some(array) = self.held_element(py, key)? {
+            let marked = marks.mask_of(py, (&array, &[]))?;
+            return Ok(Some((array, marked)));
+        }
         let Some((array, selected)) = self.read_plain(py, key)? else { return Ok(None) };
         let marked = marks.mask_of(py, (&array, &selected.shape))?;
         Ok(Some((array, marked)))
@@ -339,6 +349,17 @@ fn points(py: Python<'_>, axes: &[Bound<'_, PyAny>]) -> PyResult<PointSelection>
 }
 
 impl Variable {
+    /// A single number that is in memory, as an array without axes; nothing for other indices and elements.
+    fn held_element<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let dataset = self.open.dataset(py)?;
+        let held = self.held.get_or_init(|| HeldNumbers::of(&dataset, self.id));
+        Ok(held.as_ref().and_then(|held| held.element(&dataset, key)))
+    }
+
     /// A new array with the values of a plain index; nothing for others, and for more bytes than the session's memory.
     fn read_plain<'py>(
         &self,
@@ -392,7 +413,7 @@ impl Variable {
     }
 
     pub(crate) fn new(open: &Arc<OpenDataset>, id: VarId) -> Self {
-        Self { open: Arc::clone(open), id, dtype: PyOnceLock::new() }
+        Self { open: Arc::clone(open), id, dtype: PyOnceLock::new(), held: OnceLock::new() }
     }
 
     /// The facade's handle, which may have no values yet.
