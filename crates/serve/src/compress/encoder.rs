@@ -8,7 +8,7 @@ use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, SafeResult, get_error_nam
 
 /// Distance of matches: 256 KiB. Clients need as much memory; they accept at most 8 MiB (RFC 9659).
 const WINDOW_LOG: u32 = 18;
-/// Entries of the tables: together with the window an encoder has about 1 MiB.
+/// Entries of the tables: together with the window an encoder has about 1.5 MiB.
 const TABLE_LOG: u32 = 16;
 const LEVEL: i32 = 3;
 /// Room for one step of the encoder.
