@@ -65,7 +65,7 @@ impl SharedResources {
         if worker_count == 1 {
             return self.workers.with(|worker| jobs.into_iter().try_for_each(|job| work(job, worker)));
         }
-        let queue = TaskQueue::new(jobs);
+        let queue = TaskQueue::new(jobs, worker_count);
         self.pool.in_place_scope(|scope| {
             for _ in 0..worker_count {
                 scope.spawn(|_| self.workers.with(|worker| queue.drain(|job| work(job, worker))));
@@ -79,31 +79,46 @@ impl SharedResources {
     }
 }
 
-/// Tasks that several threads take one by one.
+/// Tasks that are neighbours are mostly chunks whose rows are neighbours in the result. If one thread does them, no two threads
+/// write cache lines that are next to each other at the same time. At most so many are taken at once.
+const MAX_TAKEN: usize = 4;
+/// How often each thread takes tasks, at least: no thread waits long for another one at the end.
+const MIN_TURNS: usize = 16;
+
+/// Tasks that several threads take a few at a time.
 struct TaskQueue<J> {
     jobs: Vec<Mutex<Option<J>>>,
     next: AtomicUsize,
+    /// Number of tasks that are taken at once.
+    taken: usize,
     failed: AtomicBool,
     failure: Mutex<Option<(usize, Error)>>,
 }
 
 impl<J> TaskQueue<J> {
-    fn new(jobs: Vec<J>) -> Self {
+    fn new(jobs: Vec<J>, worker_count: usize) -> Self {
+        let taken = jobs.len() / worker_count.saturating_mul(MIN_TURNS).max(1);
         Self {
             jobs: jobs.into_iter().map(|job| Mutex::new(Some(job))).collect(),
             next: AtomicUsize::new(0),
+            taken: taken.clamp(1, MAX_TAKEN),
             failed: AtomicBool::new(false),
             failure: Mutex::default(),
         }
     }
 
     fn drain(&self, mut work: impl FnMut(J) -> Result<()>) {
-        while !self.failed.load(Ordering::Relaxed) {
-            let at = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(job) = self.jobs.get(at) else { return };
-            let job = job.guard().take();
-            if let Some(Err(error)) = job.map(&mut work) {
-                self.fail(at, error);
+        loop {
+            let first = self.next.fetch_add(self.taken, Ordering::Relaxed);
+            for at in first..first.saturating_add(self.taken) {
+                if self.failed.load(Ordering::Relaxed) {
+                    return;
+                }
+                let Some(job) = self.jobs.get(at) else { return };
+                let job = job.guard().take();
+                if let Some(Err(error)) = job.map(&mut work) {
+                    self.fail(at, error);
+                }
             }
         }
     }
