@@ -31,6 +31,7 @@ pub use request_event::RequestEvent;
 pub use resources::{MissingChunks, SessionStatistics, ShortChunks, is_thread_ending, watch};
 pub use session::{Session, SessionBuilder, SessionTask, max_threads};
 pub use write::{
-    CopiedCounts, CopyPlan, DatasetWriter, Draft, EncodedChunk, KeyForm, SkippedPart, ValueTreatment,
-    VariableEncoder, copy_around_damage, copy_selection, copy_variable, element_in, plan_copy,
+    CopiedCounts, CopyPlan, DatasetWriter, Draft, EncodedChunk, KeyForm, PassedChunkCheck, SkippedPart,
+    ValueTreatment, VariableEncoder, copy_around_damage, copy_observed, copy_selection, copy_variable,
+    element_in, plan_copy,
 };

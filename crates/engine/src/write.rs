@@ -52,8 +52,8 @@ mod write_back_cache;
 mod tests;
 
 pub use copy::{
-    CopiedCounts, CopyPlan, SkippedPart, ValueTreatment, copy_around_damage, copy_selection, copy_variable,
-    plan_copy,
+    CopiedCounts, CopyPlan, PassedChunkCheck, SkippedPart, ValueTreatment, copy_around_damage, copy_observed,
+    copy_selection, copy_variable, plan_copy,
 };
 pub use definitions::element_in;
 pub use draft::Draft;

@@ -34,8 +34,10 @@ use crate::whole::completed;
 use blueprint::CopyBlueprint;
 pub(crate) use blueprint::{CopiedVariable, forget_faults, make_attributes_classic};
 use ncirrus::internals::{DatasetInternals, StringLengths, resolve};
-use ncirrus::{CodecSpec, CreateOptions, Dataset, Error, LeftOut, Result, Session, VariableSelect};
-use ncirrus_engine::{DatasetWriter, SkippedPart};
+use ncirrus::{
+    CodecSpec, CreateOptions, Dataset, Error, LeftOut, Result, Selection, Session, Values, VariableSelect,
+};
+use ncirrus_engine::{DatasetWriter, PassedChunkCheck, SkippedPart};
 use ncirrus_model::{Attribute, Model, NodeId, Storage, VarId};
 use ncirrus_store::check_apart;
 use settle::settle;
@@ -114,9 +116,17 @@ pub struct CopyOptions<'a> {
     /// Storage and filters of every variable, as nccopy chooses them; `chunks`, `filters` and `filter_rules` are not
     /// used then.
     pub(crate) prescribed: Option<BTreeMap<VarId, PrescribedStorage>>,
+    /// Chunks pass through in encoded form without any check.
+    pub(crate) pass_unchecked: bool,
+    /// Receives values as they are read from the source, with their selection. Chunks that pass through in encoded form,
+    /// and values that go through a scratch file, are not passed to it. Damaged chunks are errors then.
+    pub(crate) observe: Option<ObserveValues<'a>>,
     /// Called as elements are copied.
     pub progress: Option<&'a (dyn Fn(Progress<'_>) + Sync)>,
 }
+
+/// Receives values of a variable of the source, with their selection.
+pub(crate) type ObserveValues<'a> = &'a (dyn Fn(VarId, &Selection, &Values) + Sync);
 
 /// How a variable of a copy is stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -291,7 +301,10 @@ fn copy_values(
                 progress(Progress { variable: &pair.path, done, total });
             }
         };
-        pair.copy(source, copy, &progress, skip)?;
+        match options.observe {
+            Some(observe) => pair.copy_observed(source, copy, &progress, observe)?,
+            None => pair.copy(source, copy, &progress, skip)?,
+        }
         report.variables += 1;
         report.elements = report.elements.saturating_add(pair.element_count());
     }
@@ -300,6 +313,15 @@ fn copy_values(
 }
 
 impl CopyOptions<'_> {
+    /// How chunks that pass through in encoded form are checked.
+    fn check(&self) -> PassedChunkCheck {
+        match (self.verify, self.pass_unchecked) {
+            (true, _) => PassedChunkCheck::Decoding,
+            (false, true) => PassedChunkCheck::Nothing,
+            (false, false) => PassedChunkCheck::Framing,
+        }
+    }
+
     /// Whether filters that the copy's format does not have are left out: chunks can be decoded and stored without those
     /// that only the source has; filters that were requested are an error.
     fn drops_filters(&self) -> bool {

@@ -35,8 +35,20 @@ pub struct CopiedCounts {
 pub struct ValueTreatment {
     /// How they are quantized.
     pub quantize: Option<Quantize>,
-    /// Decode chunks that pass through, too: those that cannot be decoded are errors.
-    pub verify: bool,
+    /// How chunks are checked that are copied unchanged.
+    pub check: PassedChunkCheck,
+}
+
+/// How chunks are checked that are copied unchanged. Those that fail are decoded, which is an error if they are damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PassedChunkCheck {
+    /// Their framing, lengths and checksums. Codecs that store no length, such as deflate, are decoded for it.
+    #[default]
+    Framing,
+    /// They are decoded.
+    Decoding,
+    /// Not at all, apart from the length of chunks without codecs. Damaged chunks are copied as they are.
+    Nothing,
 }
 
 /// Copies the selected elements of a variable to a variable of the same shape as the selection, converting numbers if
@@ -73,6 +85,24 @@ pub async fn copy_around_damage(
 ) -> Result<CopiedCounts> {
     let copy = VariableCopy::new(from, selection, to, treatment)?;
     VariableCopy { skipped: Some(skipped), ..copy }.copy(progress).await
+}
+
+/// As [`copy_selection`], and passes values to `observe` as they were read from the source, before anything is done with
+/// them, with their selection in the source. Chunks that are copied unchanged, and values that go through a scratch file,
+/// are not passed to it.
+///
+/// # Errors
+/// As [`copy_selection`].
+pub async fn copy_observed(
+    from: (&Dataset, VarId),
+    selection: &Selection,
+    to: (&DatasetWriter, VarId),
+    treatment: ValueTreatment,
+    progress: &(dyn Fn(u64) + Sync),
+    observe: ObserveBlock<'_>,
+) -> Result<CopiedCounts> {
+    let copy = VariableCopy::new(from, selection, to, treatment)?;
+    VariableCopy { observe: Some(observe), ..copy }.copy(progress).await
 }
 
 /// What [`copy_selection`] will do, without doing it. The format of the destination checks its definitions; of the
@@ -114,9 +144,14 @@ struct VariableCopy<'a> {
     treatment: ValueTreatment,
     /// Receives chunks that cannot be decoded; without it, these are an error.
     skipped: Option<ReportSkipped<'a>>,
+    /// Receives values that were read in blocks, with their selection in the source.
+    observe: Option<ObserveBlock<'a>>,
     /// Shape of the selection.
     shape: Vec<u64>,
 }
+
+/// Receives values with their selection.
+type ObserveBlock<'a> = &'a (dyn Fn(&Selection, &Values) + Sync);
 
 /// A part that is copied at once.
 enum CopyPart {
@@ -140,8 +175,9 @@ impl<'a> VariableCopy<'a> {
         (writer, to): (&'a DatasetWriter, VarId),
         treatment: ValueTreatment,
     ) -> Result<Self> {
+        let shape = selection.shape();
         let copy =
-            Self { source, from, selection, writer, to, treatment, skipped: None, shape: selection.shape() };
+            Self { source, from, selection, writer, to, treatment, skipped: None, observe: None, shape };
         let checked = selection.check(&source.model().shape(from));
         checked.map_err(|error| copy.located(error.into()))?;
         check_room(&writer.model(), to, &copy.shape)?;
@@ -199,7 +235,12 @@ impl<'a> VariableCopy<'a> {
     }
 
     async fn read_block(&self, region: &Region) -> Result<Values> {
-        self.source.read(self.from, &self.part_of_selection(region)).await
+        let selection = self.part_of_selection(region);
+        let values = self.source.read(self.from, &selection).await?;
+        if let Some(observe) = self.observe {
+            observe(&selection, &values);
+        }
+        Ok(values)
     }
 
     async fn write(&self, part: ReadPart) -> Result<CopiedCounts> {

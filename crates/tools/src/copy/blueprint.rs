@@ -168,7 +168,7 @@ impl CopyBlueprint {
             self.record(var, quantize, options.cf_quantization)?;
         }
         let selection = selection_of(whole, var, choice);
-        let treatment = ValueTreatment { quantize, verify: options.verify };
+        let treatment = ValueTreatment { quantize, check: options.check() };
         self.pairs.push(CopiedVariable { path, var, selection, treatment });
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Copying the values of one variable.
-use super::CopiedVariable;
+use super::{CopiedVariable, ObserveValues};
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{Dataset, Result};
+use ncirrus::{Dataset, Result, Selection, Values};
 use ncirrus_engine::SkippedPart;
 use ncirrus_model::VarId;
 
@@ -25,6 +25,24 @@ impl CopiedVariable {
         let (from, to) = ((source.reader()?, self.var), (target.writer()?, self.var));
         let (selection, treatment) = (&self.selection, self.treatment);
         let copying = ncirrus_engine::copy_around_damage(from, selection, to, treatment, progress, skipped);
+        target.engine().wait(copying).map(|_| ()).map_err(|error| error.at_path(&*self.path))
+    }
+
+    /// As [`copy`](Self::copy), with values as they are read from the source.
+    ///
+    /// # Errors
+    /// As [`copy`](Self::copy).
+    pub(super) fn copy_observed(
+        &self,
+        source: &Dataset,
+        target: &Dataset,
+        progress: &(dyn Fn(u64) + Sync),
+        observe: ObserveValues<'_>,
+    ) -> Result<()> {
+        let (from, to) = ((source.reader()?, self.var), (target.writer()?, self.var));
+        let observe = |selection: &Selection, values: &Values| observe(self.var, selection, values);
+        let (selection, treatment) = (&self.selection, self.treatment);
+        let copying = ncirrus_engine::copy_observed(from, selection, to, treatment, progress, &observe);
         target.engine().wait(copying).map(|_| ()).map_err(|error| error.at_path(&*self.path))
     }
 

@@ -1,5 +1,5 @@
 //! Chunks that are copied without decoding them.
-use super::VariableCopy;
+use super::{PassedChunkCheck, VariableCopy};
 use crate::drive::ReadDepth;
 use crate::drive::{DriveContext, fetch_range};
 use crate::merge::{MergedRequest, merge};
@@ -148,11 +148,15 @@ impl PassThroughCopy {
             let WorkerBuffers { scratch, decoded, .. } = worker;
             let checked = if chain.is_identity() {
                 (body.len() == len).then_some(())
-            } else if copy.treatment.verify {
-                decoded.resize(len, 0);
-                chain.decode_into(body, mask, decoded, scratch).ok().map(|_| ())
             } else {
-                chain.check(body, mask, len, scratch).ok()
+                match copy.treatment.check {
+                    PassedChunkCheck::Framing => chain.check(body, mask, len, scratch).ok(),
+                    PassedChunkCheck::Decoding => {
+                        decoded.resize(len, 0);
+                        chain.decode_into(body, mask, decoded, scratch).ok().map(|_| ())
+                    }
+                    PassedChunkCheck::Nothing => Some(()),
+                }
             };
             fit.store(checked.is_some(), Ordering::Relaxed);
             Ok(())

@@ -269,8 +269,8 @@ proptest! {
         let fixed = selection.shape()[1..].to_vec();
         let copy = add(&to, &writer, if is_big { "copy_big" } else { "copy" }, ty, &fixed, &chunks);
         let quantize = (quantized && ty == Atomic::Double).then_some(convert::Quantize::BitRound(3));
-        let plan = to.run(plan_copy((&source, var), &selection, (&writer, copy), ValueTreatment { quantize, verify: false })).unwrap();
-        to.run(copy_selection((&source, var), &selection, (&writer, copy), ValueTreatment { quantize, verify: false }, &|_| ())).unwrap();
+        let plan = to.run(plan_copy((&source, var), &selection, (&writer, copy), ValueTreatment { quantize, ..ValueTreatment::default() })).unwrap();
+        to.run(copy_selection((&source, var), &selection, (&writer, copy), ValueTreatment { quantize, ..ValueTreatment::default() }, &|_| ())).unwrap();
         to.run(writer.close()).unwrap();
         let read = to.run(open(&to).read(copy, &Selection::all(&selection.shape()))).unwrap();
         let values = from.run(source.read(var, &selection)).unwrap();
