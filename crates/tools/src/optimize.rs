@@ -1,4 +1,5 @@
 //! Storing netCDF-4 files so that few requests read them, in place or beside: chunks of a useful size, metadata at the front.
+mod block_hashes;
 mod file;
 mod plan;
 mod reads;

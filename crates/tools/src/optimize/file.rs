@@ -1,4 +1,5 @@
 //! One file: planned, written beside itself, compared, and put in place of the original.
+use super::block_hashes::BlockHashes;
 use super::plan::FilePlan;
 use super::reads::TypicalReads;
 use super::report::{FileOutcome, OptimizedFile};
@@ -10,7 +11,7 @@ use crate::overwrite::{self, WrittenForm};
 use crate::profile::Conformity;
 use crate::{CopyOptions, CopyReport, Progress, copy};
 use ncirrus::internals::DatasetInternals;
-use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, OpenOptions, Result, Session};
+use ncirrus::{CreateOptions, Dataset, Error, ErrorKind, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_model::Stored;
 use ncirrus_store::{FileReplacement, OverwritePolicy, Url, path_text};
 use std::fs::FileTimes;
@@ -144,10 +145,11 @@ impl FileJob<'_> {
             let message = "has a name or a folder of which a part would be taken for a fragment: rename it";
             return Err(Error::unsupported(message).at_object(target.display()));
         }
-        let mut found = None;
+        let (mut found, hashes) = (None, BlockHashes::default());
         // The space at the front is computed from the definitions; more is reserved if that was too little.
         for reserve in RESERVES {
-            self.copy(source, &new, reserve, plan)?;
+            hashes.clear();
+            self.copy(source, &new, reserve, plan, &hashes)?;
             let copied = self.open(&address)?;
             let conformity = Conformity::examine(copied.reader()?, &self.options.profile)?;
             let is_scattered = conformity.is_scattered();
@@ -161,7 +163,7 @@ impl FileJob<'_> {
             let message = "its metadata do not fit at the front of the file; it is kept";
             return Err(Error::unsupported(message).at_object(path.display()));
         }
-        verify(source, &copied, &plan.variables)?;
+        verify(source, &copied, &plan.variables, &hashes)?;
         let is_kept = |path: &str| {
             plan.variables.iter().any(|variable| variable.path == path && variable.kept.is_some())
         };
@@ -182,12 +184,23 @@ impl FileJob<'_> {
         overwrite::check(&there, std::iter::empty(), WrittenForm::Dataset, true, self.session)
     }
 
-    fn copy(&self, source: &Dataset, new: &Path, reserve: Option<u64>, plan: &FilePlan) -> Result<()> {
+    fn copy(
+        &self,
+        source: &Dataset,
+        new: &Path,
+        reserve: Option<u64>,
+        plan: &FilePlan,
+        hashes: &BlockHashes,
+    ) -> Result<()> {
         let kind = single_file_kind(source).ok_or_else(|| Error::internal("a file of no kind"))?;
         let mut options = CopyOptions::new()
             .create(CreateOptions::new().kind(kind).reserve(reserve).overwrite(true))
             .progress(self.progress);
         options.prescribed = Some(plan.prescribed.clone());
+        // Their bytes are compared afterwards.
+        options.pass_unchecked = true;
+        let observe = |var, selection: &Selection, values: &Values| hashes.note(var, selection, values);
+        options.observe = Some(&observe);
         let CopyReport { left_out, losses, .. } =
             copy(source, &path_text::of_path(new), &options, self.session)?;
         let lost = left_out.iter().map(ToString::to_string).chain(losses).next();

@@ -1,5 +1,9 @@
 //! Whether a copy has everything that its source has.
+#[cfg(test)]
+mod tests;
+
 use super::PlannedVariable;
+use super::block_hashes::BlockHashes;
 use crate::compare::{Blocks, CompareOptions, CompareScope, chunk_grain, compare};
 use crate::profile::same_filters;
 use ncirrus::internals::DatasetInternals;
@@ -9,16 +13,24 @@ use ncirrus_store::LocalStore;
 
 /// Chunks whose locations are compared together.
 const WINDOW: u64 = 1 << 12;
+/// Chunks that one thread compares sooner than others begin.
+const SHARE: usize = 16;
 /// Bytes that are compared at once.
 const PIECE: u64 = 1 << 20;
 
 /// Checks that a copy has the definitions, types, filters and values of its source. Chunks that were moved are compared as
-/// bytes, other values by their elements.
+/// bytes. Of values that were copied in blocks of whole chunks, those of the copy are read again, and have the same hashes as
+/// those that were read from the source. Other values are compared by their elements.
 ///
 /// # Errors
 /// `Internal` with the first difference; `Unsupported` if an element is stored in a type that the copy does not have; errors of
 /// reading.
-pub(super) fn verify(source: &Dataset, copy: &Dataset, planned: &[PlannedVariable]) -> Result<()> {
+pub(super) fn verify(
+    source: &Dataset,
+    copy: &Dataset,
+    planned: &[PlannedVariable],
+    hashes: &BlockHashes,
+) -> Result<()> {
     let exact = CompareOptions::new().order(true).ignore([] as [String; 0]);
     let definitions = compare(source, copy, &exact.clone().scope(CompareScope::Definitions))?;
     if !definitions.is_same() || !definitions.left_out.is_empty() {
@@ -28,7 +40,9 @@ pub(super) fn verify(source: &Dataset, copy: &Dataset, planned: &[PlannedVariabl
     for planned in planned {
         let (old, new) = (source.variable(&planned.path)?, copy.variable(&planned.path)?);
         check_storage(source, copy, (&old, &new), planned)?;
-        if planned.recoded || !has_same_chunks(source, copy, &old, &new)? {
+        let is_same = (!planned.recoded && has_same_chunks(source, copy, &old, &new)?)
+            || hashes.confirm(old.id(), copy, &new)?;
+        if !is_same {
             by_value.push(planned.path.clone());
         }
     }
@@ -82,19 +96,45 @@ fn has_same_chunks(source: &Dataset, copy: &Dataset, old: &Variable, new: &Varia
         return Ok(false);
     }
     let elements = grain.iter().fold(WINDOW, |product, len| product.saturating_mul(*len));
-    let mut buffers = (Vec::new(), Vec::new());
     for window in Blocks::new(&Selection::all(&old.shape()), grain, elements) {
         let (one, other) = (old.chunks(&window)?, new.chunks(&window)?);
         if one.len() != other.len() {
             return Ok(false);
         }
-        for pair in one.iter().zip(&other) {
-            if !has_same_bytes((from, to), pair, &mut buffers)? {
-                return Ok(false);
-            }
+        let pairs: Vec<_> = one.iter().zip(&other).collect();
+        if !have_same_bytes((from, to), &pairs, source.session().threads())? {
+            return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// Whether all pairs of chunks have the same stored bytes, which several threads compare.
+fn have_same_bytes(
+    stores: (&dyn LocalStore, &dyn LocalStore),
+    pairs: &[(&StoredChunk, &StoredChunk)],
+    threads: usize,
+) -> Result<bool> {
+    let compare = |pairs: &[(&StoredChunk, &StoredChunk)]| {
+        let mut buffers = (Vec::new(), Vec::new());
+        for pair in pairs {
+            if !has_same_bytes(stores, *pair, &mut buffers)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    let share = pairs.len().div_ceil(threads.max(1)).max(SHARE);
+    std::thread::scope(|scope| {
+        let (own, others) = pairs.split_at(share.min(pairs.len()));
+        let others: Vec<_> = others.chunks(share).map(|pairs| scope.spawn(move || compare(pairs))).collect();
+        let mut are_same = compare(own)?;
+        for other in others {
+            let panicked = |_| Err(Error::internal("a thread that compares bytes panicked"));
+            are_same &= other.join().unwrap_or_else(panicked)?;
+        }
+        Ok(are_same)
+    })
 }
 
 fn has_same_bytes(

@@ -2,8 +2,8 @@
 use super::{assert_same, fits, optimized, text};
 use crate::support::{session, temp};
 use ncirrus::{
-    Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
-    Selection, Session, Storage,
+    Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Location,
+    OpenOptions, Selection, Session, Storage, Variable,
 };
 use ncirrus_testkit::http_server::{ServerPage, TestHttpServer};
 use ncirrus_tools::{FileOutcome, OptimizeOptions, OptimizedFile, Profile, optimize};
@@ -88,6 +88,18 @@ fn a_dry_run_plans_what_a_run_does() {
 }
 
 #[test]
+fn each_chunk_of_the_original_is_decoded_once() {
+    let (_guard, root) = temp();
+    let (path, session) = (root.join("a.nc"), session());
+    made(&path, 60, 128, deflate());
+    let decoded = session.statistics().chunks_decoded;
+    let file = one(&path, &cmip7(), &session);
+    assert_eq!(file.outcome.name(), "optimized", "{file}");
+    // The new file has one chunk of maps, which is decoded to check it. The times have no filters.
+    assert_eq!(session.statistics().chunks_decoded - decoded, 60 + 1);
+}
+
+#[test]
 fn only_the_metadata_of_a_file_with_good_chunks_move() {
     let (_guard, root) = temp();
     let (path, session) = (root.join("a.nc"), session());
@@ -103,6 +115,42 @@ fn only_the_metadata_of_a_file_with_good_chunks_move() {
     assert_eq!(session.statistics().chunks_decoded, decoded);
     assert_same(&original, &path, &session);
     assert!(fits(&text(&path), &own, &session).0);
+}
+
+#[test]
+fn a_damaged_chunk_that_is_moved_stays_as_it_is() {
+    let (_guard, root) = temp();
+    let (path, session) = (root.join("a.nc"), session());
+    made(&path, 3, 1024, deflate());
+    let maps = || {
+        let dataset = Dataset::open_with(&text(&path), &OpenOptions::default(), &session).unwrap();
+        dataset.variable("maps").unwrap()
+    };
+    let middle = |maps: &Variable| {
+        let step = Selection::slab(&[1, 0, 0], &[1, 1024, 1024]);
+        let Location::Bytes(_, range) = maps.chunks(&step).unwrap().remove(0).stored.location else {
+            unreachable!("a chunk is a range of the file")
+        };
+        let bytes = std::fs::read(&path).unwrap();
+        bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()].to_vec()
+    };
+    let whole = middle(&maps());
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes.windows(whole.len()).position(|window| window == whole).unwrap();
+    bytes[at + whole.len() / 2] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let own = Profile::from_toml("own.toml", "base = \"cmip7\"\nwhole_times = false\nmin_chunk = 8").unwrap();
+    let file = one(&path, &OptimizeOptions::new().profile(own), &session);
+    assert_eq!(file.outcome.name(), "optimized", "{file}");
+    assert_eq!(middle(&maps()), bytes[at..at + whole.len()]);
+    let step = |step| maps().read_selection::<f32>(&Selection::slab(&[step, 0, 0], &[1, 1024, 1024]));
+    assert!(step(0).is_ok() && step(1).is_err() && step(2).is_ok());
+    // One that would be encoded again is found, and the file is kept.
+    let before = std::fs::read(&path).unwrap();
+    let again = Profile::from_toml("own.toml", "chunks = [\"maps:3,512,512\"]").unwrap();
+    let (kind, message) = failure(&text(&path), &OptimizeOptions::new().profile(again), &session);
+    assert!(kind == ErrorKind::Malformed && message.contains("maps"), "{kind:?}: {message}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
 #[test]
