@@ -47,6 +47,7 @@ pub(super) const PARTS: &[Part] = &[
     full("appends", &["unit", "--test", "changes", "nc4_appends::"], &[("NCIRRUS_APPENDS_EVERY", "10")]),
     full("flips", &["unit", "--package", "ncirrus-tools", "check::"], &[("NCIRRUS_CHECK_FLIPS", "2000")]),
     full("kills", &["unit", "--test", "command", "appending::"], &[("NCIRRUS_TEST_KILLS", "500")]),
+    full("optimize-kills", &["unit", "--test", "command", "optimizing::"], &[("NCIRRUS_TEST_KILLS", "200")]),
     full(
         "shards",
         &["unit", "--test", "network", "s3::shards::"],
