@@ -1,5 +1,5 @@
 //! ncirrus compared with its peers and with a bare loop, in one run:
-//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|icechunk|manifest|members|memory|netcdf4|python|shards|tools|write|zarr]]]`.
+//! `cargo xtask bench [FOLDER [ROUNDS [aggregate|capi|cloud|dap|hdf5|icechunk|manifest|members|memory|netcdf4|optimize|python|shards|tools|write|zarr]]]`.
 mod aggregate;
 mod capi;
 mod cloud;
@@ -8,6 +8,7 @@ mod hdf5;
 mod hdf5_write;
 mod icechunk;
 mod members;
+mod optimize;
 mod python;
 mod shards;
 mod tools;
@@ -71,6 +72,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     if requested("tools") {
         tools::run(&folder, rounds)?;
+    }
+    if requested("optimize") {
+        optimize::run(&folder, rounds)?;
     }
     if requested("capi") {
         capi::run(&folder, rounds)?;
