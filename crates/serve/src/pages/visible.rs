@@ -1,4 +1,4 @@
-//! What other users than the one who started the program see: no addresses, and no messages of stores, which may hold them.
+//! Facts that pages show to all users: without addresses, and without messages of stores, which may contain addresses.
 use super::parameters::Call;
 use ncirrus::{Dataset, ReadPlan, Result};
 use ncirrus_tools::Info;
