@@ -11,7 +11,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Serve datasets over HTTP, read only: DAP2, DAP4, Zarr, netCDF subsets, a catalogue, pages in the browser.
+/// Serve datasets over HTTP, read only: DAP2, DAP4, Zarr, netCDF, a catalogue, pages.
 #[derive(ClapArgs)]
 #[command(
     before_long_help = "Examples:
