@@ -12,7 +12,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 const MAX_BYTES: usize = 128 << 20;
 /// Files above this size are skipped: a run must be quick.
 const SMALL: u64 = 20 << 10;
-const ROUNDS: u64 = 100;
+const ROUNDS: u64 = 50;
 /// A name and the function that is run.
 type Target = (&'static str, fn(&[u8]));
 /// The last one takes as long as many rounds of the others.

@@ -4,6 +4,7 @@
 use crate::support::json;
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_testkit::sample::in_turn;
 use ncirrus_testkit::{ObjectView, law};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -32,7 +33,8 @@ fn what_is_made_of_a_file_does_not_depend_on_the_order_of_arrival() {
     let seeds = std::env::var("NCIRRUS_LAW_SEEDS").map_or(SEEDS, |text| text.parse().unwrap());
     let manifest = json(&root.join("manifest.json"));
     let mut broken = Vec::new();
-    for case in manifest.as_array().unwrap().iter().filter(|case| case["fmt"] == "hdf5") {
+    let files = manifest.as_array().unwrap().iter().filter(|case| case["fmt"] == "hdf5");
+    for (_, case) in files.enumerate().filter(|(number, _)| in_turn(*number, 2)) {
         let path = case["path"].as_str().unwrap();
         let (objects, name) = (objects(&root.join(path)), path.rsplit('/').next().unwrap());
         let outcome =

@@ -121,11 +121,11 @@ fn late_records_cost_no_more_than_early_ones() {
         let lens: Result<Vec<usize>> = bench.session.block_on(async {
             let writer = bench.session.update(&dataset).await?;
             let mut lens = vec![bytes_of(&memory).len()];
-            for record in 3..603u64 {
+            for record in 3..303u64 {
                 write(&writer, "time", &[record], &[1], Values::Double(vec![0.5])).await?;
                 write(&writer, "packed", &[record, 0], &[1, 4], Values::Int(vec![1, 2, 3, 4])).await?;
                 writer.sync().await?;
-                if (record - 2).is_multiple_of(200) {
+                if (record - 2).is_multiple_of(100) {
                     lens.push(bytes_of(&memory).len());
                 }
             }
@@ -134,9 +134,9 @@ fn late_records_cost_no_more_than_early_ones() {
         });
         let lens = lens.unwrap_or_else(|error| panic!("{maker}: {error:?}"));
         let grown: Vec<usize> = lens.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!(grown[2] * 2 <= grown[0] * 3, "{maker}: {grown:?} bytes per 200 records");
-        bench.save(&memory, &format!("{maker}-600.h5"));
-        let (fine, text) = bench.python(&["open", &format!("{}/{maker}-600.h5", bench.folder())]);
+        assert!(grown[2] * 2 <= grown[0] * 3, "{maker}: {grown:?} bytes per 100 records");
+        bench.save(&memory, &format!("{maker}-300.h5"));
+        let (fine, text) = bench.python(&["open", &format!("{}/{maker}-300.h5", bench.folder())]);
         assert!(fine, "{text}");
     }
 }

@@ -12,11 +12,16 @@ use ncirrus_layout::{Driver, Error, ObjectId, OpenOptions, Result, Want};
 use ncirrus_model::{Atomic, DimensionLen, Selection, Values, VarId};
 use ncirrus_store::{BlockingStore, LocalStore, MemoryStore, PutCondition, Store};
 use ncirrus_testkit::corpus::{peers_python, program};
+use ncirrus_testkit::sample::all_cases;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-const RECORDS: u64 = 10_000;
+/// Records that are appended: 10,000 if all cases are wanted.
+fn records() -> u64 {
+    if all_cases() { 10_000 } else { 3_000 }
+}
+
 /// Records between two commits.
 const SYNC: u64 = 100;
 
@@ -135,7 +140,7 @@ fn records_are_appended_for_all_readers_at_the_same_cost() {
         let appended = session.block_on(async {
             let (writer, count) = updating(&session, &memory).await?;
             let columns = columns(&writer, &COLUMNS);
-            let costs = append_all(&writer, &count, &columns, (RECORDS, SYNC), keep).await?;
+            let costs = append_all(&writer, &count, &columns, (records(), SYNC), keep).await?;
             writer.close().await?;
             Ok::<_, Error>(costs)
         });
@@ -205,7 +210,7 @@ fn tiny_records_are_gathered_and_cost_the_same() {
                 })
                 .await?;
             let columns = columns(&writer, &[("tiny", 0, 4)]);
-            let costs = append_all(&writer, &count, &columns, (RECORDS, SYNC), |_| ()).await?;
+            let costs = append_all(&writer, &count, &columns, (records(), SYNC), |_| ()).await?;
             writer.close().await?;
             Ok(costs)
         });

@@ -19,7 +19,7 @@ const EXCEPTIONS: &str = include_str!("sequence_exceptions.tsv");
 const ALL_SEEDS: Range<u64> = 0..2000;
 
 /// How many of them are compared in each run.
-const SOME: u64 = 800;
+const SOME: u64 = 500;
 
 /// So many run in one process, so that neither texts nor files become many.
 const BLOCK: u64 = 500;
