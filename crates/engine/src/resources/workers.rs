@@ -83,7 +83,7 @@ impl SharedResources {
 /// write cache lines that are next to each other at the same time. At most so many are taken at once.
 const MAX_TAKEN: usize = 4;
 /// How often each thread takes tasks, at least: no thread waits long for another one at the end.
-const MIN_TURNS: usize = 16;
+const MIN_TURNS: usize = 64;
 
 /// Tasks that several threads take a few at a time.
 struct TaskQueue<J> {
