@@ -17,13 +17,7 @@ pub(super) fn samples(address: &str, dataset: &Dataset) -> Vec<Value> {
             format!("ncirrus info {0}\nncirrus dump -h {0}\nncirrus copy {0} copy.zarr", shell(address)),
             "",
         ),
-        sample(
-            "Python",
-            format!(
-                "import ncirrus\n\ndataset = ncirrus.open({url})\nvariable = dataset[{simple}]\nvalues = variable[...]"
-            ),
-            "pip install ncirrus",
-        ),
+        python_sample(&url, &simple),
         sample(
             "xarray",
             format!(
@@ -59,13 +53,7 @@ pub(super) fn samples_of_server(name: &str, dataset: &Dataset) -> Vec<Value> {
     let subset: String = form_urlencoded::byte_serialize(path.as_bytes()).collect();
     vec![
         sample("Command", format!("ncirrus info {0}\nncirrus copy {0} copy.nc", shell(&dap4)), ""),
-        sample(
-            "Python",
-            format!(
-                "import ncirrus\n\ndataset = ncirrus.open({url})\nvariable = dataset[{simple}]\nvalues = variable[...]"
-            ),
-            "pip install ncirrus",
-        ),
+        python_sample(&url, &simple),
         sample(
             "xarray",
             format!(
@@ -103,6 +91,14 @@ pub(super) fn addresses(name: &str) -> Vec<Value> {
         address("netCDF", format!("nc/{name}"), format!("nc/{name}"), "file"),
         address("THREDDS", catalog.clone(), catalog, "catalogue"),
     ]
+}
+
+/// Opens a dataset and reads a variable with the package ncirrus; both names are literals of Python.
+fn python_sample(url: &str, variable: &str) -> Value {
+    let text = format!(
+        "import ncirrus\n\ndataset = ncirrus.open({url})\nvariable = dataset[{variable}]\nvalues = variable[...]"
+    );
+    sample("Python", text, "pip install ncirrus")
 }
 
 fn sample(language: &str, text: String, note: &str) -> Value {
