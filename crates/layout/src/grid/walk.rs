@@ -177,10 +177,43 @@ impl ElementWalk {
         if window.start <= span.start && span.end <= window.end {
             return self.for_each_run(|run| f(ElementRun { source: run.source - window.start, ..run }));
         }
-        if let Some((first, second)) = self.halves() {
-            first.for_each_run_within(window.clone(), f);
-            second.for_each_run_within(window, f);
+        for part in self.cut(&window) {
+            part.for_each_run_within(window.clone(), f);
         }
+    }
+
+    /// Cuts a walk that overlaps a range of bytes of the source: the parts that it may overlap. Of a regular axis, all steps that lie
+    /// within it are one part.
+    fn cut(&self, window: &Range<usize>) -> Vec<Self> {
+        let halves = || self.halves().map_or_else(Vec::new, |(first, second)| vec![first, second]);
+        let Some(at) = self.axes.iter().position(|axis| axis.count > 1) else { return Vec::new() };
+        let Some(axis) = self.axes.get(at).filter(|axis| axis.picks.is_none() && axis.source_step > 0) else {
+            return halves();
+        };
+        let (count, step, span) = (axis.count, axis.source_step, self.source_span());
+        // Bytes of the source from the first element of a step to the last.
+        let len = span.len().saturating_sub((count - 1) * step);
+        if len > step {
+            return halves();
+        }
+        let begin = window.start.saturating_sub(span.start);
+        let end = window.end.min(span.end).saturating_sub(span.start);
+        let first = (begin + step).saturating_sub(len) / step;
+        let whole = begin.div_ceil(step)..(end + step).saturating_sub(len).min(count * step) / step;
+        let last = end.div_ceil(step).min(count);
+        let whole = if whole.is_empty() { last..last } else { whole };
+        let single = (first..whole.start).chain(whole.end..last).map(|index| index..index + 1);
+        single.chain([whole]).filter_map(|steps| self.steps(at, steps)).collect()
+    }
+
+    /// The part of a walk that consists of these steps of a regular axis; `None` if they are none.
+    fn steps(&self, at: usize, steps: Range<usize>) -> Option<Self> {
+        let mut part = self.clone();
+        let axis = part.axes.get_mut(at).filter(|_| !steps.is_empty())?;
+        axis.count = steps.len();
+        part.source += steps.start * axis.source_step;
+        part.target += steps.start * axis.target_step;
+        Some(part)
     }
 
     /// Splits the walk where the source has gaps of more than `gap` bytes, into at most `max` parts.

@@ -30,12 +30,25 @@ fn numbers(shape: &[u64], selection: &Selection) -> Vec<u64> {
 
 fn run_pairs(walk: &ElementWalk) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
-    walk.for_each_run(|run| {
-        pairs.extend(
-            (0..run.count).map(|at| (run.source + at * run.source_step, run.target + at * run.target_step)),
-        );
-    });
+    walk.for_each_run(|run| pairs.extend(pairs_of(run)));
     pairs
+}
+
+fn pairs_of(run: ElementRun) -> impl Iterator<Item = (usize, usize)> + Clone {
+    (0..run.count).map(move |at| (run.source + at * run.source_step, run.target + at * run.target_step))
+}
+
+#[test]
+fn a_window_of_consecutive_elements_is_one_run_of_each_row() {
+    let shape = [3, 1000];
+    let slabs: Vec<AxisSlab> = shape.iter().map(|len| AxisSlab::first(0, *len)).collect();
+    for (target, expected) in [([1000, 1], 1), ([2000, 1], 3)] {
+        let sizes = ElementSizes { stored: 1, native: 1 };
+        let walk = ElementWalk::new(&slabs, &[1000, 1], &target, sizes).unwrap();
+        let mut runs = 0;
+        walk.for_each_run_within(501..2777, &mut |_| runs += 1);
+        assert_eq!(runs, expected, "{target:?}");
+    }
 }
 
 proptest! {
@@ -84,5 +97,39 @@ proptest! {
         let expected = numbers(&shape, &Selection::slab(&start, &count));
         let pairs: Vec<(u64, usize)> = run_pairs(&walk).iter().map(|(from, to)| (*from as u64, *to)).collect();
         prop_assert_eq!(pairs, expected.into_iter().zip(0usize..).collect::<Vec<_>>());
+    }
+
+    /// The windows of a source together are the whole walk, wherever it is cut.
+    #[test]
+    fn windows_are_the_walk_in_parts(
+        axes in prop::collection::vec(any_axis(), 0..4),
+        gap in 0u64..3,
+        window in 1usize..40,
+    ) {
+        let selection = Selection::new(axes.iter().map(|axis| axis.1.clone()).collect());
+        let shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
+        let grid = ChunkGrid::Regular(shape.clone());
+        let mut cuts = ChunkIntersections::new(&selection, &grid, &shape);
+        let padded: Vec<u64> = shape.iter().map(|len| len + gap).collect();
+        let (source, target) = (row_major(&padded, 2).unwrap(), row_major(&selection.shape(), 1).unwrap());
+        while let Some(piece) = cuts.next_piece() {
+            let walk = ElementWalk::new(&piece, &source, &target, ElementSizes { stored: 2, native: 1 }).unwrap();
+            let mut expected = run_pairs(&walk);
+            let end = walk.source_span().end;
+            let mut found = Vec::new();
+            for start in (0..end).step_by(2 * window) {
+                let range = start..start + 2 * window;
+                let mut outside = 0;
+                walk.for_each_run_within(range.clone(), &mut |run| {
+                    let pairs = pairs_of(run).map(|(from, to)| (from + start, to));
+                    outside += pairs.clone().filter(|(from, _)| !range.contains(from)).count();
+                    found.extend(pairs);
+                });
+                prop_assert_eq!(outside, 0, "{:?}", range);
+            }
+            expected.sort_unstable();
+            found.sort_unstable();
+            prop_assert_eq!(found, expected);
+        }
     }
 }
