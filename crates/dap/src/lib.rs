@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod byte_order;
 mod catalog;
 mod chunks;
 mod column;

@@ -1,4 +1,5 @@
 //! Elements out of bytes that are cut anywhere.
+use crate::byte_order::reverse_each;
 use ncirrus_layout::{PutElements, Result};
 
 /// How the bytes of an element in an answer become those of the machine.
@@ -67,7 +68,8 @@ impl ElementStream {
             self.put(&element, put)?;
         }
         let (whole, begun) = rest.split_at(rest.len() - rest.len() % size);
-        for part in whole.chunks(AT_ONCE) {
+        let at_once = if matches!(self.form, ElementForm::Same(_)) { usize::MAX } else { AT_ONCE };
+        for part in whole.chunks(at_once) {
             self.put(part, put)?;
         }
         self.begun.extend_from_slice(begun);
@@ -94,12 +96,7 @@ impl ElementStream {
             }
             ElementForm::Swapped(size) => {
                 buffer.extend_from_slice(bytes);
-                match size {
-                    2 => buffer.as_chunks_mut::<2>().0.iter_mut().for_each(|word| word.reverse()),
-                    4 => buffer.as_chunks_mut::<4>().0.iter_mut().for_each(|word| word.reverse()),
-                    8 => buffer.as_chunks_mut::<8>().0.iter_mut().for_each(|word| word.reverse()),
-                    size => buffer.chunks_mut(size).for_each(<[u8]>::reverse),
-                }
+                reverse_each(buffer, size);
             }
         }
         put(first, buffer)

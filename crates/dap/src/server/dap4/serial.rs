@@ -1,5 +1,6 @@
 //! Values as DAP4 serialises them (docs/spec/dap.md 6.4), little-endian.
 use super::request::Wanted;
+use crate::byte_order::reverse_each;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
 use std::ops::Range;
@@ -19,7 +20,7 @@ pub(super) fn has_counts(model: &Model, ty: TypeRef) -> bool {
 /// Changes numbers of that many bytes each from the machine's byte order to that of the answer.
 pub(super) fn reorder(bytes: &mut [u8], size: usize) {
     if cfg!(target_endian = "big") && size > 1 {
-        bytes.chunks_mut(size).for_each(<[u8]>::reverse);
+        reverse_each(bytes, size);
     }
 }
 
