@@ -1,6 +1,6 @@
-"""`ncirrus serve` beside a plain file server that sends the same bytes.
+"""`ncirrus serve` beside a plain file server that sends the same bytes, and beside other servers (`peers`).
 
-`python benches/serve.py FOLDER [ROUNDS] [MIB]`: makes datasets in the folder, and prints the seconds of each case (the
+`python benches/serve.py FOLDER [ROUNDS] [MIB] [peers]`: makes datasets in the folder, and prints the seconds of each case (the
 smallest of the rounds, in which the servers take turns) and their ratio. The command is `target/release/ncirrus`, or what
 `NCIRRUS_BINARY` names. The client reads the body and drops it.
 """
@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import netCDF4
 import numpy as np
@@ -50,68 +51,90 @@ class ThreadingServer(socketserver.ThreadingTCPServer):
 
 
 class Client:
-    """One connection that is kept."""
+    """One connection that is kept. Bodies are received into one buffer and dropped, whatever their framing: no byte is copied
+    again."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port))
-        self._file = self._socket.makefile("rb", buffering=1 << 20)
         self._room = bytearray(1 << 20)
+        self._start = self._end = 0
 
     def get(self, path: str, keep: Path | None = None) -> int:
         """Reads a body, and returns its length."""
         self._socket.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        status = self._file.readline()
+        status = self._line()
         if b" 200 " not in status:
-            raise RuntimeError(f"{path}: {status!r} {self._file.read1(500)!r}")
+            raise RuntimeError(f"{path}: {status!r} {bytes(self._room[self._start : self._end][:500])!r}")
         headers = {}
-        while line := self._file.readline().strip():
+        while line := self._line().strip():
             name, value = line.split(b":", 1)
             headers[name.strip().lower()] = value.strip()
         out = keep.open("wb") if keep else None
+        total = 0
         if b"content-length" in headers:
             total = self._take(int(headers[b"content-length"]), out)
         elif headers.get(b"transfer-encoding") == b"chunked":
-            total = 0
-            while size := int(self._file.readline(), 16):
+            while size := int(self._line(), 16):
                 total += self._take(size, out)
-                self._file.readline()
-            self._file.readline()
+                self._line()
+            self._line()
         else:
-            total = 0
-            while got := self._file.readinto(self._room):
-                total += got
-                if out:
-                    out.write(self._room[:got])
+            raise RuntimeError(f"{path}: a body without a length")
         if out:
             out.close()
         return total
 
-    def _take(self, size: int, out: object | None) -> int:
+    def _receive(self) -> None:
+        """Receives more behind what is left, which is first moved to the front."""
+        left = self._end - self._start
+        self._room[:left] = self._room[self._start : self._end]
+        got = self._socket.recv_into(memoryview(self._room)[left:])
+        if not got:
+            raise RuntimeError("the body ended early")
+        self._start, self._end = 0, left + got
+
+    def _line(self) -> bytes:
+        while (at := self._room.find(b"\n", self._start, self._end)) < 0:
+            self._receive()
+        line = bytes(self._room[self._start : at + 1])
+        self._start = at + 1
+        return line
+
+    def _take(self, size: int, out: BinaryIO | None) -> int:
         left = size
-        view = memoryview(self._room)
         while left:
-            got = self._file.readinto(view[: min(left, len(view))])
-            if not got:
-                raise RuntimeError("the body ended early")
+            if self._start == self._end:
+                self._receive()
+            got = min(left, self._end - self._start)
             if out:
-                out.write(view[:got])  # type: ignore[attr-defined]
+                out.write(memoryview(self._room)[self._start : self._start + got])
+            self._start += got
             left -= got
         return size
 
 
-def served(folder: Path) -> tuple[subprocess.Popen[str], int]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [NCIRRUS, "serve", str(folder), "--bind", f"127.0.0.1:{port}", "--max-per-client", "128", "--max-response", "2G"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
-    for _ in range(200):
+def started(command: list[str], address: str, port: int) -> subprocess.Popen[str]:
+    process = subprocess.Popen([*command, address], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+    for _ in range(1200):
         try:
             socket.create_connection(("127.0.0.1", port)).close()
-            return process, port
         except OSError:
             time.sleep(0.05)
-    raise RuntimeError("ncirrus serve does not start")
+        else:
+            return process
+    raise RuntimeError(f"{command[0]} does not start")
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def served(folder: Path) -> tuple[subprocess.Popen[str], int]:
+    port = free_port()
+    command = [NCIRRUS, "serve", str(folder), "--max-per-client", "128", "--max-response", "2G", "--bind"]
+    return started(command, f"127.0.0.1:{port}", port), port
 
 
 def made(folder: Path, mib: int) -> None:
@@ -174,6 +197,59 @@ def many_clients(port: int) -> None:
     print(f"{CLIENTS} clients at once: {len(errors)} errors {errors[:2]}, first {min(took):.2f} s, last {max(took):.2f} s")
 
 
+XPUBLISH = """
+import sys, xarray, xpublish
+# An array in memory, in chunks of 4 MiB of Zarr and pieces of Dask.
+data = xarray.open_dataset(sys.argv[1]).load().chunk(t=4)
+xpublish.Rest({"big": data}, cache_kws={"available_bytes": 0}).serve(host="127.0.0.1", port=int(sys.argv[2]), log_level="error")
+"""
+PYDAP = """
+import sys
+from pydap.wsgi.app import DapServer
+from waitress import serve
+serve(DapServer(sys.argv[1]), host="127.0.0.1", port=int(sys.argv[2]), threads=4)
+"""
+
+
+def peers(folder: Path, rounds: int, mib: int) -> None:
+    """Other servers, whose interpreters of Python are named by `NCIRRUS_XPUBLISH_PYTHON` (xpublish, xpublish-zarr,
+    xpublish-opendap) and `NCIRRUS_PYDAP_PYTHON` (pydap 3.4.1, the last one with a server of netCDF, and waitress). pydap sends
+    at most 2^25 elements of a variable, so it gets the smaller file."""
+    process, port = served(folder)
+    others = [process]
+    try:
+        ours = Client(port)
+        if python := os.environ.get("NCIRRUS_XPUBLISH_PYTHON"):
+            other = free_port()
+            others.append(started([python, "-c", XPUBLISH, str(folder / "big.nc")], str(other), other))
+            theirs = Client(other)
+            # Their chunks have four steps; the same bytes from us in the chunks of the store.
+            works = {
+                "ncirrus": lambda: sum(ours.get(f"/zarr/big.zarr3/v/c/{at}/0/0") for at in range(mib)),
+                "xpublish": lambda: sum(theirs.get(f"/datasets/big/zarr/v/c/{at}/0/0") for at in range(mib // 4)),
+            }
+            shown("Zarr", best(rounds, works))
+            works = {
+                "ncirrus": lambda: ours.get("/dap/big.nc.dods?v"),
+                "ncirrus, DAP4": lambda: ours.get("/dap/big.nc.dap?dap4.ce=/v"),
+                "xpublish": lambda: theirs.get("/datasets/big/opendap.dods?v"),
+            }
+            shown("DAP", best(rounds, works))
+        if python := os.environ.get("NCIRRUS_PYDAP_PYTHON"):
+            other = free_port()
+            others.append(started([python, "-c", PYDAP, str(folder)], str(other), other))
+            theirs = Client(other)
+            works = {
+                "ncirrus": lambda: ours.get("/dap/part.nc.dods?v"),
+                "ncirrus, DAP4": lambda: ours.get("/dap/part.nc.dap?dap4.ce=/v"),
+                "pydap": lambda: theirs.get("/part.nc.dods?v.v"),
+            }
+            shown(f"DAP, {mib // 8} MiB", best(rounds, works))
+    finally:
+        for process in others:
+            process.terminate()
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
@@ -181,6 +257,8 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "big.zarr3").exists():
         made(folder, mib)
+    if sys.argv[4:] == ["peers"]:
+        return peers(folder, rounds, mib)
     Plain.folder = folder.parent / f"{folder.name}-sent"
     Plain.folder.mkdir(exist_ok=True)
     plain = ThreadingServer(("127.0.0.1", 0), Plain)
