@@ -78,6 +78,7 @@ _HOMES = {
     "Key": "reports",
     "LeftOut": "reports",
     "OptimizedFile": "reports",
+    "OptimizedFiles": "reports",
     "PlannedVariable": "reports",
     "ReadCost": "reports",
     "ReferenceReport": "reports",

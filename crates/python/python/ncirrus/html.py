@@ -34,22 +34,24 @@ _maps = itertools.count()
 
 _STYLE = """<style>
 .ncirrus{--nc-fg:#1c2128;--nc-dim:#59636e;--nc-line:#d1d9e0;--nc-alt:#f4f6f8;--nc-bg:#fff;
-color:var(--nc-fg);background:var(--nc-bg);font:13px/1.5 ui-sans-serif,system-ui,sans-serif;padding:6px 8px}
+--nc-fault:#c8372d;color:var(--nc-fg);background:var(--nc-bg);font:13px/1.5 ui-sans-serif,system-ui,sans-serif;padding:6px 8px}
 @media (prefers-color-scheme:dark){.ncirrus{--nc-fg:#dfe5ec;--nc-dim:#98a3b0;--nc-line:#3a434e;--nc-alt:#1e242b;
---nc-bg:#14181d}}
+--nc-bg:#14181d;--nc-fault:#ff8a80}}
 html[data-theme=dark] .ncirrus,body[data-jp-theme-light=false] .ncirrus{--nc-fg:#dfe5ec;--nc-dim:#98a3b0;
---nc-line:#3a434e;--nc-alt:#1e242b;--nc-bg:#14181d}
+--nc-line:#3a434e;--nc-alt:#1e242b;--nc-bg:#14181d;--nc-fault:#ff8a80}
 html[data-theme=light] .ncirrus,body[data-jp-theme-light=true] .ncirrus{--nc-fg:#1c2128;--nc-dim:#59636e;
---nc-line:#d1d9e0;--nc-alt:#f4f6f8;--nc-bg:#fff}
+--nc-line:#d1d9e0;--nc-alt:#f4f6f8;--nc-bg:#fff;--nc-fault:#c8372d}
 .ncirrus details{margin:1px 0 1px 14px}.ncirrus summary{cursor:pointer}
 .ncirrus .nc-head{border-bottom:1px solid var(--nc-line);padding-bottom:3px;margin-bottom:3px}
 .ncirrus .nc-dim{color:var(--nc-dim)}.ncirrus code{font-family:ui-monospace,monospace}
 .ncirrus table{border-collapse:collapse;margin:2px 0 4px 14px;color:inherit}
 .ncirrus td,.ncirrus th{text-align:left!important;padding:1px 10px 1px 0;border:0;vertical-align:top;
 overflow-wrap:anywhere}
-.ncirrus tr:nth-child(even){background:var(--nc-alt)}.ncirrus .nc-fault{color:#c8372d}
+.ncirrus tr:nth-child(even){background:var(--nc-alt)}.ncirrus .nc-fault{color:var(--nc-fault)}
 .ncirrus svg rect{width:1px;height:1px;stroke:var(--nc-bg);stroke-width:.04}
 .ncirrus svg .nc-hatch{stroke:var(--nc-dim);stroke-width:.04}
+.ncirrus svg .nc-box{fill:var(--nc-bg);stroke:var(--nc-dim)}.ncirrus svg .nc-first{fill:hsl(208 62% 50%)}
+.ncirrus svg .nc-lines{fill:none;stroke:var(--nc-dim);stroke-width:.6}
 </style>"""
 
 

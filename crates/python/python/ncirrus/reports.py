@@ -179,11 +179,14 @@ class TypicalReads:
 class PlannedVariable:
     """What became of a variable: its chunk shapes before and after, `None` if it is not chunked.
 
-    A variable that is not `recoded` was moved as it is. `kept` is the reason why a variable stays as it is although it does
+    `element_bytes` are those of a decoded element, `None` if elements differ. A variable that is not `recoded` was moved as it is. `kept` is the reason why a variable stays as it is although it does
     not fit the profile. `filters` are the names of other filters.
     """
 
     path: str
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    element_bytes: int | None
     before: tuple[int, ...] | None
     after: tuple[int, ...] | None
     recoded: bool
@@ -211,6 +214,21 @@ class OptimizedFile:
     def __str__(self) -> str:
         return self.text
 
+    def _repr_html_(self) -> str:
+        return OptimizedFiles([self])._repr_html_()
+
+
+class OptimizedFiles(list[OptimizedFile]):
+    """What became of files, in their order. Notebooks show the chunks before and after, and the cost of typical reads."""
+
+    def __str__(self) -> str:
+        return "".join(file.text for file in self)
+
+    def _repr_html_(self) -> str:
+        from ncirrus import optimizing
+
+        return optimizing.page_of(self)
+
 
 def optimized_file(told: dict[str, Any]) -> OptimizedFile:
     """The report of what the library says."""
@@ -225,12 +243,11 @@ def optimized_file(told: dict[str, Any]) -> OptimizedFile:
         opening, whole = ReadCost(*row["opening"]), ReadCost(*row["whole"])
         return TypicalReads(row["variable"], opening, step, series, whole, row["estimated"])
 
-    variables = [
-        PlannedVariable(
-            row["path"], shape(row["from"]), shape(row["to"]), row["recoded"], row["filters"], row["kept"]
-        )
-        for row in told["variables"]
-    ]
+    def variable(row: dict[str, Any]) -> PlannedVariable:
+        what = (row["path"], tuple(row["dims"]), tuple(row["shape"]), row["element_bytes"])
+        return PlannedVariable(*what, shape(row["from"]), shape(row["to"]), row["recoded"], row["filters"], row["kept"])
+
+    variables = [variable(row) for row in told["variables"]]
     before, after = reads(told["reads_before"]), reads(told["reads_after"])
     return OptimizedFile(**{**told, "variables": variables, "reads_before": before, "reads_after": after})
 

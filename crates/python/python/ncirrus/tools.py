@@ -22,7 +22,7 @@ from ncirrus.reports import (
     GenerateReport,
     Key,
     Leftover,
-    OptimizedFile,
+    OptimizedFiles,
     ReferenceReport,
     RemovalReport,
     RenamedFragment,
@@ -182,14 +182,15 @@ def optimize(
     on_error: Literal["raise", "report"] = "raise",
     progress: Any = None,
     session: Session | None = None,
-) -> list[OptimizedFile]:
+) -> OptimizedFiles:
     """Stores netCDF-4 files of this machine so that few requests read them. Values, attributes and filters do not change.
 
     `profile` is `"cmip7"`, `"cloud"` or the path of a TOML file. Each file is written beside itself, compared with the
     original, and then replaces it atomically, or is written to the folder `output`. Files that fit already are not changed.
     `jobs` files are processed at once, each within the memory of the session; with `times` the files keep their times. A
     file that fails stays as it was: the first failure is raised when all files are done, unless `on_error` is `"report"`.
-    `progress` receives elements copied of a file, and how many it has.
+    `progress` receives elements copied of a file, and how many it has. In notebooks the result shows the chunks of each
+    variable before and after.
     """
     if on_error not in ("raise", "report"):
         raise ValueError(f'on_error={on_error!r} is neither "raise" nor "report"')
@@ -201,7 +202,7 @@ def optimize(
     given = _session(session, None)._native()
     with reporting(progress, "elements") as report:
         told = _ncirrus.optimize(_addresses(paths), options, report, given)
-    return [reports.optimized_file(row) for row in told]
+    return OptimizedFiles(reports.optimized_file(row) for row in told)
 
 
 def generate(

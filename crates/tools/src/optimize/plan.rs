@@ -4,7 +4,7 @@ use crate::copy::PrescribedStorage;
 use crate::profile::{WantedStorage, wanted};
 use ncirrus::{Error, Model, Result};
 use ncirrus_codec::names;
-use ncirrus_model::{Storage, VarId, Variable};
+use ncirrus_model::{DimId, Storage, VarId, Variable};
 use std::collections::BTreeMap;
 
 /// What becomes of a variable.
@@ -12,6 +12,12 @@ use std::collections::BTreeMap;
 pub struct PlannedVariable {
     /// Its path.
     pub path: String,
+    /// The names of its dimensions.
+    pub dims: Vec<String>,
+    /// Its shape.
+    pub shape: Vec<u64>,
+    /// Bytes of a decoded element; `None` if they differ, as those of strings.
+    pub element_bytes: Option<u64>,
     /// Its chunk shape; `None` if it is not chunked.
     pub from: Option<Vec<u64>>,
     /// The chunk shape that it gets; `None` if it will not be chunked.
@@ -48,18 +54,28 @@ impl FilePlan {
             }
             let wanted = wanted(profile, model, var, whole.contains(&var));
             let wanted = wanted.map_err(|error| error.at_path(path.as_str()))?;
-            plan.add(var, variable, path, wanted);
+            plan.add(model, (var, variable), path, wanted);
         }
         Ok(plan)
     }
 
-    fn add(&mut self, var: VarId, variable: &Variable, path: String, wanted: WantedStorage) {
+    fn add(
+        &mut self,
+        model: &Model,
+        (var, variable): (VarId, &Variable),
+        path: String,
+        wanted: WantedStorage,
+    ) {
+        let name = |dim: &DimId| model.dimension(*dim).map_or_else(String::new, |dim| dim.name.clone());
         let recoded = wanted.storage.is_some() || wanted.filters.is_some();
         let named = |filters: &[ncirrus::CodecSpec]| filters.iter().map(names::label).collect();
         let filters = wanted.filters.as_deref().map(named);
         let storage = wanted.storage.unwrap_or_else(|| variable.storage.clone());
         self.variables.push(PlannedVariable {
             path,
+            dims: variable.dims.iter().map(name).collect(),
+            shape: model.shape(var),
+            element_bytes: model.packed_len(variable.ty),
             from: chunk_of(&variable.storage),
             to: chunk_of(&storage),
             recoded,

@@ -55,8 +55,9 @@ impl OptimizedFile {
     pub fn to_json(&self) -> Value {
         let variable = |variable: &PlannedVariable| {
             json!({
-                "path": variable.path, "from": variable.from, "to": variable.to, "recoded": variable.recoded,
-                "filters": variable.filters, "kept": variable.kept,
+                "path": variable.path, "dims": variable.dims, "shape": variable.shape,
+                "element_bytes": variable.element_bytes, "from": variable.from, "to": variable.to,
+                "recoded": variable.recoded, "filters": variable.filters, "kept": variable.kept,
             })
         };
         let costs = |reads: &TypicalReads| {
