@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ncirrus.reports import OptimizedFile, PlannedVariable, ReadCost, TypicalReads
 
 PICTURES = 40
-"""Variables with pictures on a page at most; the chunks of others are told in words."""
+"""Variables with pictures on a page at most; the chunks of others are described in words."""
 
 _FAILURES = 20
 
