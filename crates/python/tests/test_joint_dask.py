@@ -207,6 +207,42 @@ def test_a_block_goes_to_its_worker_without_the_others(
     assert len(sizes) == 10 and max(sizes) <= 6
 
 
+def submitted(source: Any, ticket: Any = None) -> list[int]:
+    """How many of the tasks of an array are submitted together, in turn."""
+    from dask.delayed import delayed
+
+    from ncirrus.xarray import workers
+
+    run = delayed(lambda *_: None, pure=False)
+    blocks = source.to_delayed(optimize_graph=True).ravel()
+    alone = [(workers._alone(run(block, ticket)), source.nbytes // len(blocks)) for block in blocks]
+    return [len(batch) for batch in workers.submissions(alone)]
+
+
+def test_tasks_are_submitted_in_turn_unless_they_share_work(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers begin with the first values while the others are on their way to the scheduler."""
+    from dask.delayed import delayed
+
+    from ncirrus.xarray import workers
+
+    own = da.from_array(VALUES, chunks=(8, 40))
+    monkeypatch.setattr(workers, "SUBMITTED", 3 * own.nbytes // 10)
+    assert submitted(own) == submitted(own * 2) == [3, 3, 3, 1]
+    # A ticket is sent with each.
+    assert submitted(own, delayed(workers.Ticket("t", None), traverse=False)) == [3, 3, 3, 1]  # type: ignore[arg-type]
+    # What is computed for several blocks, and values that are one piece, are sent once.
+    assert submitted(own.rechunk((16, 20)).rechunk((8, 40))) == [10]
+    assert submitted(own, delayed(np.zeros(3), traverse=False)) == [10]
+    monkeypatch.setattr(workers, "SUBMITTED", 1)
+    monkeypatch.setattr(workers, "SUBMISSIONS", 2)
+    assert submitted(own) == [5, 5]
+    monkeypatch.setattr(workers, "SUBMISSIONS", 32)
+    sample().ncirrus.to(tmp_path / "w.zarr", kind="zarr2", encoding=ENCODING)
+    np.testing.assert_array_equal(values_of(tmp_path / "w.zarr")["v"], sample()["v"])
+
+
 def test_a_worker_that_is_killed_is_replaced(client: Any, tmp_path: Path) -> None:
     def dies_once(block: Any, marker: str) -> Any:
         if block[0, 0] == 2 * VALUES[64, 0]:

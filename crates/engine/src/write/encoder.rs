@@ -1,8 +1,10 @@
 //! From elements to stored bytes and back: the bytes of encoded chunks, and the remaining work once they have been
 //! placed. If a chunk is an object and the store can be written to immediately, the bytes are borrowed from their
 //! owner: the caller, or a codec.
+mod body;
 mod load;
 
+pub(super) use body::{EncodedBody, WholeChunk};
 pub(super) use load::{cells_of, count_of};
 
 use super::cells::ChunkPart;
@@ -15,43 +17,13 @@ use super::target::{EncodingSubject, WriteTarget};
 use super::write_back_cache::ChunkKey;
 use crate::convert;
 use crate::resources::{SharedResources, WorkerBuffers};
+use body::encode;
 use bytes::Bytes;
-use ncirrus_codec::CodecScratch;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::{Error, ObjectId, PreparedPlacement, Result, StorePut, StoredType};
 use ncirrus_model::{CodecSpace, Model, Values};
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-
-/// The bytes of an encoded chunk.
-pub(super) enum EncodedBody<'a> {
-    /// Borrowed from the caller's or a codec's memory.
-    Lent(&'a [u8]),
-    /// In a buffer that may be taken.
-    Buffer(&'a mut Vec<u8>),
-    /// Allocated for this chunk.
-    Made(Bytes),
-}
-
-impl EncodedBody<'_> {
-    /// The bytes.
-    pub(super) fn as_slice(&self) -> &[u8] {
-        match self {
-            Self::Lent(bytes) => bytes,
-            Self::Buffer(bytes) => bytes,
-            Self::Made(bytes) => bytes,
-        }
-    }
-
-    pub(super) fn into_bytes(self) -> Bytes {
-        match self {
-            Self::Lent(bytes) => Bytes::copy_from_slice(bytes),
-            Self::Buffer(bytes) => std::mem::take(bytes).into(),
-            Self::Made(bytes) => bytes,
-        }
-    }
-}
 
 /// The remaining work for a chunk that has been placed.
 pub(super) enum PlacedChunk<'a> {
@@ -100,18 +72,8 @@ impl ChunkEncoder {
         worker: &'a mut WorkerBuffers,
     ) -> Result<(EncodedBody<'a>, u32)> {
         let WriteWindow { target, array, data, touched, .. } = window;
-        if let Some((piece, owner)) = data.piece(touched, part, shape, element) {
-            let skips = self.takes_mask(target, target.care.changing);
-            let subject = EncodingSubject { cell: &part.cell, array, shape, kept: None, skips };
-            let raw = match owner.filter(|_| target.is_raw()) {
-                Some(owner) => EncodedBody::Made(owner.slice_ref(piece)),
-                None => EncodedBody::Lent(piece),
-            };
-            return encode(target, &subject, raw, &mut worker.scratch);
-        }
-        self.body_of_elements((target, array), &part.cell, (shape, element), worker, |elements| {
-            data.scatter_bytes(touched, part, shape, element, elements)
-        })
+        let chunk = self.whole_chunk((target, array), &part.cell, (shape, element));
+        chunk.body_of_values(data, touched, part, worker)
     }
 
     /// The encoded bytes of a chunk of an array of that shape. `scatter` puts all elements that are inside the array
@@ -127,25 +89,17 @@ impl ChunkEncoder {
         worker: &'a mut WorkerBuffers,
         scatter: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<(EncodedBody<'a>, u32)> {
-        let WorkerBuffers { scratch, encoded: cut, decoded: elements } = worker;
-        let len = shape.iter().product::<usize>() * element;
-        let inside = target.encoding.grid.clipped_region(cell, array).map(|region| region.count);
-        if inside.is_none_or(|inside| inside.iter().zip(shape).any(|(len, cell)| *len < *cell as u64)) {
-            elements.clear();
-            elements.resize(len, 0);
-            target.fill_bytes(elements);
-        } else {
-            elements.resize(len, 0);
-        }
-        scatter(elements)?;
-        let stored = target.stored_shape(cell, array)?;
+        self.whole_chunk((target, array), cell, (shape, element)).body_of_elements(worker, scatter)
+    }
+
+    fn whole_chunk<'c>(
+        &self,
+        (target, array): (&'c WriteTarget, &'c [u64]),
+        cell: &'c [u64],
+        (shape, element): (&'c [usize], usize),
+    ) -> WholeChunk<'c> {
         let skips = self.takes_mask(target, target.care.changing);
-        let subject = EncodingSubject { cell, array, shape: &stored, kept: None, skips };
-        if stored == shape {
-            return encode(target, &subject, EncodedBody::Buffer(elements), scratch);
-        }
-        *cut = WriteTarget::clip_bytes(elements, shape, &stored, element);
-        encode(target, &subject, EncodedBody::Buffer(cut), scratch)
+        WholeChunk { target, array, cell, shape, element, skips }
     }
 
     /// Encodes and places the elements of a whole chunk, some of which may have gone through the codecs before.
@@ -283,33 +237,5 @@ impl ChunkEncoder {
     /// Forgets clipped chunks, apart from those to be kept.
     pub(super) fn retain_cut(&self, keep: impl Fn(&ChunkKey) -> bool) {
         self.cut.guard().retain(|key, _| keep(key));
-    }
-}
-
-fn encode<'a>(
-    target: &WriteTarget,
-    subject: &EncodingSubject<'_>,
-    raw: EncodedBody<'a>,
-    scratch: &'a mut CodecScratch,
-) -> Result<(EncodedBody<'a>, u32)> {
-    let raw = match raw {
-        raw if target.is_raw() => return Ok((raw, 0)),
-        EncodedBody::Lent(bytes) => bytes,
-        EncodedBody::Buffer(bytes) => bytes.as_slice(),
-        EncodedBody::Made(bytes) => {
-            let (encoded, mask) = target.encode(subject, &bytes, scratch)?;
-            return Ok((EncodedBody::Made(encoded.into_owned().into()), mask));
-        }
-    };
-    let (encoded, mask) = target.encode(subject, raw, scratch)?;
-    Ok((encoded.into(), mask))
-}
-
-impl<'a> From<Cow<'a, [u8]>> for EncodedBody<'a> {
-    fn from(bytes: Cow<'a, [u8]>) -> Self {
-        match bytes {
-            Cow::Borrowed(bytes) => Self::Lent(bytes),
-            Cow::Owned(bytes) => Self::Made(bytes.into()),
-        }
     }
 }

@@ -4,17 +4,18 @@ mod text;
 use super::DatasetWriter;
 use super::cells::ChunkSelection;
 use super::encoded::EncodedChunk;
+use super::encoder::WholeChunk;
 use super::rows::{NativeBytes, WriteData};
-use super::target::{EncodingSubject, WriteTarget};
+use super::target::WriteTarget;
 use crate::convert::{self, RowCopier};
 use crate::dataset::Dataset;
 use crate::drive::ReadDepth;
 use crate::resources::SharedResources;
 use crate::session::Session;
-use bytes::Bytes;
 use ncirrus_layout::grid::{ChunkIntersections, ElementWalk};
 use ncirrus_layout::{Encoding, Error, Layout, Result};
 use ncirrus_model::{CodecSpace, Model, Region, Selection, TypeRef, Values, VarId};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -155,12 +156,12 @@ impl VariableEncoder {
         Ok(cells)
     }
 
-    /// Extracts the elements of a chunk from those of a box that contains it, both in the form that
-    /// [`encode`](Self::encode) takes.
+    /// The elements of a chunk out of those of a box that contains it, both in the form that [`encode`](Self::encode) takes.
+    /// They are borrowed if they are contiguous in the box.
     ///
     /// # Errors
     /// `Invalid` if the bytes do not match the box, or the chunk is not inside it.
-    pub fn cut(&self, region: &Region, native: &[u8], cell: &[u64]) -> Result<Vec<u8>> {
+    pub fn cut<'a>(&self, region: &Region, native: &'a [u8], cell: &[u64]) -> Result<Cow<'a, [u8]>> {
         let element = convert::packed_len(&self.model, self.target.ty)?;
         let whole = self.region(cell)?;
         let located = |message: String| self.target.located(Error::invalid(message), cell);
@@ -175,15 +176,7 @@ impl VariableEncoder {
         let start = start.ok_or_else(|| located("the chunk is not inside of the box".to_owned()))?;
         let walk = ElementWalk::of_box(&region.count, &start, &whole.count);
         let walk = walk.ok_or_else(|| located("the box does not fit this machine".to_owned()))?;
-        let mut bytes = vec![0; walk.count().saturating_mul(element)];
-        walk.for_each_run(|run| {
-            for at in 0..run.count {
-                let from = (run.source + at * run.source_step) * element;
-                let to = (run.target + at * run.target_step) * element;
-                bytes[to..to + element].copy_from_slice(&native[from..from + element]);
-            }
-        });
-        Ok(bytes)
+        Ok(picked(&walk, element, native))
     }
 
     /// Encodes a chunk from its elements that are inside the array: of the variable's type in the machine's byte order,
@@ -206,37 +199,50 @@ impl VariableEncoder {
         }
         let encoded = self.shared.workers.with(|worker| {
             let data = WriteData::packed(&self.model, &self.target, NativeBytes::Lent(native))?;
-            let elements = self.elements(&region.into(), &data)?;
+            let fixed = vec![false; self.shape.len()];
+            let touched =
+                ChunkSelection::new(&region.into(), &self.target.encoding.grid, &self.shape, &fixed)?;
+            let part = touched.parts().next().ok_or_else(|| Error::internal("a chunk without elements"))?;
             let shape = self.target.cell_shape(cell)?;
-            let stored = self.target.stored_shape(cell, &self.shape)?;
-            let size = self.target.element.unwrap_or(0);
-            // Formats may store edge chunks cut at the end of the array.
-            let elements = if stored == shape {
-                elements
-            } else {
-                WriteTarget::clip_bytes(&elements, &shape, &stored, size)
+            let chunk = WholeChunk {
+                target: &self.target,
+                array: &self.shape,
+                cell,
+                shape: &shape,
+                element: self.target.element.unwrap_or(0),
+                skips: self.takes_masks,
             };
-            let (array, skips) = (&self.shape, self.takes_masks);
-            let subject = EncodingSubject { cell, array, shape: &stored, kept: None, skips };
-            let (bytes, mask) = self.target.encode(&subject, &elements, &mut worker.scratch)?;
-            Ok((Bytes::copy_from_slice(&bytes), mask))
+            let (body, mask) = chunk.body_of_values(&data, &touched, &part, worker)?;
+            Ok((body.into_bytes(), mask))
         });
         let (body, mask) = encoded.map_err(located)?;
         Ok(EncodedChunk { cell: cell.to_vec(), body, mask })
     }
+}
 
-    /// The elements of the whole chunk as they are stored, fill outside the array.
-    fn elements(&self, inside: &Selection, data: &WriteData<'_>) -> Result<Vec<u8>> {
-        let fixed = vec![false; self.shape.len()];
-        let touched = ChunkSelection::new(inside, &self.target.encoding.grid, &self.shape, &fixed)?;
-        let part = touched.parts().next().ok_or_else(|| Error::internal("a chunk without elements"))?;
-        let shape = self.target.cell_shape(&part.cell)?;
-        let element = self.target.element.unwrap_or(0);
-        let mut elements = vec![0; shape.iter().product::<usize>().saturating_mul(element)];
-        self.target.fill_bytes(&mut elements);
-        data.scatter_bytes(&touched, &part, &shape, element, &mut elements)?;
-        Ok(elements)
+/// The elements of a box's part, row-major.
+fn picked<'a>(walk: &ElementWalk, element: usize, native: &'a [u8]) -> Cow<'a, [u8]> {
+    let span = |first: usize, count: usize| first * element..(first + count) * element;
+    let (mut runs, mut first) = (0, 0);
+    walk.for_each_run(|run| {
+        runs += if run.source_step == 1 || run.count == 1 { 1 } else { run.count };
+        first = run.source;
+    });
+    if runs == 1 {
+        return Cow::Borrowed(&native[span(first, walk.count())]);
     }
+    let mut bytes = vec![0; walk.count().saturating_mul(element)];
+    walk.for_each_run(|run| {
+        if run.source_step == 1 && run.target_step == 1 {
+            bytes[span(run.target, run.count)].copy_from_slice(&native[span(run.source, run.count)]);
+            return;
+        }
+        for at in 0..run.count {
+            let (from, to) = (run.source + at * run.source_step, run.target + at * run.target_step);
+            bytes[span(to, 1)].copy_from_slice(&native[span(from, 1)]);
+        }
+    });
+    Cow::Owned(bytes)
 }
 
 impl fmt::Debug for VariableEncoder {

@@ -14,6 +14,7 @@ use ncirrus_engine::EncodedChunk;
 use ncirrus_layout::{ErrorKind, LockExt};
 use ncirrus_model::{Region, VarId};
 use ncirrus_store::{JoinedPlace, JointPlace, JointStaging, Scheme, Url};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use text::{Receipt, Ticket, TicketVariable};
@@ -185,6 +186,7 @@ impl Dataset {
         receipts: &[T],
     ) -> Result<BTreeMap<String, BTreeSet<Vec<u64>>>> {
         let mut known = HashSet::new();
+        let mut joined: BTreeMap<String, JoinedVariable> = BTreeMap::new();
         let mut chunks: BTreeMap<String, BTreeSet<Vec<u64>>> = BTreeMap::new();
         for receipt in receipts {
             let receipt = Receipt::of_text(receipt.as_ref())?;
@@ -195,10 +197,17 @@ impl Dataset {
                 return Err(self.joint_error(&format!("the receipt {} is given twice", receipt.id)));
             }
             for (path, cells) in receipt.chunks {
-                let variable = ticket.variables.iter().find(|variable| variable.path == path);
-                let variable = variable
-                    .ok_or_else(|| self.joint_error("a receipt names an unknown variable").at_path(&path))?;
-                let variable = JoinedVariable::new(variable.clone(), &self.0.session)?;
+                // Many receipts name the same variable.
+                let variable = match joined.entry(path.clone()) {
+                    Entry::Occupied(entry) => entry.into_mut(),
+                    Entry::Vacant(entry) => {
+                        let reported = ticket.variables.iter().find(|variable| variable.path == path);
+                        let reported = reported.ok_or_else(|| {
+                            self.joint_error("a receipt names an unknown variable").at_path(&path)
+                        })?;
+                        entry.insert(JoinedVariable::new(reported.clone(), &self.0.session)?)
+                    }
+                };
                 let all = chunks.entry(path).or_default();
                 for cell in cells {
                     variable.check_new(&cell)?;
@@ -243,9 +252,10 @@ impl Dataset {
         cells: &BTreeSet<Vec<u64>>,
     ) -> Result<()> {
         let cells: Vec<Vec<u64>> = cells.iter().cloned().collect();
+        // Whether they are there; they are not read.
         if place.is_local() {
             for cell in &cells {
-                self.wait_joint(place.get(&ticket.key(&variable.path(), cell)?))
+                self.wait_joint(place.find_chunk(&ticket.key(&variable.path(), cell)?))
                     .map_err(|error| error.at_path(variable.path()).at_chunk(cell))?;
             }
         }

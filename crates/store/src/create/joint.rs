@@ -235,9 +235,20 @@ impl JoinedPlace {
     pub async fn get(&self, key: &str) -> Result<Bytes> {
         let object = self.object(key)?;
         let found = self.store.get(&object, &Want::All).await?;
-        let absent =
-            || Error::new(ncirrus_layout::ErrorKind::Missing, "a chunk that a receipt names is not there");
-        Ok(found.ok_or_else(|| absent().at_object(&object))?.bytes)
+        Ok(found.ok_or_else(|| absent(&object))?.bytes)
+    }
+
+    /// Finds a chunk that was put, without reading it where the store [answers at once](Self::is_local).
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub async fn find_chunk(&self, key: &str) -> Result<()> {
+        let object = self.object(key)?;
+        let is_there = match self.store.local() {
+            Some(local) => local.stat(&object)?.is_some(),
+            None => self.store.get(&object, &Want::All).await?.is_some(),
+        };
+        if is_there { Ok(()) } else { Err(absent(&object)) }
     }
 
     /// Removes the place with everything in it.
@@ -276,6 +287,11 @@ impl JoinedPlace {
     }
 }
 
+fn absent(object: &ObjectId) -> Error {
+    let message = "a chunk that a receipt names is not there";
+    Error::new(ncirrus_layout::ErrorKind::Missing, message).at_object(object)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,6 +320,9 @@ mod tests {
         };
         now(Box::pin(joined.check())).unwrap();
         now(Box::pin(joined.put("v/0.0", Bytes::from_static(b"x")))).unwrap();
+        now(Box::pin(joined.find_chunk("v/0.0"))).unwrap();
+        let error = now(Box::pin(joined.find_chunk("v/0.1"))).unwrap_err();
+        assert_eq!(error.kind(), ncirrus_layout::ErrorKind::Missing);
         for key in ["../v/0", "v/.zarray", "zarr.json", "/v", "", "v//0", ".ncirrus-joint"] {
             assert!(now(Box::pin(joined.put(key, Bytes::new()))).is_err(), "{key}");
         }

@@ -107,6 +107,43 @@ fn a_tree_of_several_writers_is_that_of_one_byte_for_byte() {
     }
 }
 
+/// Bytes that this thread has read so far.
+#[cfg(target_os = "linux")]
+fn bytes_read() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    text.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn chunks_of_a_new_dataset_are_taken_over_without_reading_them() {
+    const LEN: u64 = 1 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let (owner, url) = (session(), folder.path().join("a.zarr").to_str().unwrap().to_owned());
+    let options = CreateOptions::new().kind(Kind::Zarr2);
+    let dataset = Dataset::create_with(&url, &options, &owner).unwrap();
+    let edited = dataset.edit(|model| {
+        let root = model.root();
+        let x = model.add_dimension(root, "x", DimensionLen::Fixed(4 * LEN))?;
+        let v = model.add_variable(root, "v", Atomic::Byte.into(), &[x])?;
+        if let Some(variable) = model.variable_mut(v) {
+            variable.storage = Storage::Chunked(vec![LEN]);
+        }
+        Ok(())
+    });
+    edited.unwrap();
+    let ticket = dataset.ticket(&[dataset.variable("v").unwrap().id()]).unwrap();
+    let joined = Dataset::join(&ticket, &session()).unwrap();
+    for chunk in 0..4 {
+        joined.write_chunk("v", &[chunk], &vec![7; 1 << 20]).unwrap();
+    }
+    let receipt = joined.close().unwrap();
+    let before = bytes_read();
+    dataset.finish(&[receipt]).unwrap();
+    assert!(bytes_read() - before < LEN, "a chunk was read");
+    assert_eq!(std::fs::metadata(folder.path().join("a.zarr/v/3")).unwrap().len(), LEN);
+}
+
 #[test]
 fn rows_are_appended_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,7 +215,8 @@ fn parts_of_chunks_and_doctored_texts_are_refused() {
     joined.write_bytes("v", &row_box(0..8), &numbers(0..8)).unwrap();
     let first = joined.close().unwrap();
     let joined = Dataset::join(&ticket, &session()).unwrap();
-    let chunk = joined.encoder("v").unwrap().cut(&row_box(0..2), &numbers(0..2), &[0, 0]).unwrap();
+    let rows = numbers(0..2);
+    let chunk = joined.encoder("v").unwrap().cut(&row_box(0..2), &rows, &[0, 0]).unwrap();
     joined.write_chunk("v", &[0, 0], &chunk).unwrap();
     let twice = joined.close().unwrap();
     let foreign = Dataset::join(&others, &session()).unwrap().close().unwrap();

@@ -1,8 +1,9 @@
 use super::*;
 use crate::{
-    Atomic, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Field, Kind, OpenOptions, Selection,
-    Storage, TypeRef, UserKind, UserType,
+    Atomic, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Field, Kind, OpenOptions, Region,
+    Selection, Storage, TypeRef, UserKind, UserType,
 };
+use std::borrow::Cow;
 
 const SHAPE: [u64; 2] = [5, 7];
 
@@ -89,6 +90,41 @@ fn chunks_that_others_encode_are_those_of_one_writer() {
             let part = cut(&bytes(element, 35), element, &[4, 4], &[1, 3]);
             let chunk = variable.encode_chunk(&[2, 1], &part).unwrap();
             assert_eq!(chunk, alone.variable(name).unwrap().encode_chunk(&[2, 1], &part).unwrap());
+        }
+    }
+}
+
+#[test]
+fn chunks_are_cut_out_of_boxes_and_copied_only_if_they_are_not_contiguous() {
+    let session = session();
+    let dataset = create("memory://cut/a.zarr", Kind::NcZarr, &session);
+    for (name, element) in [("v", 2), ("p", 9)] {
+        let variable = dataset.variable(name).unwrap();
+        variable.grow_to(&SHAPE).unwrap();
+        let (encoder, all) = (variable.encoder().unwrap(), bytes(element, 35));
+        let boxes = [
+            // One chunk; chunks that follow one another; chunks side by side; the end of the array.
+            ([0, 0], [2, 4], true),
+            ([0, 0], [4, 4], true),
+            ([2, 4], [3, 3], true),
+            ([0, 0], [5, 7], false),
+            ([2, 0], [2, 7], false),
+        ];
+        for (start, count, is_lent) in boxes {
+            let (region, within) =
+                (Region { start: start.to_vec(), count: count.to_vec() }, cut(&all, element, &start, &count));
+            for cell in encoder.whole_chunks(&region).unwrap() {
+                let chunk = encoder.region(&cell).unwrap();
+                let found = encoder.cut(&region, &within, &cell).unwrap();
+                assert_eq!(
+                    *found,
+                    cut(&all, element, &chunk.start, &chunk.count),
+                    "{name} {region:?} {cell:?}"
+                );
+                let is_lent = is_lent || chunk.count[0] == 1;
+                assert_eq!(matches!(found, Cow::Borrowed(_)), is_lent, "{name} {region:?} {cell:?}");
+            }
+            assert!(encoder.cut(&region, &within[1..], &[0, 0]).is_err());
         }
     }
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ from ncirrus.xarray import defining
 
 # Bytes of blocks that are computed, encoded or waiting to be written at once.
 UNDER_WAY = 64 << 20
+# Bytes of blocks that are submitted at once where nothing limits them, and how often tasks are submitted at most: values in the
+# graph pass through this process and the scheduler, and workers begin with the first while the others are on their way.
+SUBMITTED = 32 << 20
+SUBMISSIONS = 32
 # Seconds between fetching what became of tasks that wait for nothing.
 EVERY = 0.25
 # Characters of a ticket that each task may carry.
@@ -46,17 +50,25 @@ def _by_client(client: Any, tasks: Sequence[tuple[Any, int]], limit: int | None)
     done, waiting = as_completed(), list(tasks)[::-1]
     costs: dict[Any, int] = {}
 
+    def compute(batch: Sequence[tuple[Any, int]]) -> None:
+        futures = client.compute([task for task, _ in batch], optimize_graph=False)
+        costs.update(zip(futures, (cost for _, cost in batch)))
+        done.update(futures)
+
     def submit() -> None:
         batch: list[tuple[Any, int]] = []
         while waiting and (limit is None or not (costs or batch) or _sum(costs, batch) + waiting[-1][1] <= limit):
-            batch.append(waiting.pop())
+            task, cost = waiting.pop()
+            batch.append((_alone(task), cost))
         if batch:
-            futures = client.compute([_alone(task) for task, _ in batch], optimize_graph=False)
-            costs.update(zip(futures, (cost for _, cost in batch)))
-            done.update(futures)
+            compute(batch)
 
-    submit()
     try:
+        if limit is None:
+            for batch in submissions([(_alone(task), cost) for task, cost in tasks]):
+                compute(batch)
+            waiting.clear()
+        submit()
         ended: list[Any] = []
         fetched = time.monotonic()
         for future in done:
@@ -84,6 +96,34 @@ def _alone(task: Any) -> Any:
 
     graph, _ = cull(task.__dask_graph__(), task.__dask_keys__())
     return Delayed(task.key, optimize(graph, task.__dask_keys__()))
+
+
+def submissions(alone: Sequence[tuple[Any, int]]) -> list[Sequence[tuple[Any, int]]]:
+    """The tasks that are submitted at once, in turn. Tasks that have something in common are submitted together: it would be
+    sent, and computed, for each submission."""
+    if _have_common(task.__dask_graph__() for task, _ in alone):
+        return [alone]
+    most = max(SUBMITTED, -(-sum(cost for _, cost in alone) // SUBMISSIONS))
+    found: list[list[tuple[Any, int]]] = []
+    room = 0
+    for task, cost in alone:
+        if cost > room or not found:
+            found.append([])
+            room = most
+        found[-1].append((task, cost))
+        room -= cost
+    return [*found]
+
+
+def _have_common(graphs: Iterable[Mapping[Any, Any]]) -> bool:
+    """Whether several graphs have something in common, other than a ticket."""
+    seen: set[Any] = set()
+    for graph in graphs:
+        keys = {key for key, node in graph.items() if not isinstance(getattr(node, "value", node), Ticket)}
+        if not seen.isdisjoint(keys):
+            return True
+        seen |= keys
+    return False
 
 
 def _sum(costs: dict[Any, int], batch: list[tuple[Any, int]]) -> int:
