@@ -1,6 +1,7 @@
 """Measures one operation of a peer; prints the same line of JSON as ncirrus-bench.
 
-usage: peers.py PEER CODEC OPERATION FOLDER RUNS, with PEER one of zarr-python, zarrs-python, tensorstore, netcdf-c.
+usage: peers.py PEER CODEC OPERATION FOLDER RUNS, with PEER one of zarr-python, zarr-fused (the same with its pipeline
+       FusedCodecPipeline), zarrs-python, tensorstore, netcdf-c.
 Reads FOLDER/CODEC.zarr as ncirrus-bench wrote it; exit code 3 when the peer lacks the codec.
 """
 import json
@@ -43,6 +44,10 @@ def zarr_python():
         import zarrs  # noqa: F401
 
         zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
+    if peer == "zarr-fused":
+        from zarr.core.codec_pipeline import FusedCodecPipeline  # noqa: F401
+
+        zarr.config.set({"codec_pipeline.path": "zarr.core.codec_pipeline.FusedCodecPipeline"})
 
     def read():
         array = zarr.open_array(source + "/v", mode="r", zarr_format=2)
@@ -105,7 +110,9 @@ def netcdf_c():
     return read, write
 
 
-makers = {"zarr-python": zarr_python, "zarrs-python": zarr_python, "tensorstore": tensorstore, "netcdf-c": netcdf_c}
+makers = {
+    "zarr-python": zarr_python, "zarr-fused": zarr_python, "zarrs-python": zarr_python, "tensorstore": tensorstore,
+    "netcdf-c": netcdf_c}
 try:
     read, write = makers[peer]()
     values = None

@@ -1,6 +1,7 @@
 """Measures one operation of a peer on shards of Zarr v3; prints the same line of JSON as ncirrus-bench.
 
-usage: shards.py PEER CASE FOLDER RUNS, with PEER one of zarr-python, zarrs-python, tensorstore, and CASE as in `shards.rs`.
+usage: shards.py PEER CASE FOLDER RUNS, with PEER one of zarr-python, zarrs-python, tensorstore, and CASE as in `shards.rs`;
+small-read reads the chunks that are single objects.
 Reads what `ncirrus-bench shards make` has made; exit code 3 when the peer cannot.
 """
 import json
@@ -14,8 +15,10 @@ peer, case, folder, runs = sys.argv[1:]
 folder = os.path.abspath(folder)
 source, base = (os.path.join(folder, name, "v") for name in ("shards-ncirrus.zarr", "append-ncirrus.zarr"))
 target = os.path.join(folder, peer + ".tmp")
+if case == "small-read":
+    source = os.path.join(folder, "bench", "small-unsharded.zarr", "v")
 SHAPE, CHUNK, SHARD = (128, 1024, 1024), (1, 512, 512), (16, 1024, 1024)
-KEYS = {"read": (slice(None),) * 3, "series": (slice(None), 517, 301)}
+KEYS = {"read": (slice(None),) * 3, "small-read": slice(None), "series": (slice(None), 517, 301)}
 
 
 def zarr_python():

@@ -11,7 +11,7 @@
 //! of the variable `v`; `ncirrus-bench whole read|fresh PATH RUNS`: all of it, into an array that is there or a new one;
 //! `ncirrus-bench dap WHO CASE SERVER RUNS`: see [`dap`]; `ncirrus-bench icechunk CASE PLACE RUNS`: see [`icechunk`];
 //! `ncirrus-bench members CASE KIND MEMBERS FOLDER COUNT RUNS`: see [`members`];
-//! `ncirrus-bench shards WHO CASE PLACE RUNS`: see [`shards`];
+//! `ncirrus-bench shards WHO CASE PLACE RUNS`: see [`shards`]; `ncirrus-bench trees WHO FOLDER COUNT RUNS`: see [`trees`];
 //! `ncirrus-bench s3 FOLDER MILLISECONDS`: an S3 server that answers with a delay;
 //! `ncirrus-bench serve FOLDER MILLISECONDS`: a file server that answers with a delay.
 #![forbid(unsafe_code)]
@@ -34,6 +34,7 @@ mod members;
 mod ours;
 mod s3;
 mod shards;
+mod trees;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -125,6 +126,9 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     }
     if let ["shards", who, case, place, runs] = words[..] {
         return Ok(figures(&shards::run(who, case, place, runs.parse()?)?));
+    }
+    if let ["trees", who, folder, count, runs] = words[..] {
+        return Ok(figures(&trees::run(who, folder, count.parse()?, runs.parse()?)?));
     }
     if let ["element", file, runs] = words[..] {
         return Ok(figures(&hdf5::element(file, runs.parse()?)?));

@@ -3,8 +3,8 @@
 //!
 //! - 512 MiB in shards of 64 MiB with chunks of 1 MiB (zstd) in the folder PLACE: `write`, `read`, `series` (one point of
 //!   every step), `append` (one step, into a shard that is half full).
-//! - 100,000 chunks of 1 KiB in ten shards: `small-write` and `small-read`. PLACE is the folder, or the address that
-//!   `ncirrus-bench s3 FOLDER MILLISECONDS` prints.
+//! - 100,000 chunks of 1 KiB in ten shards: `small-write` and `small-read`, whose limit reads those that are single objects.
+//!   PLACE is the folder, or the address that `ncirrus-bench s3 FOLDER MILLISECONDS` prints.
 //!
 //! `ncirrus-bench shards make FOLDER` creates what is read.
 mod bare;

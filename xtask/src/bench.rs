@@ -24,7 +24,8 @@ use std::time::Duration;
 
 const CODECS: [&str; 5] = ["raw", "zstd", "blosc", "zlib", "shuffle-zlib"];
 const OPERATIONS: [&str; 4] = ["read", "write", "series", "strided"];
-const PROGRAMS: [&str; 6] = ["limit", "ncirrus", "zarr-python", "zarrs-python", "tensorstore", "netcdf-c"];
+const PROGRAMS: [&str; 7] =
+    ["limit", "ncirrus", "zarr-python", "zarr-fused", "zarrs-python", "tensorstore", "netcdf-c"];
 
 /// Smallest time in seconds and peak memory in MiB, by table, case and program.
 type Figures = BTreeMap<(usize, usize, usize), (f64, f64)>;

@@ -1,6 +1,6 @@
 //! The limit of shards: a bare loop on two threads, directly into and out of the caller's array, which knows where the
 //! chunks are.
-use super::{APPENDED_TO, CHUNK, base_path, copy, large_path, step};
+use super::{APPENDED_TO, CHUNK, SMALL, SMALL_LEN, base_path, bucket, copy, large_path, small_name, step};
 use crate::data::{POINT, STEP, codecs, field};
 use crate::limit::{Buffers, on_two_threads, usize_of};
 use crate::{Failure, remove, timed, timed_after};
@@ -22,8 +22,15 @@ const PER_SHARD: usize = STEPS * PER_STEP;
 /// Bytes of a chunk, and of the index with its checksum.
 const CHUNK_BYTES: usize = ROWS * ROWS * 4;
 const INDEX: usize = PER_SHARD * 16 + 4;
+/// More bytes than a small chunk has when it is encoded.
+const LONGEST_SMALL: usize = 4096;
 
 pub(super) fn run(case: &str, folder: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
+    if case == "small-read" {
+        let array = bucket(folder).join(small_name("unsharded")).join("v/c");
+        let mut out = vec![0f32; SMALL_LEN];
+        return timed(runs, || small_read(&array, &mut out));
+    }
     let info = ChunkInfo { shape: CHUNK.to_vec(), element: DecodedElement::sized(Some(4)) };
     let chain = CodecRegistry::builtin().bind(&codecs("zstd").ok_or("unknown codec")?, &info)?;
     let array = large_path(folder, "ncirrus").join("v");
@@ -170,6 +177,21 @@ fn series(chain: &CodecChain, array: &Path) -> Result<(), Failure> {
         let point = at..at + 4;
         let points = std::slice::from_ref(&point);
         chain.decode_ranges(&buffers.encoded, 0, points, &mut buffers.decoded, &mut buffers.scratch)?;
+        Ok(())
+    })
+}
+
+/// Chunks that are single objects: each is opened, read, closed and decoded.
+fn small_read(array: &Path, out: &mut [f32]) -> Result<(), Failure> {
+    let info = ChunkInfo { shape: vec![SMALL], element: DecodedElement::sized(Some(4)) };
+    let chain = CodecRegistry::builtin().bind(&codecs("zstd").ok_or("unknown codec")?, &info)?;
+    let chunks: Vec<Mutex<&mut [f32]>> = out.chunks_mut(usize_of(SMALL)).map(Mutex::new).collect();
+    on_two_threads(chunks.len(), |chunk, buffers| {
+        let mut slot = chunks[chunk].lock().map_err(|_| "poisoned")?;
+        buffers.encoded.resize(LONGEST_SMALL, 0);
+        let len = File::open(array.join(chunk.to_string()))?.read(&mut buffers.encoded)?;
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut slot);
+        chain.decode_into(&buffers.encoded[..len], 0, bytes, &mut buffers.scratch)?;
         Ok(())
     })
 }

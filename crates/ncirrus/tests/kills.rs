@@ -268,3 +268,25 @@ fn the_next_change_leaves_no_object_ahead_of_the_others() {
         }
     }
 }
+
+#[test]
+fn a_new_dataset_waits_for_the_disk_once_before_its_root_is_there() {
+    let session = Session::builder().threads(2).build().unwrap();
+    let near = |format: &Format| !format.far && format.name.contains("consolidated true");
+    for format in formats().into_iter().filter(near) {
+        let (memory, name) = (empty(), format.name.clone());
+        let bench = Bench { session: session.clone(), format };
+        let store = Arc::new(BlockingStore(Unplugged::after(&memory, usize::MAX)));
+        bench.create(&memory, Arc::clone(&store) as Arc<dyn Store>).unwrap();
+        let mut durable: Vec<Vec<String>> = store.0.at_barriers().iter().map(MemoryStore::keys).collect();
+        durable.dedup();
+        let is_of_root = |key: &&String| key.matches('/').count() == 1;
+        let first = durable.first().unwrap();
+        assert_eq!(first.iter().filter(is_of_root).count(), 0, "{name}: {first:?}");
+        let whole = durable.last().unwrap();
+        assert!(
+            whole.iter().filter(|key| !first.contains(key)).all(|key| is_of_root(&key)),
+            "{name}: {first:?}"
+        );
+    }
+}

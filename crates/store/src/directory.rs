@@ -131,7 +131,11 @@ impl DirectoryStore {
 
     /// Opens an object for reading and returns its metadata; `None` if there is no such object, or it is a prefix.
     fn open(&self, object: &ObjectId) -> Result<Option<(Arc<File>, Metadata)>> {
-        let Some(file) = self.handle(object)? else { return Ok(None) };
+        self.handle(object).and_then(|file| Self::with_metadata(file, object))
+    }
+
+    fn with_metadata(file: Option<Arc<File>>, object: &ObjectId) -> Result<Option<(Arc<File>, Metadata)>> {
+        let Some(file) = file else { return Ok(None) };
         match file.metadata() {
             Ok(metadata) if metadata.is_dir() => Ok(None),
             Ok(metadata) if metadata.is_file() => Ok(Some((file, metadata))),
@@ -142,11 +146,21 @@ impl DirectoryStore {
 
     /// A handle of whatever has the key, which may be a directory.
     fn handle(&self, object: &ObjectId) -> Result<Option<Arc<File>>> {
+        self.handle_by(object, |path| {
+            self.handles.get_or_open(FileUse::Reading, object.key(), || platform::open(path))
+        })
+    }
+
+    fn handle_by(
+        &self,
+        object: &ObjectId,
+        open: impl FnOnce(&Path) -> io::Result<Arc<File>>,
+    ) -> Result<Option<Arc<File>>> {
         if let Some(held) = self.held.of(object.key()) {
             return Ok(Some(held));
         }
         let path = self.path(object)?;
-        match self.handles.get_or_open(FileUse::Reading, object.key(), || platform::open(&path)) {
+        match open(&path) {
             Ok(file) => Ok(Some(file)),
             Err(error) if is_broken_link(&path, &error) => Err(fault::broken_link(object).because(error)),
             Err(error) if fault::is_absence(&error) => Ok(None),
@@ -300,7 +314,10 @@ impl LocalStore for DirectoryStore {
     }
 
     fn read_whole(&self, object: &ObjectId, limit: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>> {
-        let Some((file, metadata)) = self.open(object)? else { return Ok(None) };
+        // Objects that are read whole are rarely read again, and are not kept open: keeping one closes another, and all threads
+        // wait for that.
+        let file = self.handle_by(object, |path| platform::open(path).map(Arc::new))?;
+        let Some((file, metadata)) = Self::with_metadata(file, object)? else { return Ok(None) };
         let len = usize::try_from(metadata.len()).ok().filter(|_| metadata.len() <= limit);
         let Some(len) = len else { return Err(memory::too_large(object, metadata.len(), limit)) };
         platform::read_append(&file, buffer, 0, len).map(Some).map_err(|error| fault::of_io(error, object))

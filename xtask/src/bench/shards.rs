@@ -10,6 +10,7 @@ const LATENCY: &str = "50";
 const CASES: [&str; 4] = ["write", "read", "series", "append"];
 const PROGRAMS: [&str; 6] = ["limit", "ncirrus", "unsharded", "zarr-python", "zarrs-python", "tensorstore"];
 const SMALL: [&str; 2] = ["small-write", "small-read"];
+const SMALL_PEERS: [&str; 5] = ["limit", "unsharded", "zarr-python", "zarrs-python", "tensorstore"];
 /// The first one is the reference.
 const FORMS: [&str; 2] = ["ncirrus", "unsharded"];
 
@@ -22,6 +23,7 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     let place = folder.to_string_lossy().into_owned();
     table("Shards", &place, &CASES, &PROGRAMS, (rounds, "3"));
     table("100,000 chunks of 1 KiB", &place, &SMALL, &FORMS, (rounds, "2"));
+    table("100,000 objects of 1 KiB", &place, &["small-read"], &SMALL_PEERS, (rounds, "2"));
     let server = Server::start("s3", folder, LATENCY)?;
     table("100,000 chunks of 1 KiB, 50 ms away", &server.url, &SMALL, &FORMS, (1, "1"));
     Ok(())

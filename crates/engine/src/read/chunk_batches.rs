@@ -8,8 +8,11 @@ use ncirrus_layout::grid::row_major;
 use ncirrus_layout::{CellList, ChunkRef, Error, Location, Result};
 use std::sync::Arc;
 
-/// Chunks that are held at once.
+/// Chunks that are held at once: requests for several of them become one.
 pub(super) const WINDOW: usize = 1 << 15;
+/// Chunks of a local store that are held at once. Their tasks stay in the processor's cache, and the next ones take the same
+/// memory.
+const LOCAL_WINDOW: usize = 1 << 11;
 
 /// The chunks of a selection.
 pub(super) struct ChunkBatches<'out, 'p> {
@@ -36,7 +39,9 @@ impl<'out, 'p> ChunkBatches<'out, 'p> {
     ) -> Result<Option<Vec<ChunkTask<'out>>>> {
         let mut jobs = Vec::new();
         let (mut stored, mut cells) = (Vec::new(), None);
-        for _ in 0..WINDOW {
+        let is_local = reading.context.snapshot.store().local().is_some();
+        let window = if is_local { LOCAL_WINDOW } else { WINDOW };
+        for _ in 0..window {
             let Some(piece) = self.output.next_piece() else { break };
             let marks = self.marks.as_mut().and_then(OutputBuffer::next_piece);
             let pieces = ResultPieces { piece, marks };
@@ -50,6 +55,7 @@ impl<'out, 'p> ChunkBatches<'out, 'p> {
         }
         let Some(cells) = cells else { return Ok((!jobs.is_empty()).then_some(jobs)) };
         let located = reading.locate(&cells).await?;
+        jobs.reserve_exact(stored.len());
         for ((pieces, cell), (work, strides)) in stored.into_iter().zip(cells.iter()).zip(located) {
             let target = match work {
                 ChunkSource::Fill => pieces.unplaced()?,

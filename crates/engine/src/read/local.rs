@@ -7,6 +7,7 @@ use super::chunk_task::{ChunkSource, ChunkTask, sized};
 use crate::request_log;
 use crate::resources::{WorkerBuffers, may_block};
 use bytes::Bytes;
+use groups::TaskGroup;
 use ncirrus_layout::{Error, Location, ObjectId, Result};
 use ncirrus_store::{LocalStore, ReadAt};
 use std::collections::HashSet;
@@ -80,60 +81,60 @@ impl VariableRead<'_> {
         let dearest = jobs.iter().map(ChunkTask::cost).max().unwrap_or(0).max(1);
         let is_quick = is_short(&jobs, QUICK_READ) && jobs.iter().all(ChunkTask::is_copied);
         let worker_count = if is_quick { 1 } else { shared.memory.bytes() / dearest };
-        let groups = groups::grouped(jobs, shared.pool.current_num_threads(), shared.limits.chunk_bytes);
-        shared.for_each(groups, worker_count, |group, worker| match group.as_slice() {
+        let mut groups = groups::grouped(jobs, shared.pool.current_num_threads(), shared.limits.chunk_bytes);
+        shared.for_each(groups.iter_mut().collect(), worker_count, |group, worker| match group {
+            TaskGroup::One(task) => self.run_alone(store, task, fill, worker),
             // Objects that were read whole are in memory.
-            [first, _, ..] if first.shared_objects().all(|object| self.at_hand(object).is_none()) => {
-                self.run_group(store, group, worker)
-            }
-            _ => group.into_iter().try_for_each(|job| self.run_alone(store, job, fill, worker)),
+            TaskGroup::Several(tasks) if !self.are_at_hand(tasks) => self.run_group(store, tasks, worker),
+            TaskGroup::Several(tasks) => std::mem::take(tasks)
+                .into_iter()
+                .try_for_each(|task| self.run_alone(store, &mut Some(task), fill, worker)),
         })
     }
 
+    /// Whether the object of a group was read whole when it was opened.
+    fn are_at_hand(&self, group: &[ChunkTask<'_>]) -> bool {
+        let mut objects = group.iter().take(1).flat_map(ChunkTask::shared_objects);
+        objects.any(|object| self.at_hand(object).is_some())
+    }
+
+    /// Does a task. It is taken out only if its elements are copied: see [`TaskGroup`].
     fn run_alone(
         &self,
         store: &dyn LocalStore,
-        job: ChunkTask<'_>,
+        task: &mut Option<ChunkTask<'_>>,
         fill: &[u8],
         worker: &mut WorkerBuffers,
     ) -> Result<()> {
-        let cell = job.chunk();
-        let done = self.run_job(store, job, fill, worker);
+        if let Some(encoded) = task.as_mut().filter(|task| !task.is_copied()) {
+            let done = self.run_encoded(store, encoded, fill, worker);
+            return done.map_err(|error| error.at_chunk(&encoded.cell));
+        }
+        let Some(mut task) = task.take() else { return Ok(()) };
+        if matches!(task.work, ChunkSource::Fill) {
+            self.fill(&mut task.target, fill);
+            return Ok(());
+        }
+        let cell = task.chunk();
+        let done = self.read_plain(store, task, fill, worker);
         done.map_err(|error| match &cell {
             Some(cell) => error.at_chunk(cell),
             None => error,
         })
     }
 
-    fn run_job(
+    fn run_encoded(
         &self,
         store: &dyn LocalStore,
-        mut job: ChunkTask<'_>,
+        task: &mut ChunkTask<'_>,
         fill: &[u8],
         worker: &mut WorkerBuffers,
     ) -> Result<()> {
-        if self.serve_from_cache(&mut job)? {
+        if self.serve_from_cache(task)? {
             return Ok(());
         }
-        match &job.work {
-            ChunkSource::Fill => {
-                self.fill(&mut job.target, fill);
-                Ok(())
-            }
-            ChunkSource::Encoded { .. } => self.read_encoded(store, job, fill, worker),
-            ChunkSource::Plain { .. } | ChunkSource::Rows { .. } => self.read_plain(store, job, fill, worker),
-        }
-    }
-
-    fn read_encoded(
-        &self,
-        store: &dyn LocalStore,
-        mut job: ChunkTask<'_>,
-        fill: &[u8],
-        worker: &mut WorkerBuffers,
-    ) -> Result<()> {
-        let ChunkSource::Encoded { location, .. } = &job.work else { return Ok(()) };
-        let location = location.clone();
+        let ChunkSource::Encoded { location, .. } = &mut task.work else { return Ok(()) };
+        let location = std::mem::replace(location, Location::Absent);
         let mut encoded = std::mem::take(&mut worker.encoded);
         let done = match self.fetch_local(store, &location, &mut encoded) {
             Ok(Some(len)) => {
@@ -142,13 +143,18 @@ impl VariableRead<'_> {
                     _ => encoded.get(..len),
                 };
                 let outside = || Error::internal(format!("{len} bytes were read into {}", encoded.len()));
-                bytes.ok_or_else(outside).and_then(|bytes| self.decode(&mut job, bytes, worker))
+                bytes.ok_or_else(outside).and_then(|bytes| self.decode(task, bytes, worker))
             }
-            Ok(None) => self.note_missing(&job.cell).map(|()| self.fill(&mut job.target, fill)),
+            Ok(None) => self.note_missing(&task.cell).map(|()| self.fill(&mut task.target, fill)),
             Err(error) => Err(error),
         };
         worker.encoded = encoded;
-        done.map_err(|error| at_location(error, &location))
+        let done = done.map_err(|error| at_location(error, &location));
+        // It is dropped with the task.
+        if let ChunkSource::Encoded { location: place, .. } = &mut task.work {
+            *place = location;
+        }
+        done
     }
 
     /// Reads the bytes of a chunk and returns their number; `None` if it is an object that does not exist.

@@ -54,12 +54,7 @@ impl Committer {
             return Err(Error::internal(format!("the definitions to be written lack {lost}")));
         }
         let mut phases = writer.placer.drive(|view, placer| placer.plan_commit(view, &model)).await?;
-        // Nothing of a new dataset is visible before its second phase: chunks need not exist before.
-        let unseen = match phases.len() {
-            0 | 1 => Vec::new(),
-            _ if writer.conflicts.is_shared() || writer.output.local().is_some() => Vec::new(),
-            _ => vec![phases.remove(0)],
-        };
+        let unseen = if phases.len() > 1 && is_unseen(writer) { vec![phases.remove(0)] } else { Vec::new() };
         let check = writer.output.beside(check)?;
         let (finished, done, checked) = join3(writer.drained(), self.run_phases(writer, unseen), check).await;
         finished.and(done).and(checked)?;
@@ -217,6 +212,13 @@ impl Committer {
         let put = writer.put(puts.into_inner().unwrap_or_else(PoisonError::into_inner)).await;
         filled.and(put)
     }
+}
+
+/// Whether the first phase of several has nothing that readers find before the second one: chunks need not be durable before
+/// it, but with it. That is so for new datasets whose objects are put whole.
+fn is_unseen(writer: &DatasetWriter) -> bool {
+    let is_new = || !writer.placer.abilities.patches && writer.placer.guard().documents().is_empty();
+    !writer.conflicts.is_shared() && (writer.output.local().is_none() || is_new())
 }
 
 /// All chunks of an array, a window at a time.

@@ -256,6 +256,21 @@ fn a_file_that_is_changed_stays_open_until_another_takes_its_place() {
 }
 
 #[test]
+fn an_object_that_is_read_whole_is_not_kept_open() {
+    let (_folder, store) = store();
+    let handles = HandleBudget::new(4);
+    let store = store.sharing(&handles);
+    let [whole, part] = ["whole", "part"].map(|key| store.root().child(key));
+    for object in [&whole, &part] {
+        store.put(object, b"bytes", &PutCondition::None).unwrap();
+    }
+    store.read_into(&part, 1, &mut [0; 2]).unwrap();
+    let mut buffer = Vec::new();
+    assert_eq!(store.read_whole(&whole, 5, &mut buffer).unwrap(), Some(5));
+    assert_eq!((buffer.as_slice(), handles.open_count()), (b"bytes".as_slice(), 1));
+}
+
+#[test]
 fn what_is_held_is_changed_whatever_has_its_name_now() {
     let folder = tempfile::tempdir().unwrap();
     let [path, moved, other] = ["x.nc", "moved.nc", "other.nc"].map(|name| folder.path().join(name));

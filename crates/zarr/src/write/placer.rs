@@ -362,7 +362,7 @@ impl Placer for ZarrPlacer {
             consolidated: self.writer.consolidated,
             guarded: self.guarded,
         };
-        let whole = documents.consolidated.clone().filter(|_| !self.writer.consolidated);
+        let whole = if self.writer.consolidated { None } else { documents.consolidated.clone() };
         let committed = self.consistent(&documents);
         let CommitPlan { phases, after } =
             commit::commit(&self.root, documents, &committed, self.defined.removed.keys(), order);

@@ -28,13 +28,29 @@ pub(crate) fn append(value: &Value, text: &mut String) {
             text.push('{');
             for (at, (key, member)) in members.iter().enumerate() {
                 text.push_str(if at == 0 { "" } else { ", " });
-                append(&Value::String(key.clone()), text);
+                append_string(key, text);
                 text.push_str(": ");
                 append(member, text);
             }
             text.push('}');
         }
-        scalar => text.push_str(&scalar.to_string()),
+        Value::String(string) => append_string(string, text),
+        Value::Bool(true) => text.push_str("true"),
+        Value::Bool(false) => text.push_str("false"),
+        Value::Null => text.push_str("null"),
+        Value::Number(number) => text.push_str(&number.to_string()),
+    }
+}
+
+/// A string in quotes. Most strings have nothing to escape, and are copied.
+fn append_string(string: &str, text: &mut String) {
+    let is_plain = string.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+    if is_plain {
+        text.push('"');
+        text.push_str(string);
+        text.push('"');
+    } else {
+        text.push_str(&Value::from(string).to_string());
     }
 }
 
@@ -78,5 +94,9 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         assert_eq!(render(&json!("a\u{1}\"\n")), r#""a\u0001\"\n""#);
+        for text in ["", "plain", "é\u{7f}\u{2028}", "\\", "\"", "\t", "\0"] {
+            let value = json!({ text: text });
+            assert_eq!(render(&value), value.to_string().replace("\":\"", "\": \""));
+        }
     }
 }

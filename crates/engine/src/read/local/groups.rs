@@ -1,6 +1,6 @@
 //! Small chunks that are close to each other in one object, as in a shard: they are read together and decoded one by one. Opening
 //! an object for each of them would take longer than decoding it.
-use super::{absent_object, at_location, cut_short};
+use super::{absent_object, cut_short};
 use crate::read::VariableRead;
 use crate::read::chunk_task::{ChunkSource, ChunkTask, sized};
 use crate::request_log;
@@ -18,19 +18,36 @@ const GAP: u64 = 4 << 10;
 /// Decoded bytes of a group: more are divided between threads.
 const COST: usize = 4 << 20;
 
-/// Tasks that one thread does one after the other.
-pub(super) type TaskGroup<'out> = Vec<ChunkTask<'out>>;
+/// Tasks that one thread does one after the other. They stay in the group when they are done, unless they are taken out: the
+/// thread that made them drops them. If the others did, they would wait for each other to give memory back to the heap of that
+/// thread, some times for each chunk.
+pub(super) enum TaskGroup<'out> {
+    /// One task, until it is taken out.
+    One(Option<ChunkTask<'out>>),
+    /// Small chunks that are close to each other in one object.
+    Several(Vec<ChunkTask<'out>>),
+}
+
+impl<'out> TaskGroup<'out> {
+    fn one(task: ChunkTask<'out>) -> Self {
+        Self::One(Some(task))
+    }
+
+    fn of(mut tasks: Vec<ChunkTask<'out>>) -> Self {
+        if tasks.len() > 1 { Self::Several(tasks) } else { Self::One(tasks.pop()) }
+    }
+}
 
 /// Divides tasks into groups: small chunks that are close to each other, and every other task alone. There are several groups
 /// for each of the threads. No group spans more than `most` bytes, the limit of one chunk.
 pub(super) fn grouped(tasks: Vec<ChunkTask<'_>>, threads: usize, most: u64) -> Vec<TaskGroup<'_>> {
     let longest = tasks.len() / threads.max(1).saturating_mul(4);
-    if longest < 2 {
-        return tasks.into_iter().map(|task| vec![task]).collect();
+    if longest < 2 || !tasks.iter().any(|task| place(task).is_some()) {
+        return tasks.into_iter().map(TaskGroup::one).collect();
     }
     let (mut small, others): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|task| place(task).is_some());
     small.sort_by(|one, other| order(one).cmp(&order(other)));
-    let mut groups: Vec<TaskGroup<'_>> = Vec::new();
+    let mut groups: Vec<Vec<ChunkTask<'_>>> = Vec::new();
     let mut open = GroupBounds::default();
     for task in small {
         match groups.last_mut() {
@@ -43,8 +60,7 @@ pub(super) fn grouped(tasks: Vec<ChunkTask<'_>>, threads: usize, most: u64) -> V
             }
         }
     }
-    groups.extend(others.into_iter().map(|task| vec![task]));
-    groups
+    groups.into_iter().map(TaskGroup::of).chain(others.into_iter().map(TaskGroup::one)).collect()
 }
 
 /// What a group has.
@@ -102,15 +118,18 @@ impl VariableRead<'_> {
     pub(super) fn run_group(
         &self,
         store: &dyn LocalStore,
-        group: TaskGroup<'_>,
+        tasks: &mut Vec<ChunkTask<'_>>,
         worker: &mut WorkerBuffers,
     ) -> Result<()> {
-        let mut tasks = Vec::with_capacity(group.len());
-        for mut task in group {
-            if !self.serve_from_cache(&mut task).map_err(|error| error.at_chunk(&task.cell))? {
-                tasks.push(task);
+        let mut served = Ok(());
+        tasks.retain_mut(|task| match self.serve_from_cache(task) {
+            Ok(is_served) => !is_served,
+            Err(error) => {
+                served = Err(error.at_chunk(&task.cell));
+                false
             }
-        }
+        });
+        served?;
         let mut encoded = std::mem::take(&mut worker.encoded);
         let done = self.read_group(store, tasks, &mut encoded, worker);
         worker.encoded = encoded;
@@ -120,7 +139,7 @@ impl VariableRead<'_> {
     fn read_group(
         &self,
         store: &dyn LocalStore,
-        tasks: TaskGroup<'_>,
+        tasks: &mut [ChunkTask<'_>],
         encoded: &mut Vec<u8>,
         worker: &mut WorkerBuffers,
     ) -> Result<()> {
@@ -134,22 +153,20 @@ impl VariableRead<'_> {
         let read = store.read_into(&object, start, sized(encoded, len))?;
         request_log::read_locally(&object, Some(&(start..end)), read);
         let read = self.count_read(read).ok_or_else(|| absent_object(&object))?;
-        for mut task in tasks {
-            let ChunkSource::Encoded { location, .. } = &task.work else { continue };
-            let location = location.clone();
-            let cell = task.cell.clone();
-            let done = part(encoded.get(..read), &location, start)
-                .and_then(|bytes| self.decode(&mut task, bytes, worker));
-            done.map_err(|error| at_location(error, &location).at_chunk(&cell))?;
+        for task in tasks {
+            let Some((_, range)) = place(task) else { continue };
+            let (range, bytes) = (range.clone(), part(encoded.get(..read), range, start));
+            let done = bytes.and_then(|bytes| self.decode(task, bytes, worker));
+            done.map_err(|error| error.at_object(&object).at_offset(range.start).at_chunk(&task.cell))?;
         }
         Ok(())
     }
 }
 
 /// The bytes of a chunk in those that were read from `start` on.
-fn part<'a>(read: Option<&'a [u8]>, location: &Location, start: u64) -> Result<&'a [u8]> {
-    let (Some(read), Location::Bytes(_, range)) = (read, location) else {
-        return Err(Error::internal("a chunk of a group that is not a part of an object"));
+fn part<'a>(read: Option<&'a [u8]>, range: &Range<u64>, start: u64) -> Result<&'a [u8]> {
+    let Some(read) = read else {
+        return Err(Error::internal("more bytes were read than there is room for"));
     };
     let at = |offset: u64| usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
     let (from, to) = (at(range.start), at(range.end));
