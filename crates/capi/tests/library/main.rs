@@ -19,6 +19,7 @@ mod nulls;
 mod opendap;
 mod operators;
 mod page;
+mod pieces;
 mod refusals;
 mod refused_files;
 mod sequences;

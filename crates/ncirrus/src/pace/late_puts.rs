@@ -26,6 +26,10 @@ const MIN_ENCODED_BYTES: usize = 16 << 10;
 const MIN_PLAIN_BYTES: usize = 1 << 20;
 /// Bytes that wait at most, if the session has memory for them: more would only be farther ahead.
 const MAX_WAITING: usize = 32 << 20;
+/// Bytes that may wait in any case, if the session has memory for them.
+const MIN_WAITING: usize = 8 << 20;
+/// Of small writes so many wait for each one that goes on.
+const PUTS_AHEAD: usize = 4;
 
 /// The writes of a dataset that are not done yet. A face finds the variable of a run by a key of its own.
 #[derive(Debug)]
@@ -150,7 +154,9 @@ impl<K> LatePuts<K> {
 
     /// Waits until so many bytes more may wait: for those that have waited longest.
     fn wait_for_room(&self, len: usize, session: &Session) -> Result<()> {
-        let (behind, max) = (&self.behind, MAX_WAITING.min(session.memory() / 4));
+        let behind = &self.behind;
+        let enough = len.saturating_mul(session.threads() + 1).saturating_mul(PUTS_AHEAD);
+        let max = enough.clamp(MIN_WAITING, MAX_WAITING).min(session.memory() / 4);
         let is_full = || {
             let held = behind.held.load(Ordering::Acquire);
             held > 0 && held.saturating_add(len) > max
