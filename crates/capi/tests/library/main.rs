@@ -25,6 +25,7 @@ mod refused_files;
 mod sequences;
 mod shipped;
 mod symbols;
+mod system_calls;
 mod threads;
 mod unscaled;
 mod writing;
