@@ -8,6 +8,7 @@ pub(crate) mod handles;
 pub(crate) mod members;
 mod numbered_members;
 pub(crate) mod opened_blocks;
+pub(crate) mod put_door;
 pub(crate) mod slots;
 pub(crate) mod user_file;
 
@@ -19,6 +20,7 @@ use crate::files::file_state::FileCore;
 pub(crate) use crate::files::handles::OpenFile;
 use crate::files::handles::RunningCall;
 use crate::files::members::FileMembers;
+use crate::files::put_door::PutDoor;
 use crate::files::slots::SlotFile;
 use crate::files::user_file::UserFile;
 use crate::process::faults::{self, FaultPlace};
@@ -203,10 +205,24 @@ pub(crate) fn stamp(ncid: c_int) -> Option<FileStamp> {
     })
 }
 
-/// Looks at the file that an id refers to, with the number of its group, without a call that `nc_close` waits for.
-pub(crate) fn glance<T>(ncid: c_int, look: impl FnOnce(&OpenFile, usize) -> Option<T>) -> Option<T> {
-    let group = group_number_of(ncid)?;
-    slots::look_at(slot_of(ncid).ok()?, |file| if file.is_inherited() { None } else { look(file, group) })
+/// Looks at the file that an id refers to, without a call that `nc_close` waits for.
+pub(crate) fn glance<T>(ncid: c_int, look: impl FnOnce(&OpenFile) -> Option<T>) -> Option<T> {
+    slots::look_at(slot_of(ncid).ok()?, |file| if file.is_inherited() { None } else { look(file) })
+}
+
+/// Passes the door to the runs of the file that an id refers to, with the number of its group, without a call that `nc_close` waits for.
+pub(crate) fn at_door<T>(ncid: c_int, look: impl Fn(&PutDoor, usize) -> Option<T>) -> Option<T> {
+    let (slot, group) = (ncid >> GROUP_BITS, group_number_of(ncid)?);
+    let look = |door: &PutDoor| if door.is_open() { look(door, group) } else { None };
+    put_door::with_remembered(slot, look).or_else(|| {
+        slots::look_at(slot_of(ncid).ok()?, |file| {
+            let looked = look(&file.door);
+            if looked.is_some() {
+                put_door::remember(slot, file);
+            }
+            looked
+        })
+    })
 }
 
 /// The group that an id refers to.

@@ -205,6 +205,13 @@ impl ClassicPlacer {
         self.tracks.get(&var).ok_or_else(|| Error::not_found("the variable is not defined in the file"))
     }
 
+    /// The chunks of a variable of that shape, and how many they are; those of several records count as one of each.
+    fn chunks_of(&self, var: VarId, shape: &[u64]) -> Option<(&VariableTrack, u64)> {
+        let track = self.tracks.get(&var)?;
+        let rows = if self.definition.var(var).ok()?.is_record { *shape.first()? } else { 1 };
+        Some((track, rows.checked_mul(track.cut.cells())?))
+    }
+
     /// Where a chunk is now.
     fn find(&self, var: VarId, track: &VariableTrack, cell: &[u64]) -> Result<Location> {
         let piece = track.piece(cell)?;
@@ -312,6 +319,10 @@ impl Placer for ClassicPlacer {
         Ok(Arc::clone(&self.track(var)?.encoding))
     }
 
+    fn has_all(&self, var: VarId, shape: &[u64]) -> bool {
+        self.chunks_of(var, shape).is_some_and(|(track, count)| track.written.run_end(0) >= Some(count))
+    }
+
     fn locate(&self, _: &dyn View, var: VarId, cells: &CellList) -> Step<Vec<ChunkRef>> {
         let track = self.track(var)?;
         let located = cells.iter().map(|cell| Ok(ChunkRef::new(self.find(var, track, cell)?)));
@@ -351,7 +362,13 @@ impl Placer for ClassicPlacer {
         put.map(|put| vec![put]).map_err(|error| self.at(var, error.at_chunk(cell)))
     }
 
-    fn place_rows(&mut self, var: VarId, cell: &[u64], count: u64, body: &[u8]) -> Result<Option<PatchRows>> {
+    fn place_rows(
+        &mut self,
+        var: VarId,
+        cell: &[u64],
+        count: u64,
+        body: Vec<u8>,
+    ) -> Result<Option<PatchRows>> {
         let placed = self.record_rows(var, cell, count, body);
         placed.map_err(|error| self.at(var, error.at_chunk(cell)))
     }

@@ -14,7 +14,7 @@ impl ClassicPlacer {
         var: VarId,
         cell: &[u64],
         count: u64,
-        body: &[u8],
+        body: Vec<u8>,
     ) -> Result<Option<PatchRows>> {
         // While data move, new variables have no position yet.
         if self.moving {
@@ -43,7 +43,7 @@ impl ClassicPlacer {
             return Ok(None);
         }
         let bytes = match padding.as_slice() {
-            [] => body.to_vec(),
+            [] => body,
             padding => {
                 let mut bytes = Vec::with_capacity(
                     body.len().saturating_add(body.len() / (row - padding.len()) * padding.len()),

@@ -80,6 +80,12 @@ pub trait Placer: Debug + Send {
         !self.abilities().sparse
     }
 
+    /// Whether all chunks of a variable of that shape are known to be stored, without a look at each of them. By default that is not
+    /// known.
+    fn has_all(&self, _var: VarId, _shape: &[u64]) -> bool {
+        false
+    }
+
     /// Resolves the references that [`intern`](Self::intern) returned, and those of the committed state. Without a
     /// resolver they cannot be read back before the commit, and chunks that hold them cannot be completed.
     fn resolver(&self, _var: VarId) -> Option<Arc<dyn Resolver>> {
@@ -131,7 +137,7 @@ pub trait Placer: Debug + Send {
         _var: VarId,
         _cell: &[u64],
         _count: u64,
-        _body: &[u8],
+        _body: Vec<u8>,
     ) -> Result<Option<PatchRows>> {
         Ok(None)
     }

@@ -10,7 +10,7 @@ mod small_casts;
 mod value_blocks;
 mod waiting_puts;
 
-pub use late_puts::{LatePuts, PutBehind};
+pub use late_puts::{CollectedRuns, LatePuts, PutBehind};
 pub use put_run::{OpenRun, PutRuns, RunPlace, is_small_put};
 pub(crate) use reads::DatasetPace;
 pub use single_values::{copy_held, copy_held_element};

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 pub use handles::HandleBudget;
+pub use held::FRONT;
 pub(crate) use held::HeldFor;
 
 /// Objects in files below a directory: a prefix is a directory, an object a file.
@@ -59,15 +60,18 @@ impl DirectoryStore {
     /// A store of the files below a directory, which need not exist yet; they stay the same ones when the process changes its
     /// working directory. What is put is made durable by [`barrier`](LocalStore::barrier).
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        let root = root.into();
+        Self::with(root.into(), &HandleBudget::new(0), true)
+    }
+
+    fn with(root: PathBuf, handles: &HandleBudget, is_durable: bool) -> Self {
         let id = StoreId::new(path_text::of_path(&root).as_ref());
         let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
         let root = anchored_path(&root);
         Self {
-            unsynced: Some(UnsyncedFiles::new(root.clone())),
+            unsynced: is_durable.then(|| UnsyncedFiles::new(root.clone())),
             id,
             root,
-            handles: HandleBudget::new(0).of_store(),
+            handles: handles.of_store(),
             held: HeldFiles::default(),
             conditional: Mutex::default(),
             unseen: Unseen::default(),
@@ -79,11 +83,23 @@ impl DirectoryStore {
     /// # Errors
     /// `Invalid` when the path names no file.
     pub fn of_file(path: impl AsRef<Path>) -> Result<(Self, ObjectId)> {
-        let path = path.as_ref();
+        Self::of_file_with(path.as_ref(), &HandleBudget::new(16), true)
+    }
+
+    /// As [`of_file`](Self::of_file), within a budget of open files that other stores share, durable or not.
+    ///
+    /// # Errors
+    /// As [`of_file`](Self::of_file).
+    pub(crate) fn of_file_with(
+        path: &Path,
+        handles: &HandleBudget,
+        is_durable: bool,
+    ) -> Result<(Self, ObjectId)> {
         let Some(name) = path.file_name() else {
             return Err(Error::invalid(format!("{:?} names no file", path.to_string_lossy())));
         };
-        let store = Self::new(path.parent().unwrap_or(Path::new(""))).sharing(&HandleBudget::new(16));
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let store = Self::with(folder.to_owned(), handles, is_durable);
         let object = store.root().child(&path_text::of_path(Path::new(name)));
         Ok((store, object))
     }
@@ -290,6 +306,9 @@ impl LocalStore for DirectoryStore {
     }
 
     fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<ObjectBytes>> {
+        if let Some(front) = self.held.front(object.key(), want) {
+            return Ok(Some(front));
+        }
         let Some((file, metadata)) = self.open(object)? else { return Ok(None) };
         let range = want::resolve(want, metadata.len());
         let len = usize::try_from(range.end - range.start)
@@ -306,6 +325,11 @@ impl LocalStore for DirectoryStore {
     }
 
     fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
+        if offset == 0
+            && let Some(len) = self.held.copy_front(object.key(), buffer)
+        {
+            return Ok(Some(len));
+        }
         self.handle(object)?.map_or(Ok(None), |file| read_file_at(&file, object, offset, buffer))
     }
 

@@ -54,7 +54,7 @@ pub use create::{
     DatasetRemoval, DatasetShape, FileReplacement, JoinedPlace, JointPlace, JointStaging, Leftover,
     OverwritePolicy, StagedDataset, create, create_url, leftovers, removal, update,
 };
-pub use directory::{DirectoryStore, HandleBudget};
+pub use directory::{DirectoryStore, FRONT, HandleBudget};
 pub use hosts::{HostAccess, has_host, hosts_in};
 pub use mapped::MappedFile;
 pub use memory::MemoryStore;

@@ -3,9 +3,9 @@ use crate::directory::HeldFor;
 use crate::opened::Opened;
 use crate::store::Store;
 use crate::url::{Scheme, Url};
-use crate::{DirectoryStore, StoreContext, fault, path_text};
+use crate::{DirectoryStore, StoreContext, fault, path_text, platform};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,13 +32,13 @@ pub(crate) fn open_remote(url: &Url, context: &StoreContext) -> Result<Opened> {
 fn open_path(url: &Url, context: &StoreContext, held: Option<HeldFor>) -> Result<Opened> {
     let (url, is_durable) = (as_it_is(url), context.options.durable);
     let path = local_path(&url);
-    let metadata = match fs::metadata(&path) {
+    let (metadata, file) = match look_at(&path, held) {
         // The responses of a dataset are beside its name, which need not be a file.
         Err(_) if url.is_computed() => {
-            let (store, root) = DirectoryStore::of_file(&path)?;
-            return Ok(Opened::new(store.sharing(&context.handles).shared(), root, &url.anchored()));
+            let (store, root) = DirectoryStore::of_file_with(&path, &context.handles, true)?;
+            return Ok(Opened::new(store.shared(), root, &url.anchored()));
         }
-        metadata => metadata.map_err(|error| path_error(error, &path))?,
+        found => found.map_err(|error| path_error(error, &path))?,
     };
     if metadata.is_dir() {
         let store = DirectoryStore::new(path).durable(is_durable);
@@ -48,13 +48,25 @@ fn open_path(url: &Url, context: &StoreContext, held: Option<HeldFor>) -> Result
     if !metadata.is_file() {
         return Err(Error::invalid("not a regular file").at_object(path.display()));
     }
-    let (store, root) = DirectoryStore::of_file(&path)?;
-    let store = store.durable(is_durable).sharing(&context.handles);
-    let store = match held {
-        Some(held) => store.holding(&root, held)?,
-        None => store,
+    let (store, root) = DirectoryStore::of_file_with(&path, &context.handles, is_durable)?;
+    let store = match (held, file) {
+        (Some(_), Some(file)) => store.reading_on(&root, file, &metadata),
+        (Some(held), None) => store.holding(&root, held)?,
+        (None, _) => store,
     };
     Ok(Opened::new(store.shared(), root, &url.anchored()))
+}
+
+/// What is at a path. What is held for reading is opened at once, as that and its state cost one call of the system less than its
+/// state, the file, and its state again.
+fn look_at(path: &Path, held: Option<HeldFor>) -> std::io::Result<(Metadata, Option<File>)> {
+    if held == Some(HeldFor::Reading)
+        && let Ok(file) = platform::open(path)
+    {
+        return Ok((file.metadata()?, Some(file)));
+    }
+    // Why a file cannot be opened is reported by whoever holds it: other things are not opened at all.
+    Ok((fs::metadata(path)?, None))
 }
 
 fn open_memory(url: &Url, context: &StoreContext) -> Result<Opened> {

@@ -6,6 +6,7 @@ use crate::c_types::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::files::broken::{FileHealth, MarkedGuard};
 pub(crate) use crate::files::file_format::FileFormat;
 use crate::files::members::FileMembers;
+use crate::files::put_door::{ChangeCount, PutDoor};
 use crate::process::faults::{self, FaultPlace};
 use crate::process::last_error;
 use crate::process::local_place::{LocalPlace, address_of, anchored};
@@ -31,11 +32,11 @@ pub(crate) struct FileCore {
     state: RwLock<FileState>,
     handles: AtomicUsize,
     /// Whether a call panicked with it.
-    pub(crate) health: FileHealth,
+    pub(crate) health: Arc<FileHealth>,
     /// Distinguishes it from every other file that was open in this process.
     serial: u64,
     /// How often something was changed.
-    changes: AtomicU64,
+    changes: Arc<ChangeCount>,
     /// Values that were put and are not written yet.
     pub(crate) late: LatePuts<RunKey>,
 }
@@ -186,9 +187,9 @@ impl FileCore {
             in_use: RwLock::new(()),
             state: RwLock::new(state),
             handles: AtomicUsize::new(1),
-            health: FileHealth::default(),
+            health: Arc::default(),
             serial: SERIALS.fetch_add(1, Ordering::Relaxed),
-            changes: AtomicU64::new(0),
+            changes: Arc::default(),
             late: LatePuts::default(),
         })
     }
@@ -253,12 +254,17 @@ impl FileCore {
 
     /// Something was changed: what was read before may be out of date.
     pub(crate) fn note_change(&self) {
-        self.changes.fetch_add(1, Ordering::AcqRel);
+        self.changes.note();
     }
 
-    /// The file, and how often it was changed.
+    /// The file, and how often it was changed, before values are read.
     pub(crate) fn stamp(&self) -> (u64, u64) {
-        (self.serial, self.changes.load(Ordering::Acquire))
+        (self.serial, self.changes.read())
+    }
+
+    /// What a new handle has for puts that continue others. `collects`: they may be collected.
+    pub(crate) fn door(&self, collects: bool) -> PutDoor {
+        PutDoor::new(&self.health, &self.changes, self.late.collected(), collects)
     }
 
     /// Whether a variable was in the file when it was opened.

@@ -1,6 +1,8 @@
 //! Handles of programs on files, and the calls that run with them.
 use crate::c_types::codes::{Code, NC_ENOTNC4, Outcome};
+use crate::c_types::modes::SHARE;
 use crate::files::file_state::FileCore;
+use crate::files::put_door::PutDoor;
 use crate::process;
 use std::ffi::c_int;
 use std::ops::Deref;
@@ -17,6 +19,8 @@ pub(crate) struct OpenFile {
     pub(crate) path: Vec<u8>,
     /// Whether this handle may change the file.
     pub(crate) writes: bool,
+    /// For puts that continue others.
+    pub(crate) door: Arc<PutDoor>,
     calls: RunningCalls,
     /// How often the process had been forked when it was opened.
     generation: u64,
@@ -38,7 +42,8 @@ pub(crate) struct RunningCall(Arc<OpenFile>);
 impl OpenFile {
     pub(crate) fn new(core: Arc<FileCore>, mode: c_int, path: Vec<u8>, writes: bool) -> Self {
         core.health.set_name(&path);
-        Self { core, mode, path, writes, calls: RunningCalls::default(), generation: process::generation() }
+        let (door, generation) = (Arc::new(core.door(writes && mode & SHARE == 0)), process::generation());
+        Self { core, mode, path, writes, door, calls: RunningCalls::default(), generation }
     }
 
     /// Whether it is netCDF-3.
@@ -192,8 +197,9 @@ mod tests {
                     for _ in 0..100 {
                         let id = created(&name);
                         assert_eq!(files::handle_of(id).unwrap().file.path, name.as_bytes());
-                        let seen = files::glance(id, |file, group| Some((file.path.clone(), group)));
-                        assert_eq!(seen, Some((name.as_bytes().to_vec(), 0)));
+                        let seen = files::glance(id, |file| Some(file.path.clone()));
+                        assert_eq!(seen, Some(name.as_bytes().to_vec()));
+                        assert!(files::at_door(id, |_, _| Some(())).is_none(), "nothing was put");
                         close(id).unwrap();
                     }
                 });

@@ -49,7 +49,10 @@ impl HeldSlots {
     /// Puts another file, or none, into a slot.
     pub(crate) fn replace(&self, slot: usize, file: Option<SlotFile>) {
         if let Some(place) = FILES.get(slot) {
-            place.store(file.map(Arc::new));
+            let former = place.swap(file.map(Arc::new));
+            if let Some(SlotFile::Own(former)) = former.as_deref() {
+                former.door.close();
+            }
         }
     }
 

@@ -49,7 +49,7 @@ impl PlaceTurn {
 
     /// Closes a file; `None` for files of other machines, and for those of the parent process.
     pub(crate) fn to_close(ncid: c_int) -> Option<Self> {
-        let place = files::glance(ncid, |file, _| file.core.place.clone())?;
+        let place = files::glance(ncid, |file| file.core.place.clone())?;
         Some(Self::begin(taken(), place, true))
     }
 

@@ -7,17 +7,16 @@ use crate::c_types::memory::Bytes;
 use crate::c_types::modes::SHARE;
 use crate::files::broken::PanicMark;
 use crate::files::file_state::{FileCore, RunKey};
-use crate::files::{self, CallHandle, OpenFile};
+use crate::files::{self, CallHandle};
 use crate::process::faults::{self, FaultPlace};
 use crate::rules::slabs::{CSlab, SlabAccess};
 use ncirrus::Atomic;
 use ncirrus::pace::{PutBehind, PutRuns, RunPlace, is_small_put};
 use std::ffi::c_int;
 
-/// Whether there are runs in a file that the values of a slab may continue.
-fn has_runs(file: &OpenFile, slab: &CSlab, data: &Bytes) -> bool {
-    let is_row = slab.stride.is_none() && !slab.start.is_null() && !data.is_null();
-    is_row && file.core.late.has_runs() && file.writes && file.mode & SHARE == 0
+/// Whether a slab is a row that runs take.
+fn is_row(slab: &CSlab, data: &Bytes) -> bool {
+    slab.stride.is_none() && !slab.start.is_null() && !data.is_null()
 }
 
 /// Copies values to the end of the run of their variable, if there is room. `false`: they do not continue it.
@@ -30,20 +29,19 @@ pub(crate) fn continued(
     memory: Option<Atomic>,
     data: &Bytes,
 ) -> bool {
-    let taken = files::glance(ncid, |file, group| {
-        let core = &file.core;
-        if !has_runs(file, slab, data) || core.health.is_broken() {
-            return None;
-        }
-        let _mark = PanicMark::new(&core.health);
-        let mut runs = core.late.runs();
+    if !is_row(slab, data) {
+        return false;
+    }
+    let taken = files::at_door(ncid, |door, group| {
+        let _mark = PanicMark::new(&door.health);
+        let mut runs = door.runs.runs();
         if !runs.has_room() {
             return None;
         }
         extend(&mut runs, (group, varid), slab, memory, data)?;
         drop(runs);
         // After the values are there: who reads now and sees the old number reads again.
-        core.note_change();
+        door.changes.note_collected();
         Some(())
     });
     taken.is_some()
@@ -61,7 +59,7 @@ pub(crate) fn collected(
     data: &Bytes,
 ) -> Outcome<bool> {
     let (file, core) = (&handle.file, &handle.file.core);
-    if !has_runs(file, slab, data) {
+    if !is_row(slab, data) || !file.door.is_open() {
         return Ok(false);
     }
     let _in_use = core.in_use();

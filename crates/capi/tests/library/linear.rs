@@ -30,12 +30,13 @@ fn allocations_of_programs_in_c_grow_with_the_number_of_members() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Thousands of records are collected and stored as if they were one chunk: not each has a lock, a task and memory of its own.
+/// Thousands of records are collected and stored as if they were one chunk: not each has a lock, a task and memory of its own, nor is each
+/// looked for when the file is closed.
 #[test]
 fn records_of_several_variables_take_few_allocations() {
     const RECORDS: u64 = 40_000;
     let folder = tempfile::tempdir().unwrap();
     let program = compiled(folder.path(), "linear");
     let [calls, bytes] = allocations(folder.path(), &program, "turns", RECORDS);
-    assert!(calls < RECORDS * 4 / 5 && bytes < RECORDS * 4 * 400, "{calls} allocations of {bytes} bytes");
+    assert!(calls < RECORDS / 5 && bytes < RECORDS * 4 * 25, "{calls} allocations of {bytes} bytes");
 }

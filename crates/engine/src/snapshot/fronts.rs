@@ -3,14 +3,13 @@
 use super::resolve;
 use bytes::Bytes;
 use ncirrus_layout::{ObjectBytes, ObjectId, Want};
+pub(crate) use ncirrus_store::FRONT;
 use std::sync::{PoisonError, RwLock};
 
 /// The first bytes of objects that are being parsed.
 #[derive(Default)]
 pub(crate) struct ObjectFronts(RwLock<Vec<(ObjectId, ObjectBytes)>>);
 
-/// Bytes that are read where a format begins: copying more takes longer than another call of the system does.
-pub(crate) const FRONT: u64 = 16 << 10;
 /// Objects whose fronts are kept: that of a dataset, and of the last ones that it refers to.
 const MAX_OBJECTS: usize = 8;
 

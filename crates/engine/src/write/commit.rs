@@ -129,6 +129,10 @@ impl Committer {
             return Ok(());
         }
         self.complete_edge((writer, access), &target, &array, complete.as_deref()).await?;
+        if writer.placer.guard().has_all(var, &array) {
+            self.complete.guard().insert(var, array);
+            return Ok(());
+        }
         let has_fill = model.variable(var).is_some_and(Variable::is_filled);
         let mut walk = ArrayWalk::new(&target, &array, if has_fill { complete.as_deref() } else { None });
         if !has_fill {

@@ -30,6 +30,9 @@ const MAX_GAP: u64 = 4096;
 /// Bytes that are written at once, with the zeros in gaps; the last patch may exceed it.
 const MAX_JOINED: usize = 4 << 20;
 
+/// Buffers that are kept.
+const MAX_SPARE: usize = 3;
+
 /// A local store that holds small patches of chunks.
 #[derive(Debug)]
 pub(super) struct GatheringStore {
@@ -50,6 +53,24 @@ struct HeldPatches {
     len: usize,
     /// Why patches could not be written: they are lost.
     failure: Option<Error>,
+    spares: SpareBuffers,
+}
+
+/// Memory of what was written, for what comes: a system that gets it back clears it each time.
+#[derive(Debug, Default)]
+struct SpareBuffers(Vec<Vec<u8>>);
+
+impl SpareBuffers {
+    fn take(&mut self) -> Vec<u8> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    fn keep(&mut self, mut buffer: Vec<u8>) {
+        if (SMALL..=2 * MAX_HELD).contains(&buffer.capacity()) && self.0.len() < MAX_SPARE {
+            buffer.clear();
+            self.0.push(buffer);
+        }
+    }
 }
 
 impl HeldPatches {
@@ -91,7 +112,11 @@ impl HeldPatches {
         let before = self.by_offset.range_mut(..=offset).next_back();
         match before.filter(|(start, bytes)| start.saturating_add(bytes.len() as u64) == offset) {
             Some((_, bytes)) => bytes.extend_from_slice(body),
-            None => _ = self.by_offset.insert(offset, body.to_vec()),
+            None => {
+                let mut bytes = self.spares.take();
+                bytes.extend_from_slice(body);
+                self.by_offset.insert(offset, bytes);
+            }
         }
     }
 
@@ -107,12 +132,16 @@ impl HeldPatches {
     /// Takes rows that meet nothing; those of variables that are next to each other become one.
     fn take_rows(&mut self, mut rows: HeldRows) {
         while let Some(at) = self.rows.iter().position(|held| held.adjoins(&rows)) {
-            let (joined, apart) = self.rows.swap_remove(at).joined(rows);
+            let (held, buffer) = (self.rows.swap_remove(at), self.spares.take());
+            let (joined, apart) = held.joined(rows, buffer, |freed| self.spares.keep(freed));
             apart.into_iter().for_each(|(offset, row)| self.add(offset, &row));
             rows = joined;
         }
         match rows.into_run() {
-            Ok((offset, bytes)) => self.add(offset, &bytes),
+            Ok((offset, bytes)) => {
+                self.add(offset, &bytes);
+                self.spares.keep(bytes);
+            }
             Err(rows) => self.rows.push(rows),
         }
     }
@@ -148,7 +177,9 @@ impl HeldPatches {
             written.insert(offset, bytes);
         }
         let Some(object) = self.object.as_ref().filter(|_| !written.is_empty()) else { return Ok(()) };
-        write_joined(local, object, written).inspect_err(|error| self.failure = Some(error.clone()))
+        let spares = &mut self.spares;
+        let written = write_joined(local, object, written, |bytes| spares.keep(bytes));
+        written.inspect_err(|error| self.failure = Some(error.clone()))
     }
 
     /// Whether it is more than `share` of what is held at most.
@@ -160,8 +191,14 @@ impl HeldPatches {
     }
 }
 
-/// Writes patches in the order of their offsets: those that adjoin as one, also across short gaps where the file has no bytes yet.
-fn write_joined(local: &dyn LocalStore, object: &ObjectId, patches: BTreeMap<u64, Vec<u8>>) -> Result<()> {
+/// Writes patches in the order of their offsets: those that adjoin as one, also across short gaps where the file has no bytes yet. Their
+/// memory is passed to `freed`.
+fn write_joined(
+    local: &dyn LocalStore,
+    object: &ObjectId,
+    patches: BTreeMap<u64, Vec<u8>>,
+    mut freed: impl FnMut(Vec<u8>),
+) -> Result<()> {
     let (mut file_end, mut run) = (None, None::<(u64, Vec<u8>)>);
     for (offset, bytes) in patches {
         let Some((start, joined)) = &mut run else {
@@ -181,12 +218,17 @@ fn write_joined(local: &dyn LocalStore, object: &ObjectId, patches: BTreeMap<u64
         if adjoins {
             joined.resize(joined.len() + usize::try_from(gap).unwrap_or_default(), 0);
             joined.extend_from_slice(&bytes);
+            freed(bytes);
         } else {
             local.write_at(object, *start, joined)?;
-            run = Some((offset, bytes));
+            freed(std::mem::replace(joined, bytes));
+            *start = offset;
         }
     }
-    run.map_or(Ok(()), |(start, joined)| local.write_at(object, start, &joined))
+    let Some((start, joined)) = run else { return Ok(()) };
+    local.write_at(object, start, &joined)?;
+    freed(joined);
+    Ok(())
 }
 
 impl GatheringStore {

@@ -108,8 +108,14 @@ impl HeldRows {
         (apart <= count).then_some(SharedRows { skipped, count })
     }
 
-    /// Both, where they adjoin, as longer rows, and the rows of one of them that do not.
-    pub(super) fn joined(self, other: Self) -> (Self, Vec<(u64, Vec<u8>)>) {
+    /// Both, where they adjoin, as longer rows in a buffer that is empty, and the rows of one of them that do not. The memory of both is
+    /// passed to `freed`.
+    pub(super) fn joined(
+        self,
+        other: Self,
+        mut bytes: Vec<u8>,
+        mut freed: impl FnMut(Vec<u8>),
+    ) -> (Self, Vec<(u64, Vec<u8>)>) {
         let (first, second, shared) = match (self.followed_by(&other), other.followed_by(&self)) {
             (Some(shared), _) => (self, other, shared),
             (None, Some(shared)) => (other, self, shared),
@@ -125,13 +131,14 @@ impl HeldRows {
             let each = rows.each().enumerate().filter(|(number, _)| is_apart(*number));
             apart.extend(each.map(|(_, (offset, row))| (offset, row.to_vec())));
         }
-        let mut bytes = Vec::with_capacity(count * (first.row + second.row));
+        bytes.reserve(count * (first.row + second.row));
         let seconds = second.bytes.chunks_exact(second.row).skip(skipped.1);
         for (one, other) in first.bytes.chunks_exact(first.row).skip(skipped.0).zip(seconds).take(count) {
             bytes.extend_from_slice(one);
             bytes.extend_from_slice(other);
         }
         let (offset, stride, row) = (first.row_at(skipped.0), first.stride, first.row + second.row);
+        [first.bytes, second.bytes].into_iter().for_each(&mut freed);
         (Self { offset, stride, row, count, bytes }, apart)
     }
 

@@ -60,7 +60,7 @@ impl DatasetWriter {
         if !data.store_all(&mut bytes) {
             return Ok(false);
         }
-        let placed = self.placer.guard().place_rows(target.var, &cell, records, &bytes);
+        let placed = self.placer.guard().place_rows(target.var, &cell, records, bytes);
         let Some(rows) = placed.map_err(|error| target.located(error, &cell))? else { return Ok(false) };
         self.session.shared.counters.stored_many(records);
         self.placer.forget_object(&rows.object);

@@ -8,7 +8,7 @@ use super::points;
 use super::rows::{NativeBytes, WriteData, WriteWindow};
 use super::target::WriteTarget;
 use super::uploads::PutQueue;
-use super::write_back_cache::{ChunkKey, ChunkLock};
+use super::write_back_cache::{ChunkKey, ChunkLock, Leaving};
 use crate::picked::Picked;
 use crate::resources::{WorkerBuffers, between_parts};
 use bytes::Bytes;
@@ -415,15 +415,17 @@ impl DatasetWriter {
     pub(super) async fn shrink<'a>(&'a self, queue: &mut PutQueue<'a>) -> Result<()> {
         let budget = self.stage_budget();
         let full_budget = MAX_FULL.min(budget / 4);
-        let oldest = if self.stage.held() > budget {
-            self.stage.oldest(budget / 4 * 3)
-        } else if self.stage.full() > full_budget {
-            self.stage.oldest_full(full_budget / 2)
+        let cells = if self.stage.staying(Leaving::Oldest) > budget {
+            self.stage.take(Leaving::Oldest, budget / 4 * 3)
+        } else if self.stage.staying(Leaving::OldestFull) > full_budget {
+            // What is being put is in memory, too: not more than all threads need.
+            let threads = self.session.shared.pool.current_num_threads();
+            let for_threads = self.stage.full_chunk_len().saturating_mul(threads * CHUNKS_OF_A_THREAD);
+            let batch = for_threads.clamp(full_budget / 8, full_budget / 2);
+            self.stage.take(Leaving::OldestFull, full_budget - batch)
         } else {
             return Ok(());
         };
-        // Chunks that others hold at the moment are put by them.
-        let cells = oldest.into_iter().filter_map(|key| self.stage.try_lock(key)).collect();
         self.flush(cells, queue).await
     }
 
@@ -466,7 +468,9 @@ impl DatasetWriter {
     }
 }
 
-/// Bytes of cached chunks of which every element was put: enough for all threads to encode.
+/// Bytes of cached chunks of which every element was put, besides those that are being put: enough for all threads to encode.
 const MAX_FULL: usize = 32 << 20;
+/// So many chunks of which every element was put are enough for a thread to encode at a time.
+const CHUNKS_OF_A_THREAD: usize = 4;
 /// Maximum number of chunks that are processed at once, however small they are.
 const WINDOW_CELLS: usize = 1024;

@@ -65,9 +65,18 @@ pub(super) struct WriteBackCache {
 struct CacheState {
     /// Least recently used first.
     cells: LinkedHashMap<ChunkKey, DirtyEntry>,
-    held: usize,
+    /// Bytes of all chunks.
+    held: ChunkBytes,
     /// Bytes of the chunks that are full.
-    full: usize,
+    full: ChunkBytes,
+}
+
+/// Bytes of some chunks.
+#[derive(Debug, Default)]
+struct ChunkBytes {
+    all: usize,
+    /// Those of chunks that a call is about to put.
+    leaving: usize,
 }
 
 #[derive(Debug)]
@@ -75,6 +84,34 @@ struct DirtyEntry {
     slot: Arc<AsyncMutex<DirtyChunk>>,
     cost: usize,
     is_full: bool,
+    /// Whether whoever holds it puts it, to make room.
+    is_leaving: bool,
+}
+
+/// Chunks that make room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// Any.
+    Oldest,
+    /// Those of which every element was put.
+    OldestFull,
+}
+
+impl ChunkBytes {
+    /// Bytes that stay if nobody makes more room.
+    fn staying(&self) -> usize {
+        self.all.saturating_sub(self.leaving)
+    }
+
+    fn add(&mut self, entry: &DirtyEntry) {
+        self.all += entry.cost;
+        self.leaving += if entry.is_leaving { entry.cost } else { 0 };
+    }
+
+    fn remove(&mut self, entry: &DirtyEntry) {
+        self.all = self.all.saturating_sub(entry.cost);
+        self.leaving = self.leaving.saturating_sub(if entry.is_leaving { entry.cost } else { 0 });
+    }
 }
 
 /// A locked chunk. When it is released, its share of the budget is recounted and an empty entry is removed.
@@ -88,8 +125,8 @@ pub(super) struct ChunkLock {
 }
 
 impl WriteBackCache {
-    /// Locks a chunk, whether or not it is cached. Chunks are locked in ascending order, or with
-    /// [`try_lock`](Self::try_lock), so that there is no deadlock.
+    /// Locks a chunk, whether or not it is cached. Chunks are locked in ascending order, or with [`take`](Self::take), which waits for
+    /// none, so that there is no deadlock.
     pub(super) async fn lock(self: &Arc<Self>, _access: ChunkAccess<'_>, key: ChunkKey) -> ChunkLock {
         loop {
             let slot =
@@ -102,27 +139,35 @@ impl WriteBackCache {
         }
     }
 
-    /// Locks a cached chunk, unless another task holds it.
-    pub(super) fn try_lock(self: &Arc<Self>, key: ChunkKey) -> Option<ChunkLock> {
-        let slot = Arc::clone(&self.state().cells.get(&key)?.slot);
-        let guard = Arc::clone(&slot).try_lock_owned().ok()?;
-        self.is_current(&key, &slot).then(|| ChunkLock { stage: Arc::clone(self), key, slot: guard })
-    }
-
     fn is_current(&self, key: &ChunkKey, slot: &Arc<AsyncMutex<DirtyChunk>>) -> bool {
         self.state().cells.get(key).is_some_and(|entry| Arc::ptr_eq(&entry.slot, slot))
     }
 
-    /// The least recently used chunks whose removal would leave at most `target` bytes cached.
-    pub(super) fn oldest(&self, target: usize) -> Vec<ChunkKey> {
-        let state = self.state();
-        oldest_of(&state, state.held.saturating_sub(target), |entry| entry.cost > 0)
+    /// Locks the least recently used chunks whose removal would leave at most `target` bytes cached, besides those that others put
+    /// already: calls at the same time make room for each other. Chunks that others hold at the moment are put by them.
+    pub(super) fn take(self: &Arc<Self>, leaving: Leaving, target: usize) -> Vec<ChunkLock> {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        let mut excess = state.staying(leaving).saturating_sub(target);
+        let mut taken = Vec::new();
+        for (key, entry) in state.cells.iter_mut().filter(|(_, entry)| entry.may_leave(leaving)) {
+            if excess == 0 {
+                break;
+            }
+            excess = excess.saturating_sub(entry.cost);
+            if let Ok(slot) = Arc::clone(&entry.slot).try_lock_owned() {
+                entry.is_leaving = true;
+                state.held.leaving += entry.cost;
+                state.full.leaving += entry.full().map_or(0, |entry| entry.cost);
+                taken.push(ChunkLock { stage: Arc::clone(self), key: key.clone(), slot });
+            }
+        }
+        taken
     }
 
-    /// As [`oldest`](Self::oldest), of chunks of which every element was put.
-    pub(super) fn oldest_full(&self, target: usize) -> Vec<ChunkKey> {
-        let state = self.state();
-        oldest_of(&state, state.full.saturating_sub(target), |entry| entry.is_full)
+    /// Bytes of the least recently used chunk of which every element was put.
+    pub(super) fn full_chunk_len(&self) -> usize {
+        self.state().cells.values().find(|entry| entry.is_full).map_or(0, |entry| entry.cost)
     }
 
     /// All cached chunks in ascending order.
@@ -163,20 +208,24 @@ impl WriteBackCache {
 
     /// Number of bytes cached.
     pub(super) fn held(&self) -> usize {
-        self.state().held
+        self.state().held.all
     }
 
-    /// Number of bytes of chunks of which every element was put.
-    pub(super) fn full(&self) -> usize {
-        self.state().full
+    /// Number of bytes cached, besides those that are about to be put.
+    pub(super) fn staying(&self, leaving: Leaving) -> usize {
+        self.state().staying(leaving)
     }
 
     /// Forgets the chunks of variables that were removed.
     pub(super) fn retain(&self, keep: impl Fn(VarId) -> bool) {
-        let mut state = self.state();
+        let mut guard = self.state();
+        let state = &mut *guard;
+        (state.held, state.full) = (ChunkBytes::default(), ChunkBytes::default());
         state.cells.retain(|key, _| keep(key.var));
-        state.held = state.cells.values().map(|entry| entry.cost).sum();
-        state.full = state.cells.values().map(DirtyEntry::full_cost).sum();
+        state.cells.values().for_each(|entry| {
+            state.held.add(entry);
+            entry.full().into_iter().for_each(|entry| state.full.add(entry));
+        });
     }
 
     fn state(&self) -> MutexGuard<'_, CacheState> {
@@ -184,27 +233,32 @@ impl WriteBackCache {
     }
 }
 
-impl DirtyEntry {
-    fn new() -> Self {
-        Self { slot: Arc::default(), cost: 0, is_full: false }
-    }
-
-    fn full_cost(&self) -> usize {
-        if self.is_full { self.cost } else { 0 }
+impl CacheState {
+    fn staying(&self, leaving: Leaving) -> usize {
+        match leaving {
+            Leaving::Oldest => self.held.staying(),
+            Leaving::OldestFull => self.full.staying(),
+        }
     }
 }
 
-/// Chunks that hold so many bytes, least recently used first.
-fn oldest_of(state: &CacheState, mut excess: usize, which: impl Fn(&DirtyEntry) -> bool) -> Vec<ChunkKey> {
-    let mut keys = Vec::new();
-    for (key, entry) in state.cells.iter().filter(|(_, entry)| which(entry)) {
-        if excess == 0 {
-            break;
-        }
-        excess = excess.saturating_sub(entry.cost);
-        keys.push(key.clone());
+impl DirtyEntry {
+    fn new() -> Self {
+        Self { slot: Arc::default(), cost: 0, is_full: false, is_leaving: false }
     }
-    keys
+
+    /// Whether it may make room, and does not yet.
+    fn may_leave(&self, leaving: Leaving) -> bool {
+        let is_meant = match leaving {
+            Leaving::Oldest => self.cost > 0,
+            Leaving::OldestFull => self.is_full,
+        };
+        is_meant && !self.is_leaving
+    }
+
+    fn full(&self) -> Option<&Self> {
+        self.is_full.then_some(self)
+    }
 }
 
 impl Drop for ChunkLock {
@@ -218,16 +272,16 @@ impl Drop for ChunkLock {
         }
         let is_full = self.slot.is_full;
         let mut guard = self.stage.state();
-        let state = &mut *guard;
-        let Some(entry) = state.cells.to_back(&self.key) else { return };
-        state.held = state.held.saturating_sub(entry.cost) + cost.unwrap_or(0);
-        state.full = state.full.saturating_sub(entry.full_cost());
-        match cost {
-            Some(cost) => {
-                (entry.cost, entry.is_full) = (cost, is_full);
-                state.full += entry.full_cost();
-            }
-            None => _ = state.cells.remove(&self.key),
-        }
+        let CacheState { cells, held, full } = &mut *guard;
+        let Some(entry) = cells.to_back(&self.key) else { return };
+        held.remove(entry);
+        entry.full().into_iter().for_each(|entry| full.remove(entry));
+        let Some(cost) = cost else {
+            cells.remove(&self.key);
+            return;
+        };
+        (entry.cost, entry.is_full, entry.is_leaving) = (cost, is_full, false);
+        held.add(entry);
+        entry.full().into_iter().for_each(|entry| full.add(entry));
     }
 }

@@ -26,17 +26,48 @@ const MIN_ENCODED_BYTES: usize = 16 << 10;
 const MIN_PLAIN_BYTES: usize = 1 << 20;
 /// Bytes that wait at most, if the session has memory for them: more would only be farther ahead.
 const MAX_WAITING: usize = 32 << 20;
+/// Bytes that may wait in any case, if the session has memory for them.
+const MIN_WAITING: usize = 8 << 20;
+/// Of small writes so many wait for each one that goes on.
+const PUTS_AHEAD: usize = 4;
 
 /// The writes of a dataset that are not done yet. A face finds the variable of a run by a key of its own.
 #[derive(Debug)]
 pub struct LatePuts<K> {
-    runs: Mutex<PutRuns<K>>,
-    has_runs: AtomicBool,
-    /// Whether a run may add records.
-    runs_grow: AtomicBool,
+    collected: Arc<CollectedRuns<K>>,
     behind: PutsBehind,
     failure: Mutex<Option<Error>>,
     has_failed: AtomicBool,
+}
+
+/// The runs of a dataset, and what is known of them without their lock. A face may keep them where it finds them without the dataset.
+#[derive(Debug)]
+pub struct CollectedRuns<K> {
+    runs: Mutex<PutRuns<K>>,
+    exist: AtomicBool,
+    /// Whether a run may add records.
+    grow: AtomicBool,
+}
+
+impl<K> CollectedRuns<K> {
+    /// Whether there are runs. Who reads values and sees none, and who begins some, see what the other one stored before with the same
+    /// strict order.
+    #[inline]
+    pub fn exist(&self) -> bool {
+        self.exist.load(Ordering::SeqCst)
+    }
+
+    /// The runs, for one call alone.
+    #[inline]
+    pub fn runs(&self) -> MutexGuard<'_, PutRuns<K>> {
+        self.runs.guard()
+    }
+}
+
+impl<K> Default for CollectedRuns<K> {
+    fn default() -> Self {
+        Self { runs: Mutex::default(), exist: AtomicBool::default(), grow: AtomicBool::default() }
+    }
 }
 
 /// A write that may go on behind the caller.
@@ -79,9 +110,7 @@ impl<'a> PutBehind<'a> {
 impl<K> Default for LatePuts<K> {
     fn default() -> Self {
         Self {
-            runs: Mutex::default(),
-            has_runs: AtomicBool::default(),
-            runs_grow: AtomicBool::default(),
+            collected: Arc::default(),
             behind: PutsBehind::default(),
             failure: Mutex::default(),
             has_failed: AtomicBool::default(),
@@ -93,13 +122,13 @@ impl<K> LatePuts<K> {
     /// Whether there are runs.
     #[inline]
     pub fn has_runs(&self) -> bool {
-        self.has_runs.load(Ordering::Acquire)
+        self.collected.exist()
     }
 
     /// Whether there are runs that may add records.
     #[inline]
     pub fn runs_grow(&self) -> bool {
-        self.has_runs() && self.runs_grow.load(Ordering::Acquire)
+        self.has_runs() && self.collected.grow.load(Ordering::Acquire)
     }
 
     /// Whether values are collected that are not written yet.
@@ -109,14 +138,19 @@ impl<K> LatePuts<K> {
 
     /// The runs, for one call alone.
     pub fn runs(&self) -> MutexGuard<'_, PutRuns<K>> {
-        self.runs.guard()
+        self.collected.runs()
+    }
+
+    /// Where the runs are.
+    pub fn collected(&self) -> &Arc<CollectedRuns<K>> {
+        &self.collected
     }
 
     /// Ends the [runs](Self::runs): nothing is collected any more.
     pub fn end_runs(&self, runs: &mut PutRuns<K>) {
         runs.end();
-        self.has_runs.store(false, Ordering::Release);
-        self.runs_grow.store(false, Ordering::Release);
+        self.collected.exist.store(false, Ordering::SeqCst);
+        self.collected.grow.store(false, Ordering::Release);
     }
 
     /// Begins to write values behind the caller.
@@ -150,7 +184,9 @@ impl<K> LatePuts<K> {
 
     /// Waits until so many bytes more may wait: for those that have waited longest.
     fn wait_for_room(&self, len: usize, session: &Session) -> Result<()> {
-        let (behind, max) = (&self.behind, MAX_WAITING.min(session.memory() / 4));
+        let behind = &self.behind;
+        let enough = len.saturating_mul(session.threads() + 1).saturating_mul(PUTS_AHEAD);
+        let max = enough.clamp(MIN_WAITING, MAX_WAITING).min(session.memory() / 4);
         let is_full = || {
             let held = behind.held.load(Ordering::Acquire);
             held > 0 && held.saturating_add(len) > max
@@ -211,7 +247,7 @@ impl<K: Eq + Hash + Clone> LatePuts<K> {
     pub fn begin_run(&self, place: RunPlace<K>) {
         let (mut runs, grows) = (self.runs(), place.grows());
         runs.begin(place);
-        self.runs_grow.fetch_or(grows, Ordering::AcqRel);
-        self.has_runs.store(true, Ordering::Release);
+        self.collected.grow.fetch_or(grows, Ordering::AcqRel);
+        self.collected.exist.store(true, Ordering::SeqCst);
     }
 }

@@ -11,8 +11,6 @@ const LONGEST: usize = 64 << 10;
 /// Records of all runs, if there are several: those of several variables are next to each other in a file, and the engine
 /// writes so many together.
 const MAX_RECORDS: usize = 4096;
-/// Bytes of the largest number.
-const LARGEST_NUMBER: usize = 8;
 /// Variables that have a run at a time: one of a record of each fills them.
 const MAX_RUNS: usize = MAX_RECORDS;
 /// Bytes of memory that runs keep after they are written.
@@ -127,10 +125,10 @@ impl<K> PutRuns<K> {
         self.len >= LONGEST || self.count >= MAX_RECORDS && self.runs.len() > 1
     }
 
-    /// Whether any small write that continues one has room.
+    /// Whether any small write that continues one is collected. The last one may make them longer than they are meant to be.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.len < LONGEST - SMALL * LARGEST_NUMBER && (self.count < MAX_RECORDS - 1 || self.runs.len() == 1)
+        self.len < LONGEST && (self.count < MAX_RECORDS - 1 || self.runs.len() == 1)
     }
 
     /// Whether they may add records.

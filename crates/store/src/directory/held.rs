@@ -2,13 +2,17 @@
 //!
 //! A name may lead to another file by the time that something is written: what was opened is changed, never what took its place.
 use super::DirectoryStore;
-use crate::{fault, platform};
-use ncirrus_layout::{Error, LockExt, ObjectId, Result, Tag};
-use std::fs::{File, OpenOptions};
+use crate::{fault, platform, want};
+use ncirrus_layout::{Error, LockExt, ObjectBytes, ObjectId, Result, Tag, Want};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+
+/// First bytes of a local file that are read together when its format begins to read: copying more takes longer than another call of
+/// the system does.
+pub const FRONT: u64 = 16 << 10;
 
 /// What a file is held for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +36,8 @@ struct HeldFile {
     tag: Tag,
     /// None after the store removed what it is in.
     file: Mutex<Option<Arc<File>>>,
+    /// What was read when it was opened, for the first read of it.
+    front: Mutex<Option<ObjectBytes>>,
     /// Whether it was changed since the last barrier.
     is_unsynced: AtomicBool,
 }
@@ -42,8 +48,27 @@ impl HeldFiles {
         self.find(key)?.file.guard().clone()
     }
 
+    /// The wanted bytes of a file that was opened and not read yet, if they were read then.
+    pub(super) fn front(&self, key: &str, want: &Want) -> Option<ObjectBytes> {
+        let front = self.find(key)?.front.guard().take()?;
+        let range = want::resolve(want, front.size);
+        let (start, end) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
+        let is_there = end <= front.bytes.len();
+        is_there.then(|| ObjectBytes { bytes: front.bytes.slice(start..end), offset: range.start, ..front })
+    }
+
+    /// Copies the first bytes of a file that was opened and not read yet, and returns how many; the next one reads them, too.
+    pub(super) fn copy_front(&self, key: &str, buffer: &mut [u8]) -> Option<usize> {
+        let front = self.find(key)?.front.guard();
+        let front = front.as_ref()?;
+        let len = usize::try_from(front.size).map_or(buffer.len(), |size| buffer.len().min(size));
+        buffer.get_mut(..len)?.copy_from_slice(front.bytes.get(..len)?);
+        Some(len)
+    }
+
     /// The open file of a key, if it may be changed; it is made durable by the next barrier.
     pub(super) fn changed(&self, key: &str) -> Option<Arc<File>> {
+        self.forget_front(key);
         self.find(key).filter(|held| held.held_for == HeldFor::Changing)?.changed()
     }
 
@@ -87,6 +112,7 @@ impl HeldFiles {
     /// If it cannot be opened.
     pub(super) fn renew(&self, key: &str, path: &Path) -> io::Result<()> {
         let Some(held) = self.find(key) else { return Ok(()) };
+        self.forget_front(key);
         if let Some(old) = held.file.guard().as_mut() {
             *old = Arc::new(open(path, held.held_for)?);
         }
@@ -97,6 +123,13 @@ impl HeldFiles {
     pub(super) fn forget(&self) {
         if let Some(held) = &self.0 {
             *held.file.guard() = None;
+            *held.front.guard() = None;
+        }
+    }
+
+    fn forget_front(&self, key: &str) {
+        if let Some(held) = self.find(key) {
+            *held.front.guard() = None;
         }
     }
 
@@ -122,14 +155,36 @@ impl DirectoryStore {
         let failed = |error| fault::of_io(error, object);
         let file = open(&self.path(object)?, held_for).map_err(failed)?;
         let tag = super::tag_of(&file.metadata().map_err(failed)?);
+        Ok(self.held_as(object, held_for, (file, tag), None))
+    }
+
+    /// As [`holding`](Self::holding), to read a file that is open already. Its first bytes are read at once: whether it is a zip file
+    /// and where its format begins to read are the same bytes then.
+    pub(crate) fn reading_on(self, object: &ObjectId, file: File, metadata: &Metadata) -> Self {
+        let (tag, size) = (super::tag_of(metadata), metadata.len());
+        let (mut bytes, len) = (Vec::new(), usize::try_from(size.min(FRONT)).unwrap_or_default());
+        // What cannot be read is read again, which reports it.
+        let is_read = platform::read_append(&file, &mut bytes, 0, len).is_ok_and(|read| read == len);
+        let front = is_read.then(|| ObjectBytes { bytes: bytes.into(), offset: 0, size, tag: tag.clone() });
+        self.held_as(object, HeldFor::Reading, (file, tag), front)
+    }
+
+    fn held_as(
+        self,
+        object: &ObjectId,
+        held_for: HeldFor,
+        (file, tag): (File, Tag),
+        front: Option<ObjectBytes>,
+    ) -> Self {
         let held = HeldFile {
             key: object.key().into(),
             held_for,
             tag,
             file: Mutex::new(Some(Arc::new(file))),
+            front: Mutex::new(front),
             is_unsynced: AtomicBool::new(false),
         };
-        Ok(Self { held: HeldFiles(Some(held)), ..self })
+        Self { held: HeldFiles(Some(held)), ..self }
     }
 }
 

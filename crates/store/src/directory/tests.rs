@@ -325,6 +325,48 @@ fn a_file_that_is_held_for_reading_is_read_as_it_was_opened() {
     assert_eq!((read().map(|(bytes, _)| bytes.len()), store.stat_by_name(&object).unwrap()), (Some(6), None));
 }
 
+#[test]
+fn the_first_bytes_of_a_file_that_is_opened_to_be_read_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.nc");
+    let opened = |content: &[u8]| {
+        fs::write(&path, content).unwrap();
+        let (store, object) = DirectoryStore::of_file(&path).unwrap();
+        let (file, metadata) = (File::open(&path).unwrap(), fs::metadata(&path).unwrap());
+        (store.reading_on(&object, file, &metadata), object)
+    };
+    let front = usize::try_from(FRONT).unwrap();
+    let read = |(store, object): &(DirectoryStore, ObjectId), want| {
+        let blob = store.read(object, &want).unwrap().unwrap();
+        (blob.bytes.to_vec(), blob.offset, blob.size)
+    };
+    let first = |(store, object): &(DirectoryStore, ObjectId)| {
+        let mut head = [0; 4];
+        let len = store.read_into(object, 0, &mut head).unwrap().unwrap();
+        head[..len].to_vec()
+    };
+    let short = opened(b"one");
+    fs::write(&path, "longer").unwrap();
+    assert_eq!((first(&short), first(&short)), (b"one".to_vec(), b"one".to_vec()));
+    assert_eq!(read(&short, Want::Parse(0..FRONT)), (b"one".to_vec(), 0, 3));
+    assert_eq!(
+        read(&short, Want::Parse(0..FRONT)),
+        (b"longer".to_vec(), 0, 6),
+        "later reads see the file as it is"
+    );
+    assert_eq!(first(&short), b"long");
+    let long = opened(&vec![7; front + 1]);
+    fs::write(&path, vec![8; front + 1]).unwrap();
+    assert_eq!(read(&long, Want::Parse(2..FRONT)), (vec![7; front - 2], 2, FRONT + 1));
+    let long = opened(&vec![7; front + 1]);
+    fs::write(&path, vec![8; front + 1]).unwrap();
+    assert_eq!(read(&long, Want::All), (vec![8; front + 1], 0, FRONT + 1), "there is more than was read");
+    // What changes the file is read.
+    let (store, object) = opened(b"one");
+    store.write_at(&object, 0, b"t").unwrap();
+    assert_eq!(read(&(store, object), Want::All).0, b"tne");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_that_is_rewritten_keeps_its_other_names() {

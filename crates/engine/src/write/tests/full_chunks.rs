@@ -1,5 +1,6 @@
 //! Chunks that are filled part by part.
 use super::*;
+use crate::write::write_back_cache::Leaving;
 
 const WIDTH: u64 = 900;
 
@@ -37,6 +38,33 @@ fn chunks_with_room_for_more_records_stay_cached() {
         let values = Values::Int(vec![1; usize::try_from(WIDTH * 30).unwrap()]);
         place.run(writer.write(var, &slab(&[number, 0], &[1, WIDTH * 30]), &values)).unwrap();
     }
-    assert_eq!((writer.stage.full(), writer.stage.held() as u64), (0, WIDTH * 30 * 3 * 4));
+    assert_eq!(
+        (writer.stage.staying(Leaving::OldestFull), writer.stage.held() as u64),
+        (0, WIDTH * 30 * 3 * 4)
+    );
     place.run(writer.close()).unwrap();
+}
+
+#[test]
+fn calls_at_the_same_time_make_room_for_each_other() {
+    const CHUNK: usize = 3 * 3 * 4;
+    let place = place(false);
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[12], true);
+    for number in 0..3 {
+        let values = Values::Int(vec![1; 12]);
+        place.run(writer.write(var, &slab(&[number, 0], &[1, 12]), &values)).unwrap();
+    }
+    let stage = Arc::clone(&writer.stage);
+    let staying = || stage.staying(Leaving::OldestFull);
+    assert_eq!((staying(), stage.full_chunk_len()), (4 * CHUNK, CHUNK));
+    let first = stage.take(Leaving::OldestFull, 2 * CHUNK);
+    assert_eq!((first.len(), staying(), stage.held()), (2, 2 * CHUNK, 4 * CHUNK));
+    assert!(stage.take(Leaving::OldestFull, 2 * CHUNK).is_empty(), "there will be room");
+    let second = stage.take(Leaving::Oldest, CHUNK);
+    assert_eq!((second.len(), staying()), (1, CHUNK), "what is being put makes no room for more");
+    drop((first, second));
+    assert_eq!((staying(), stage.staying(Leaving::Oldest)), (4 * CHUNK, 4 * CHUNK), "none was put");
+    place.run(writer.close()).unwrap();
+    assert_eq!((staying(), stage.held()), (0, 0));
 }
