@@ -218,7 +218,7 @@ pub(crate) fn at_door<T>(ncid: c_int, look: impl Fn(&PutDoor, usize) -> Option<T
         slots::look_at(slot_of(ncid).ok()?, |file| {
             let looked = look(&file.door);
             if looked.is_some() {
-                put_door::remember(slot, file);
+                put_door::remember(slot, &file.door);
             }
             looked
         })

@@ -6,7 +6,7 @@ use crate::c_types::codes::{Code, NC_EHDFERR, NC_EINDEFINE, NC_EINVAL, Outcome};
 use crate::files::broken::{FileHealth, MarkedGuard};
 pub(crate) use crate::files::file_format::FileFormat;
 use crate::files::members::FileMembers;
-use crate::files::put_door::{ChangeCount, PutDoor};
+use crate::files::put_door::{ChangeCount, PutDoor, RunKey};
 use crate::process::faults::{self, FaultPlace};
 use crate::process::last_error;
 use crate::process::local_place::{LocalPlace, address_of, anchored};
@@ -17,9 +17,6 @@ use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
-
-/// The group by which a program refers to the variable of a run of puts, and the number by which it does.
-pub(crate) type RunKey = (usize, std::ffi::c_int);
 
 /// A file that one or several handles refer to.
 #[derive(Debug)]

@@ -1,13 +1,14 @@
 //! What a put needs that continues others: a thread finds it by the id, without the file, whose slot others share.
 use crate::files::broken::FileHealth;
-use crate::files::file_state::RunKey;
-use crate::files::handles::OpenFile;
 use crate::process;
 use ncirrus::pace::CollectedRuns;
 use std::cell::RefCell;
 use std::ffi::c_int;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The group by which a program refers to the variable of a run of puts, and the number by which it does.
+pub(crate) type RunKey = (usize, c_int);
 
 /// How often a file was changed, and whether anybody wants to know.
 #[derive(Debug, Default)]
@@ -85,8 +86,11 @@ impl PutDoor {
 /// Doors that a thread remembers, each at the place that its slot has.
 const REMEMBERED: usize = 4;
 
+/// A slot and the door of its handle.
+type RememberedDoor = Option<(c_int, Arc<PutDoor>)>;
+
 thread_local! {
-    static OF_THREAD: RefCell<[Option<(c_int, Arc<PutDoor>)>; REMEMBERED]> =
+    static OF_THREAD: RefCell<[RememberedDoor; REMEMBERED]> =
         const { RefCell::new([const { None }; REMEMBERED]) };
 }
 
@@ -108,13 +112,13 @@ pub(crate) fn with_remembered<T>(slot: c_int, look: impl FnOnce(&PutDoor) -> Opt
 }
 
 /// Remembers the door of the handle in a slot.
-pub(crate) fn remember(slot: c_int, file: &OpenFile) {
+pub(crate) fn remember(slot: c_int, door: &Arc<PutDoor>) {
     // A thread that ends finds it without.
     let _ = OF_THREAD.try_with(|doors| {
         if let Ok(mut doors) = doors.try_borrow_mut()
             && let Some(place) = doors.get_mut(place_of(slot))
         {
-            *place = Some((slot, Arc::clone(&file.door)));
+            *place = Some((slot, Arc::clone(door)));
         }
     });
 }

@@ -21,6 +21,10 @@ const COST: usize = 4 << 20;
 /// Tasks that one thread does one after the other. They stay in the group when they are done, unless they are taken out: the
 /// thread that made them drops them. If the others did, they would wait for each other to give memory back to the heap of that
 /// thread, some times for each chunk.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most groups are one task: a box would be one more allocation for each"
+)]
 pub(super) enum TaskGroup<'out> {
     /// One task, until it is taken out.
     One(Option<ChunkTask<'out>>),

@@ -37,6 +37,9 @@ fn another_value_is_found_with_hashes_and_without() {
     let source = dataset("source.nc", &numbers, 10, &session);
     let planned = PlannedVariable {
         path: "/v".to_owned(),
+        dims: vec!["x".to_owned()],
+        shape: vec![LEN],
+        element_bytes: Some(8),
         from: Some(vec![10]),
         to: Some(vec![20]),
         recoded: true,
