@@ -63,7 +63,7 @@ fn a_file_is_checked_optimized_and_checked_again() {
     let found: serde_json::Value = serde_json::from_str(&report).unwrap();
     let maps = &found[0]["variables"][0];
     let facts = ["dims", "shape", "element_bytes", "to"].map(|name| maps[name].to_string());
-    assert_eq!(facts, [r#"["time","y","x"]"#, "[64,128,128]", "4", "[64,128,128]"]);
+    assert_eq!(facts, [r#"["time","y","x"]"#, "[100,128,128]", "4", "[64,128,128]"]);
 }
 
 #[test]
