@@ -226,7 +226,7 @@ def test_a_browser_shows_it_legibly_and_accessibly(browser: Any, tmp_path: Path,
     browser.execute_script("document.documentElement.lang = 'en'; document.querySelectorAll('details').forEach((fold) => fold.open = true)")
     boxes = browser.find_elements("css selector", "svg .nc-box")
     assert len(boxes) == 10 and all(box.size["width"] > 10 for box in boxes)
-    # Lines and the first chunk are told from the ground.
+    # Lines and the first chunk differ from the ground.
     script = (
         "const colour = (what, name) => getComputedStyle(document.querySelector(what))[name];"
         "return [colour('.nc-box', 'stroke'), colour('.nc-box', 'fill'), colour('.nc-lines', 'stroke'), colour('.nc-first', 'fill'),"

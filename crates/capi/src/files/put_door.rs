@@ -23,8 +23,8 @@ impl ChangeCount {
         self.count.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Values were collected. Who reads them asks for the count, then takes the lock of the runs: if nobody had asked after the values
-    /// were there, they are seen.
+    /// Values were collected. A reader requests the count, then takes the lock of the runs. If the count was not requested before the
+    /// values were there, the reader therefore sees them.
     #[inline]
     pub(crate) fn note_collected(&self) {
         if self.is_read.load(Ordering::SeqCst) {

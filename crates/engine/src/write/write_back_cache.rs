@@ -98,7 +98,7 @@ pub(super) enum Leaving {
 }
 
 impl ChunkBytes {
-    /// Bytes that stay if nobody makes more room.
+    /// Bytes that stay unless more room is made.
     fn staying(&self) -> usize {
         self.all.saturating_sub(self.leaving)
     }

@@ -206,7 +206,7 @@ impl ElementWalk {
         single.chain([whole]).filter_map(|steps| self.steps(at, steps)).collect()
     }
 
-    /// The part of a walk that consists of these steps of a regular axis; `None` if they are none.
+    /// The part of a walk that consists of these steps of a regular axis; `None` without steps.
     fn steps(&self, at: usize, steps: Range<usize>) -> Option<Self> {
         let mut part = self.clone();
         let axis = part.axes.get_mut(at).filter(|_| !steps.is_empty())?;
