@@ -223,13 +223,8 @@ impl VariableEncoder {
 /// The elements of a box's part, row-major.
 fn picked<'a>(walk: &ElementWalk, element: usize, native: &'a [u8]) -> Cow<'a, [u8]> {
     let span = |first: usize, count: usize| first * element..(first + count) * element;
-    let (mut runs, mut first) = (0, 0);
-    walk.for_each_run(|run| {
-        runs += if run.source_step == 1 || run.count == 1 { 1 } else { run.count };
-        first = run.source;
-    });
-    if runs == 1 {
-        return Cow::Borrowed(&native[span(first, walk.count())]);
+    if walk.is_contiguous() {
+        return Cow::Borrowed(&native[span(walk.source_span().start, walk.count())]);
     }
     let mut bytes = vec![0; walk.count().saturating_mul(element)];
     walk.for_each_run(|run| {
