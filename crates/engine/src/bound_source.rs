@@ -252,11 +252,11 @@ impl IndexedChunks {
 
     /// The shape of the stored chunk at `cell`.
     pub(crate) fn shape(&self, cell: &[u64], extent: &[u64]) -> Result<Vec<u64>> {
-        let region = match self.edge {
-            EdgeChunks::Full => self.grid.region(cell),
-            EdgeChunks::Clipped => self.grid.clipped_region(cell, extent),
+        let shape = match self.edge {
+            EdgeChunks::Full => self.grid.cell_shape(cell),
+            EdgeChunks::Clipped => self.grid.clipped_region(cell, extent).map(|region| region.count),
         };
-        region.map(|region| region.count).ok_or_else(|| Error::internal("a cell outside of the grid"))
+        shape.ok_or_else(|| Error::internal("a cell outside of the grid"))
     }
 
     /// The codecs, bound to chunks of a shape.

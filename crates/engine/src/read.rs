@@ -27,6 +27,7 @@ use crate::resources::{ChunkCache, MissingChunks};
 use crate::scatter::{OutputBuffer, OutputCuts};
 use chunk_batches::ChunkBatches;
 use chunk_task::{ChunkTarget, ChunkTask};
+use local::DoneTasks;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::grid::ElementSizes;
 use ncirrus_layout::{Error, ErrorKind, Result};
@@ -198,8 +199,14 @@ impl<'a> VariableRead<'a> {
         let fill = self.fill_bytes()?;
         let fill = if zeroed && fill.iter().all(|byte| *byte == 0) { Vec::new() } else { fill };
         let mut windows = ChunkBatches::new(output, marks);
-        while let Some(jobs) = windows.next_jobs(self).await? {
-            self.run(jobs, &fill).await?;
+        let mut jobs = windows.next_jobs(self).await?;
+        let mut done = DoneTasks::default();
+        while let Some(now) = jobs {
+            let next = async {
+                drop(done);
+                windows.next_jobs(self).await
+            };
+            (jobs, done) = self.run(now, &fill, next).await?;
         }
         Ok(())
     }
@@ -216,10 +223,19 @@ impl<'a> VariableRead<'a> {
         bytes.is_some_and(|bytes| self.chunk_cache().takes(bytes))
     }
 
-    async fn run(&self, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
+    /// Does all tasks, and `next`, which prepares those after them.
+    async fn run<'out, T>(
+        &self,
+        jobs: Vec<ChunkTask<'out>>,
+        fill: &[u8],
+        next: impl Future<Output = Result<T>>,
+    ) -> Result<(T, DoneTasks<'out>)> {
         match self.context.snapshot.store().local() {
-            Some(local) => self.run_local(local, jobs, fill).await,
-            None => self.run_remote(jobs, fill).await,
+            Some(local) => self.run_local(local, jobs, fill, next).await,
+            None => {
+                self.run_remote(jobs, fill).await?;
+                Ok((next.await?, DoneTasks::default()))
+            }
         }
     }
 

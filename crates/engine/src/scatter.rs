@@ -113,11 +113,18 @@ impl<'out, 'p> OutputBuffer<'out, 'p> {
 }
 
 impl<'out> ScatterPiece<'out> {
-    /// The coordinates of the chunk; `None` outside the stored extent.
-    pub(crate) fn cell(&self) -> Option<Vec<u64>> {
+    /// Puts the coordinates of the chunk into `cell`; false outside the stored extent.
+    pub(crate) fn copy_cell(&self, cell: &mut Vec<u64>) -> bool {
+        cell.clear();
         match &self.elements {
-            PieceElements::Slabs(segments) => segments.iter().map(|segment| segment.cell).collect(),
-            PieceElements::Points(points) => points.cell.clone(),
+            PieceElements::Slabs(segments) => {
+                cell.extend(segments.iter().map_while(|segment| segment.cell));
+                cell.len() == segments.len()
+            }
+            PieceElements::Points(points) => {
+                cell.extend(points.cell.iter().flatten());
+                points.cell.is_some()
+            }
         }
     }
 

@@ -149,7 +149,12 @@ impl ChunkGrid {
 
     /// The shape of a chunk, not clipped; `None` if there is no such chunk.
     pub fn cell_shape(&self, cell: &[u64]) -> Option<Vec<u64>> {
-        self.region(cell).map(|region| region.count)
+        let mut shape = Vec::with_capacity(cell.len());
+        for (axis, &at) in cell.iter().enumerate() {
+            let span = self.span(axis, at)?;
+            shape.push(span.end - span.start);
+        }
+        (cell.len() == self.rank()).then_some(shape)
     }
 }
 

@@ -143,7 +143,7 @@ impl ObjectId {
         let key = match (self.key.as_ref(), name) {
             ("", _) => Arc::from(name),
             (_, "") => Arc::clone(&self.key),
-            (parent, _) => Arc::from(format!("{parent}/{name}")),
+            (parent, _) => Arc::from([parent, "/", name].concat()),
         };
         Self { store: self.store.clone(), key, query: None }
     }

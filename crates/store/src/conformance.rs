@@ -195,6 +195,17 @@ pub fn local(store: &dyn LocalStore, root: &ObjectId) -> Result<()> {
         "a prefix is no object"
     );
     assert_eq!(store.read_whole(&prefix, 10, &mut buffer)?, None, "a prefix is no object");
+    for room in [0, 4, 10, 11, 64] {
+        let mut buffer = Vec::with_capacity(2 + room);
+        buffer.extend(b"k ");
+        assert_eq!(store.read_whole(&prefix, 10, &mut buffer)?, None);
+        assert_eq!(kind(store.read_whole(&object, 9, &mut buffer)), Some(ErrorKind::Limit));
+        assert_eq!(buffer, b"k ", "nothing is added, with room for {room} bytes");
+        assert_eq!(store.read_whole(&object, 10, &mut buffer)?, Some(10));
+        assert_eq!(buffer, b"k 0123456789", "with room for {room} bytes");
+    }
+    store.put(&object, b"", &PutCondition::None)?;
+    assert_eq!(store.read_whole(&object, 10, &mut buffer)?, Some(0));
     for blocked in ["local", "local/object/below"] {
         let put = store.put(&root.child(blocked), b"x", &PutCondition::None);
         assert_eq!(kind(put), Some(ErrorKind::Conflict), "{blocked} is blocked");

@@ -147,14 +147,15 @@ impl DirectoryStore {
 
     /// Opens an object for reading and returns its metadata; `None` if there is no such object, or it is a prefix.
     fn open(&self, object: &ObjectId) -> Result<Option<(Arc<File>, Metadata)>> {
-        self.handle(object).and_then(|file| Self::with_metadata(file, object))
+        let Some(file) = self.handle(object)? else { return Ok(None) };
+        Ok(Self::metadata(&file, object)?.map(|metadata| (file, metadata)))
     }
 
-    fn with_metadata(file: Option<Arc<File>>, object: &ObjectId) -> Result<Option<(Arc<File>, Metadata)>> {
-        let Some(file) = file else { return Ok(None) };
+    /// The metadata of an object; `None` if it is a prefix.
+    fn metadata(file: &File, object: &ObjectId) -> Result<Option<Metadata>> {
         match file.metadata() {
             Ok(metadata) if metadata.is_dir() => Ok(None),
-            Ok(metadata) if metadata.is_file() => Ok(Some((file, metadata))),
+            Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
             Ok(_) => Err(Error::invalid("not a regular file").at_object(object)),
             Err(error) => Err(fault::of_io(error, object)),
         }
@@ -162,19 +163,20 @@ impl DirectoryStore {
 
     /// A handle of whatever has the key, which may be a directory.
     fn handle(&self, object: &ObjectId) -> Result<Option<Arc<File>>> {
-        self.handle_by(object, |path| {
+        if let Some(held) = self.held.of(object.key()) {
+            return Ok(Some(held));
+        }
+        self.opened_by(object, |path| {
             self.handles.get_or_open(FileUse::Reading, object.key(), || platform::open(path))
         })
     }
 
-    fn handle_by(
+    /// What `open` returns for the file that has the object's name; `None` if there is none.
+    fn opened_by<F>(
         &self,
         object: &ObjectId,
-        open: impl FnOnce(&Path) -> io::Result<Arc<File>>,
-    ) -> Result<Option<Arc<File>>> {
-        if let Some(held) = self.held.of(object.key()) {
-            return Ok(Some(held));
-        }
+        open: impl FnOnce(&Path) -> io::Result<F>,
+    ) -> Result<Option<F>> {
         let path = self.path(object)?;
         match open(&path) {
             Ok(file) => Ok(Some(file)),
@@ -340,11 +342,25 @@ impl LocalStore for DirectoryStore {
     fn read_whole(&self, object: &ObjectId, limit: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>> {
         // Objects that are read whole are rarely read again, and are not kept open: keeping one closes another, and all threads
         // wait for that.
-        let file = self.handle_by(object, |path| platform::open(path).map(Arc::new))?;
-        let Some((file, metadata)) = Self::with_metadata(file, object)? else { return Ok(None) };
+        let held = self.held.of(object.key());
+        let opened = if held.is_some() { None } else { self.opened_by(object, platform::open)? };
+        let Some(file) = held.as_deref().or(opened.as_ref()) else { return Ok(None) };
+        let start = buffer.len();
+        // Whether there are more bytes takes less time to find out than how many there are. What has no bytes may be no file.
+        if let Ok(true) = platform::fill_spare(file, buffer)
+            && let Some(len) = buffer.len().checked_sub(start).filter(|len| *len > 0 && *len as u64 <= limit)
+        {
+            return Ok(Some(len));
+        }
+        let read = buffer.len() - start;
+        let Some(metadata) = Self::metadata(file, object)? else { return Ok(None) };
         let len = usize::try_from(metadata.len()).ok().filter(|_| metadata.len() <= limit);
-        let Some(len) = len else { return Err(memory::too_large(object, metadata.len(), limit)) };
-        platform::read_append(&file, buffer, 0, len).map(Some).map_err(|error| fault::of_io(error, object))
+        let Some(len) = len else {
+            buffer.truncate(start);
+            return Err(memory::too_large(object, metadata.len(), limit));
+        };
+        let rest = platform::read_append(file, buffer, read as u64, len.saturating_sub(read));
+        rest.map(|rest| Some(read + rest)).map_err(|error| fault::of_io(error, object))
     }
 
     fn stat(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>> {

@@ -54,6 +54,28 @@ fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
+/// Appends the bytes of a file from its start on as long as the buffer has memory for more, and returns whether they are all.
+#[cfg(unix)]
+pub(crate) fn fill_spare(file: &File, buffer: &mut Vec<u8>) -> io::Result<bool> {
+    let start = buffer.len();
+    while buffer.len() < buffer.capacity() {
+        let at = (buffer.len() - start) as u64;
+        match rustix::io::pread(file, rustix::buffer::spare_capacity(buffer), at) {
+            Ok(0) => return Ok(true),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(false)
+}
+
+/// Appends the bytes of a file from its start on as long as the buffer has memory for more, and returns whether they are all.
+/// Here it appends none.
+#[cfg(not(unix))]
+pub(crate) fn fill_spare(_: &File, _: &mut Vec<u8>) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Appends `len` bytes from an offset on to a buffer, fewer where the file ends; the buffer is not zeroed first.
 #[cfg(unix)]
 pub(crate) fn read_append(file: &File, buffer: &mut Vec<u8>, offset: u64, len: usize) -> io::Result<usize> {

@@ -68,19 +68,27 @@ impl ChunkKeys {
 
     /// The name of a chunk below its array.
     pub(crate) fn key(self, cell: &[u64]) -> String {
-        let separator = self.separator.as_char();
-        let mut key = match (self.encoding, cell) {
-            (KeyEncoding::Default, _) => "c".to_owned(),
-            (KeyEncoding::V2, []) => return "0".to_owned(),
-            (KeyEncoding::V2, [..]) => String::new(),
+        let mut key = String::new();
+        self.append(cell, &mut key);
+        key
+    }
+
+    /// Appends the name of a chunk below its array.
+    pub(crate) fn append(self, cell: &[u64], key: &mut String) {
+        let mut is_first = match (self.encoding, cell) {
+            (KeyEncoding::Default, _) => {
+                key.push('c');
+                false
+            }
+            (KeyEncoding::V2, []) => return key.push('0'),
+            (KeyEncoding::V2, [..]) => true,
         };
         for index in cell {
-            if !key.is_empty() {
-                key.push(separator);
+            if !std::mem::take(&mut is_first) {
+                key.push(self.separator.as_char());
             }
             _ = write!(key, "{index}");
         }
-        key
     }
 }
 

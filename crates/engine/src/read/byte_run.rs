@@ -102,7 +102,7 @@ fn lies_in(extents: &[Extent], origin: u64, span: &Range<usize>) -> Option<RunLo
 impl<'out> ChunkTarget<'out> {
     fn split(self, gap: usize, max: usize) -> Vec<Self> {
         let parts = self.part.split(gap, max);
-        let mut marks = self.marks.map(|marks| marks.split(gap, max).into_iter());
+        let mut marks = self.marks.map(|marks| marks.split(gap, max).into_iter().map(Box::new));
         let target = |part| Self { part, marks: marks.as_mut().and_then(Iterator::next) };
         parts.into_iter().map(target).collect()
     }
@@ -110,8 +110,9 @@ impl<'out> ChunkTarget<'out> {
     fn halve(self) -> Result<(Self, Self)> {
         let alone = |_: ScatterPart<'_>| Error::malformed("an element lies in two places");
         let (first, second) = self.part.halve().map_err(alone)?;
-        let marks = self.marks.map(ScatterPart::halve).transpose().map_err(alone)?;
-        let (first_marks, second_marks) = marks.unzip();
+        let marks = self.marks.map(|marks| marks.halve()).transpose().map_err(alone)?;
+        let (first_marks, second_marks) =
+            marks.map(|(first, second)| (Box::new(first), Box::new(second))).unzip();
         Ok((Self { part: first, marks: first_marks }, Self { part: second, marks: second_marks }))
     }
 

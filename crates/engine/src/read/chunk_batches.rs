@@ -18,6 +18,8 @@ const LOCAL_WINDOW: usize = 1 << 11;
 pub(super) struct ChunkBatches<'out, 'p> {
     output: OutputBuffer<'out, 'p>,
     marks: Option<OutputBuffer<'out, 'p>>,
+    /// Pieces of chunks that are being located. Empty afterwards: the memory is used again.
+    stored: Vec<ResultPieces<'out>>,
 }
 
 /// A piece of the result, and the piece of the marks that belongs to it.
@@ -29,7 +31,7 @@ struct ResultPieces<'out> {
 impl<'out, 'p> ChunkBatches<'out, 'p> {
     /// All chunks of the selection to which the output belongs.
     pub(super) fn new(output: OutputBuffer<'out, 'p>, marks: Option<OutputBuffer<'out, 'p>>) -> Self {
-        Self { output, marks }
+        Self { output, marks, stored: Vec::new() }
     }
 
     /// The tasks for the next chunks; `None` at the end.
@@ -38,28 +40,28 @@ impl<'out, 'p> ChunkBatches<'out, 'p> {
         reading: &VariableRead<'_>,
     ) -> Result<Option<Vec<ChunkTask<'out>>>> {
         let mut jobs = Vec::new();
-        let (mut stored, mut cells) = (Vec::new(), None);
+        let (mut cell, mut cells) = (Vec::new(), None);
         let is_local = reading.context.snapshot.store().local().is_some();
         let window = if is_local { LOCAL_WINDOW } else { WINDOW };
         for _ in 0..window {
             let Some(piece) = self.output.next_piece() else { break };
             let marks = self.marks.as_mut().and_then(OutputBuffer::next_piece);
             let pieces = ResultPieces { piece, marks };
-            match pieces.piece.cell() {
-                Some(cell) => {
-                    cells.get_or_insert_with(|| CellList::new(cell.len())).push(&cell);
-                    stored.push(pieces);
-                }
-                None => jobs.push(ChunkTask::fill(pieces.unplaced()?)),
+            if pieces.piece.copy_cell(&mut cell) {
+                cells.get_or_insert_with(|| CellList::new(cell.len())).push(&cell);
+                self.stored.push(pieces);
+            } else {
+                jobs.push(ChunkTask::fill(pieces.unplaced()?));
             }
         }
         let Some(cells) = cells else { return Ok((!jobs.is_empty()).then_some(jobs)) };
-        let located = reading.locate(&cells).await?;
-        jobs.reserve_exact(stored.len());
-        for ((pieces, cell), (work, strides)) in stored.into_iter().zip(cells.iter()).zip(located) {
+        let mut located = reading.locate(&cells).await?;
+        jobs.reserve_exact(self.stored.len());
+        for (pieces, cell) in self.stored.drain(..).zip(cells.iter()) {
+            let work = located.next_source(reading, cell)?;
             let target = match work {
                 ChunkSource::Fill => pieces.unplaced()?,
-                _ => pieces.place(&strides)?,
+                _ => pieces.place(located.strides())?,
             };
             jobs.push(ChunkTask { cell: cell.into(), target, work, keep: None });
         }
@@ -69,24 +71,42 @@ impl<'out, 'p> ChunkBatches<'out, 'p> {
 
 impl<'out> ResultPieces<'out> {
     fn unplaced(self) -> Result<ChunkTarget<'out>> {
-        let marks = self.marks.map(ScatterPiece::unplaced).transpose()?;
+        let marks = self.marks.map(|marks| marks.unplaced().map(Box::new)).transpose()?;
         Ok(ChunkTarget { part: self.piece.unplaced()?, marks })
     }
 
     fn place(self, strides: &[u64]) -> Result<ChunkTarget<'out>> {
         // Marks are split as their elements are: they need the same strides.
-        let marks = self.marks.map(|marks| marks.place(strides)).transpose()?;
+        let marks = self.marks.map(|marks| marks.place(strides).map(Box::new)).transpose()?;
         Ok(ChunkTarget { part: self.piece.place(strides)?, marks })
     }
 }
 
-impl VariableRead<'_> {
-    /// Where the elements of chunks are stored, and their strides there in bytes. Chunks that were never written are
-    /// noted.
-    pub(super) async fn locate(&self, cells: &CellList) -> Result<Vec<(ChunkSource, Vec<u64>)>> {
+/// Where the elements of several chunks are stored.
+pub(super) struct LocatedChunks<'a> {
+    places: ChunkPlaces<'a>,
+    /// The shape of the chunk before: most chunks have the same one.
+    shape: Option<Vec<u64>>,
+    /// The strides in bytes of that chunk's elements.
+    strides: Vec<u64>,
+}
+
+enum ChunkPlaces<'a> {
+    /// By an index.
+    Indexed(&'a IndexedChunks, std::vec::IntoIter<ChunkRef>),
+    /// In rows at fixed strides.
+    Rows(&'a StridedRows),
+}
+
+impl<'a> VariableRead<'a> {
+    /// Where the elements of chunks are stored.
+    pub(super) async fn locate(&self, cells: &CellList) -> Result<LocatedChunks<'a>> {
         let chunks = match &self.bound.layout {
             StorageLayout::Chunks(chunks) => chunks,
-            StorageLayout::Rows(rows) => return cells.iter().map(|cell| of_rows(rows, cell)).collect(),
+            StorageLayout::Rows(rows) => {
+                let strides = rows.strides.clone();
+                return Ok(LocatedChunks { places: ChunkPlaces::Rows(rows), shape: None, strides });
+            }
             StorageLayout::Mosaic(_) | StorageLayout::Query(..) => {
                 return Err(Error::internal("a variable that is not stored in cells has none"));
             }
@@ -95,44 +115,57 @@ impl VariableRead<'_> {
         if located.len() != cells.len() {
             return Err(Error::internal("an index answered for another number of cells"));
         }
-        let located = as_ranges(&self.context, located).await?;
-        let work = |(cell, located)| {
-            self.of_chunk(chunks, cell, located).map_err(|error: Error| error.at_chunk(cell))
-        };
-        cells.iter().zip(located).map(work).collect()
+        let located = as_ranges(&self.context, located).await?.into_iter();
+        let places = ChunkPlaces::Indexed(chunks, located);
+        Ok(LocatedChunks { places, shape: None, strides: Vec::new() })
+    }
+}
+
+impl LocatedChunks<'_> {
+    /// Where the elements of the next chunk are stored. A chunk that was never written is noted.
+    pub(super) fn next_source(&mut self, reading: &VariableRead<'_>, cell: &[u64]) -> Result<ChunkSource> {
+        self.source(reading, cell).map_err(|error| error.at_chunk(cell))
     }
 
-    fn of_chunk(
-        &self,
-        chunks: &IndexedChunks,
-        cell: &[u64],
-        located: ChunkRef,
-    ) -> Result<(ChunkSource, Vec<u64>)> {
+    /// The strides in bytes of the elements of the chunk whose source was returned last, unless it was never written.
+    pub(super) fn strides(&self) -> &[u64] {
+        &self.strides
+    }
+
+    fn source(&mut self, reading: &VariableRead<'_>, cell: &[u64]) -> Result<ChunkSource> {
+        let (chunks, located) = match &mut self.places {
+            ChunkPlaces::Rows(rows) => {
+                return Ok(ChunkSource::Rows {
+                    extents: Arc::clone(&rows.extents),
+                    origin: rows.origin(cell)?,
+                });
+            }
+            ChunkPlaces::Indexed(chunks, located) => (*chunks, located.next()),
+        };
+        let located = located.ok_or_else(|| Error::internal("fewer chunks were located than cells"))?;
         if located.location == Location::Absent {
-            self.note_missing(cell)?;
-            return Ok((ChunkSource::Fill, Vec::new()));
+            reading.note_missing(cell)?;
+            return Ok(ChunkSource::Fill);
         }
-        let elements = self.elements;
-        let shape = chunks.shape(cell, &self.bound.source.extent)?;
+        let elements = reading.elements;
+        let shape = chunks.shape(cell, &reading.bound.source.extent)?;
         let count = shape.iter().try_fold(1u64, |product, len| product.checked_mul(*len));
         let count = count.ok_or_else(|| Error::limit("a chunk has more than 2^64 elements"))?;
         let len = count.saturating_mul(elements.sizes().stored as u64);
-        let len = self.context.shared.limits.chunk_len(len, "a chunk")?;
+        let len = reading.context.shared.limits.chunk_len(len, "a chunk")?;
         let chain = chunks.chain(&shape)?;
         let is_plain = chain.is_identity() && elements.stored_len().is_some();
-        let work = match located.location {
+        if self.shape.as_ref() != Some(&shape) {
+            self.strides = row_major(&shape, elements.sizes().stored as u64)?;
+            self.shape = Some(shape);
+        }
+        Ok(match located.location {
             Location::Bytes(object, range) if is_plain => {
                 let have = range.end.saturating_sub(range.start);
                 ChunkSource::Plain { object, start: range.start, have: Some(have), len }
             }
             Location::Object(object) if is_plain => ChunkSource::Plain { object, start: 0, have: None, len },
             location => ChunkSource::Encoded { location, mask: located.mask, chain, len, count },
-        };
-        Ok((work, row_major(&shape, elements.sizes().stored as u64)?))
+        })
     }
-}
-
-fn of_rows(rows: &StridedRows, cell: &[u64]) -> Result<(ChunkSource, Vec<u64>)> {
-    let work = ChunkSource::Rows { extents: Arc::clone(&rows.extents), origin: rows.origin(cell)? };
-    Ok((work, rows.strides.clone()))
 }

@@ -19,15 +19,15 @@ pub(super) struct ChunkTask<'out> {
     pub(super) target: ChunkTarget<'out>,
     pub(super) work: ChunkSource,
     /// Set if the decoded chunk is to be cached.
-    pub(super) keep: Option<ChunkKey>,
+    pub(super) keep: Option<Box<ChunkKey>>,
 }
 
 /// Where elements go.
 pub(super) struct ChunkTarget<'out> {
     /// The elements.
     pub(super) part: ScatterPart<'out>,
-    /// Marks that are set for elements that were never written.
-    pub(super) marks: Option<ScatterPart<'out>>,
+    /// Marks that are set for elements that were never written. Few reads have any.
+    pub(super) marks: Option<Box<ScatterPart<'out>>>,
 }
 
 /// Where elements come from.
@@ -194,7 +194,7 @@ impl VariableRead<'_> {
         match self.chunk_cache().look_up(&key, *len) {
             CachedChunk::New => Ok(false),
             CachedChunk::Again => {
-                job.keep = Some(key);
+                job.keep = Some(Box::new(key));
                 Ok(false)
             }
             CachedChunk::Here(chunk) => {
@@ -238,7 +238,7 @@ impl VariableRead<'_> {
             self.bound.repair(decoded);
         }
         if let Some(key) = keep {
-            self.chunk_cache().keep(key, Bytes::copy_from_slice(decoded));
+            self.chunk_cache().keep(*key, Bytes::copy_from_slice(decoded));
         }
         self.copy(part, decoded)
     }

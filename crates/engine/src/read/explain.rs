@@ -95,10 +95,15 @@ impl VariableRead<'_> {
         }
         let Some(cells) = cells else { return Ok(0) };
         let mut requested = Vec::new();
-        for (piece, (work, source_strides)) in stored.into_iter().zip(self.locate(&cells).await?) {
+        let mut located = self.locate(&cells).await?;
+        for (piece, cell) in stored.into_iter().zip(cells.iter()) {
+            let work = located.next_source(self, cell)?;
             let sizes = self.bound.elements.sizes();
             let none = vec![0; piece.len()];
-            let source_strides = if source_strides.is_empty() { &none } else { &source_strides };
+            let source_strides = match work {
+                ChunkSource::Fill => &none,
+                _ => located.strides(),
+            };
             let walk = ElementWalk::new(piece, source_strides, strides, sizes)
                 .ok_or_else(|| Error::limit("the selection exceeds this machine's addresses"))?;
             self.plan_cell(&work, walk, plan, &mut requested)?;

@@ -11,6 +11,8 @@ use groups::TaskGroup;
 use ncirrus_layout::{Error, Location, ObjectId, Result};
 use ncirrus_store::{LocalStore, ReadAt};
 use std::collections::HashSet;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::task::Poll;
 
 /// Bytes that are read without a break if the calling thread also has other tasks to serve.
@@ -19,8 +21,17 @@ const TURN_BYTES: usize = 32 << 20;
 /// So many bytes may be read in vain: only afterwards is it asked whether their object has changed.
 const SHORT_READ: usize = 1 << 20;
 
+/// Memory that a buffer has at least before an object is read whole.
+const SMALL_OBJECT: usize = 16 << 10;
+
 /// So many bytes that are only copied are read sooner than another thread begins.
 const QUICK_READ: usize = 128 << 10;
+
+/// Tasks that are done. To drop them takes as long as to plan others.
+#[derive(Default)]
+pub(super) struct DoneTasks<'out> {
+    _groups: Vec<TaskGroup<'out>>,
+}
 
 /// Whether tasks read at most so many bytes together.
 fn is_short(jobs: &[ChunkTask<'_>], max: usize) -> bool {
@@ -28,13 +39,16 @@ fn is_short(jobs: &[ChunkTask<'_>], max: usize) -> bool {
 }
 
 impl VariableRead<'_> {
-    /// Does all tasks.
-    pub(super) async fn run_local(
+    /// Does all tasks. `next` prepares the tasks after these; what it can do without waiting is done by this thread while
+    /// others do the last of these. Returns what `next` does, and the tasks that are done, which this thread should drop while
+    /// others work.
+    pub(super) async fn run_local<'out, T>(
         &self,
         store: &dyn LocalStore,
-        mut jobs: Vec<ChunkTask<'_>>,
+        mut jobs: Vec<ChunkTask<'out>>,
         fill: &[u8],
-    ) -> Result<()> {
+        next: impl Future<Output = Result<T>>,
+    ) -> Result<(T, DoneTasks<'out>)> {
         let shared: HashSet<ObjectId> = jobs.iter().flat_map(ChunkTask::shared_objects).cloned().collect();
         // Cached bytes have the state in which they were read; that this is still the object's state, and the one at first touch,
         // is checked at the end. To check it first, too, spares long reads in vain.
@@ -43,17 +57,28 @@ impl VariableRead<'_> {
             self.at_hand(object).is_none() && !(is_short && self.context.snapshot.has_tag(object))
         };
         self.check_unchanged(store, shared.iter().filter(|object| is_open(object)))?;
-        let mut done = Ok(());
+        let mut done = Ok(DoneTasks::default());
+        let (mut next, mut prepared) = (pin!(next), None);
         while done.is_ok() && !jobs.is_empty() {
             let rest = if may_block() { Vec::new() } else { jobs.split_off(first_turn(&jobs)) };
-            done = self.run_turn(store, jobs, fill);
-            jobs = rest;
-            if !jobs.is_empty() {
+            if !rest.is_empty() {
+                done = self.run_turn(store, jobs, fill, || ());
                 let_others_run().await;
+            } else {
+                done = poll_fn(|context| {
+                    let prepare = || prepared = Some(next.as_mut().poll(context));
+                    Poll::Ready(self.run_turn(store, std::mem::take(&mut jobs), fill, prepare))
+                })
+                .await;
             }
+            jobs = rest;
         }
         // A read that fails because the object was changed reports the change.
-        self.check_unchanged(store, &shared).and(done)
+        let done = self.check_unchanged(store, &shared).and(done)?;
+        match prepared {
+            Some(Poll::Ready(prepared)) => Ok((prepared?, done)),
+            Some(Poll::Pending) | None => Ok((next.await?, done)),
+        }
     }
 
     /// A small object that was read whole when it was opened.
@@ -76,20 +101,29 @@ impl VariableRead<'_> {
         Ok(())
     }
 
-    fn run_turn(&self, store: &dyn LocalStore, jobs: Vec<ChunkTask<'_>>, fill: &[u8]) -> Result<()> {
+    /// Does tasks; this thread does something else `beside` if others do them. Returns the tasks that are done.
+    fn run_turn<'out>(
+        &self,
+        store: &dyn LocalStore,
+        jobs: Vec<ChunkTask<'out>>,
+        fill: &[u8],
+        beside: impl FnOnce(),
+    ) -> Result<DoneTasks<'out>> {
         let shared = &self.context.shared;
         let dearest = jobs.iter().map(ChunkTask::cost).max().unwrap_or(0).max(1);
         let is_quick = is_short(&jobs, QUICK_READ) && jobs.iter().all(ChunkTask::is_copied);
         let worker_count = if is_quick { 1 } else { shared.memory.bytes() / dearest };
         let mut groups = groups::grouped(jobs, shared.pool.current_num_threads(), shared.limits.chunk_bytes);
-        shared.for_each(groups.iter_mut().collect(), worker_count, |group, worker| match group {
+        let work = |group: &mut TaskGroup<'out>, worker: &mut WorkerBuffers| match group {
             TaskGroup::One(task) => self.run_alone(store, task, fill, worker),
             // Objects that were read whole are in memory.
             TaskGroup::Several(tasks) if !self.are_at_hand(tasks) => self.run_group(store, tasks, worker),
             TaskGroup::Several(tasks) => std::mem::take(tasks)
                 .into_iter()
                 .try_for_each(|task| self.run_alone(store, &mut Some(task), fill, worker)),
-        })
+        };
+        shared.for_each_beside(groups.iter_mut().collect(), worker_count, work, beside)?;
+        Ok(DoneTasks { _groups: groups })
     }
 
     /// Whether the object of a group was read whole when it was opened.
@@ -169,6 +203,8 @@ impl VariableRead<'_> {
             Location::Object(object) => {
                 self.context.snapshot.check_store(object)?;
                 buffer.clear();
+                // Of an object that fits, its length need not be known before it is read.
+                buffer.reserve(SMALL_OBJECT);
                 let read = store.read_whole(object, shared.limits.chunk_bytes, buffer)?;
                 request_log::read_locally(object, None, read);
                 Ok(self.count_read(read))
@@ -325,7 +361,7 @@ fn first_turn(jobs: &[ChunkTask<'_>]) -> usize {
 /// Lets the caller's executor run its other tasks.
 pub(crate) async fn let_others_run() {
     let mut waited = false;
-    std::future::poll_fn(|context| {
+    poll_fn(|context| {
         if waited {
             return Poll::Ready(());
         }

@@ -57,6 +57,18 @@ impl SharedResources {
         worker_count: usize,
         work: impl Fn(J, &mut WorkerBuffers) -> Result<()> + Sync,
     ) -> Result<()> {
+        self.for_each_beside(jobs, worker_count, work, || ())
+    }
+
+    /// As [`for_each`](Self::for_each). The calling thread does something else once while other threads do the tasks, or not at
+    /// all if it does them itself.
+    pub(crate) fn for_each_beside<J: Send>(
+        &self,
+        jobs: Vec<J>,
+        worker_count: usize,
+        work: impl Fn(J, &mut WorkerBuffers) -> Result<()> + Sync,
+        beside: impl FnOnce(),
+    ) -> Result<()> {
         let mut jobs = jobs;
         if jobs.len() <= 1 {
             return jobs.pop().map_or(Ok(()), |job| self.workers.with(|worker| work(job, worker)));
@@ -70,6 +82,7 @@ impl SharedResources {
             for _ in 0..worker_count {
                 scope.spawn(|_| self.workers.with(|worker| queue.drain(|job| work(job, worker))));
             }
+            beside();
         });
         queue
             .failure
@@ -128,6 +141,50 @@ impl<J> TaskQueue<J> {
         let mut failure = self.failure.guard();
         if failure.as_ref().is_none_or(|(first, _)| at < *first) {
             *failure = Some((at, error));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::ResourceOptions;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    fn shared() -> SharedResources {
+        SharedResources::new(ResourceOptions { threads: 2, ..ResourceOptions::default() }).unwrap()
+    }
+
+    #[test]
+    fn the_calling_thread_does_something_else_while_others_do_the_tasks() {
+        let caller = std::thread::current().id();
+        let (sender, receiver) = mpsc::channel();
+        let receiver = Mutex::new(receiver);
+        let work = |_, _: &mut WorkerBuffers| {
+            assert_ne!(std::thread::current().id(), caller);
+            // Two tasks wait for what is done beside them.
+            let received = receiver.guard().recv_timeout(Duration::from_secs(60));
+            received.map_err(|_| Error::internal("nothing was done beside the tasks"))
+        };
+        let beside = || (0..2).for_each(|_| sender.send(()).unwrap());
+        shared().for_each_beside(vec![1, 2], 2, work, beside).unwrap();
+    }
+
+    #[test]
+    fn tasks_of_one_thread_are_done_by_the_caller_and_nothing_else() {
+        let caller = std::thread::current().id();
+        for (tasks, threads) in [(vec![1], 2), (vec![1, 2, 3], 1)] {
+            let done = AtomicUsize::new(0);
+            let work = |task, _: &mut WorkerBuffers| {
+                assert_eq!(std::thread::current().id(), caller);
+                done.fetch_add(task, Ordering::Relaxed);
+                Ok(())
+            };
+            let total = tasks.iter().sum();
+            let beside = || unreachable!("no other thread has tasks");
+            shared().for_each_beside(tasks, threads, work, beside).unwrap();
+            assert_eq!(done.into_inner(), total);
         }
     }
 }

@@ -42,7 +42,7 @@ fn scattered(selection: &Selection, chunk: &[u64; 2], extent: &[u64; 2]) -> Vec<
     let mut output = OutputBuffer::new(&mut bytes, cuts(selection, chunk, extent), SHORT).unwrap();
     std::thread::scope(|scope| {
         while let Some(piece) = output.next_piece() {
-            scope.spawn(move || match piece.cell() {
+            scope.spawn(move || match cell_of(&piece) {
                 Some(cell) => {
                     let mut part = piece.place(&[2 * chunk[1], 2]).unwrap();
                     part.copy_from(&cell_bytes(&cell, chunk), &shorts(ByteOrder::NATIVE)).unwrap();
@@ -52,6 +52,12 @@ fn scattered(selection: &Selection, chunk: &[u64; 2], extent: &[u64; 2]) -> Vec<
         }
     });
     read(&bytes)
+}
+
+/// The coordinates of a piece's chunk; `None` outside the stored extent.
+fn cell_of(piece: &ScatterPiece<'_>) -> Option<Vec<u64>> {
+    let mut cell = vec![7];
+    piece.copy_cell(&mut cell).then_some(cell)
 }
 
 #[test]
@@ -131,7 +137,7 @@ fn a_contiguous_part_is_memory_to_decode_into() {
     let selection = Selection::all(&[3, 4]);
     let mut output = OutputBuffer::new(&mut bytes, cuts(&selection, &[1, 4], &[3, 4]), SHORT).unwrap();
     while let Some(piece) = output.next_piece() {
-        let cell = piece.cell().unwrap();
+        let cell = cell_of(&piece).unwrap();
         let mut part = piece.place(&[8, 2]).unwrap();
         part.run_mut().unwrap().copy_from_slice(&cell_bytes(&cell, &[1, 4]));
     }

@@ -16,16 +16,28 @@ pub(super) struct KeyIndex {
 impl KeyIndex {
     /// The object that holds a chunk.
     pub(super) fn object(&self, cell: &[u64]) -> ObjectId {
-        let name = match self.hidden_axes {
-            0 => self.keys.key(cell),
-            count => self.keys.key(&[cell, &vec![0; count]].concat()),
-        };
-        self.prefix.child(&name)
+        self.object_by(cell, &mut String::new())
+    }
+
+    /// As [`object`](Self::object), with memory for the name: names are made by the hundred thousand.
+    fn object_by(&self, cell: &[u64], name: &mut String) -> ObjectId {
+        name.clear();
+        name.push_str(self.prefix.key());
+        if !name.is_empty() {
+            name.push('/');
+        }
+        match self.hidden_axes {
+            0 => self.keys.append(cell, name),
+            count => self.keys.append(&[cell, &vec![0; count]].concat(), name),
+        }
+        ObjectId::new(self.prefix.store.clone(), name.as_str())
     }
 }
 
 impl ChunkIndex for KeyIndex {
     fn locate(&self, _: &dyn View, cells: &CellList) -> Step<Vec<ChunkRef>> {
-        Ok(cells.iter().map(|cell| ChunkRef::new(Location::Object(self.object(cell)))).collect())
+        let mut name = String::new();
+        let locate = |cell| ChunkRef::new(Location::Object(self.object_by(cell, &mut name)));
+        Ok(cells.iter().map(locate).collect())
     }
 }
