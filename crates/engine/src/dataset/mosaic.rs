@@ -15,7 +15,7 @@ use crate::bound_source::ELEMENT_MARK;
 use crate::picked::Picked;
 use crate::read::{VariableRead, let_others_run, pack_next};
 use crate::resources::{InFlight, block_on, may_block};
-use assembly::ValueAssembly;
+use assembly::{PartCoverage, ValueAssembly};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::LockExt;
 use ncirrus_layout::grid::SelectionPiece;
@@ -118,7 +118,8 @@ impl<'a> MosaicRead<'a> {
         let count = Picked::Selection(selection).count()?;
         let (model, ty) = (self.reading.model, self.reading.bound.ty);
         let fill = &self.reading.bound.source.fill;
-        let mut assembly = ValueAssembly::new(model, ty, fill, &selection.shape(), count)?;
+        let mut assembly =
+            ValueAssembly::new(model, ty, fill, (&selection.shape(), count), PartCoverage::Partial)?;
         self.assemble(selection, &mut assembly).await?;
         assembly.finish()
     }
@@ -129,7 +130,7 @@ impl<'a> MosaicRead<'a> {
         self.reading.check_output(Picked::Selection(selection).count()?, out)?;
         let fill = &self.reading.bound.source.fill;
         if fill.as_bytes().is_some_and(|fill| !fill.is_empty()) {
-            let mut assembly = ValueAssembly::over(fill, &selection.shape(), out);
+            let mut assembly = ValueAssembly::over(fill, &selection.shape(), PartCoverage::Partial, out);
             return self.assemble(selection, &mut assembly).await;
         }
         let mut rest = out;

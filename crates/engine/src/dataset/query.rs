@@ -12,7 +12,7 @@ mod together;
 pub(super) use rows::keep_arrived;
 pub(super) use together::DeliveredBoxes;
 
-use super::mosaic::assembly::ValueAssembly;
+use super::mosaic::assembly::{PartCoverage, ValueAssembly};
 use super::mosaic::points::PointValues;
 use crate::convert;
 use crate::picked::Picked;
@@ -68,18 +68,23 @@ impl<'a> QueryRead<'a> {
         let count = Picked::Selection(selection).count()?;
         let (model, ty) = (self.reading.model, self.reading.bound.ty);
         let fill = &self.reading.bound.source.fill;
-        let mut assembly = ValueAssembly::new(model, ty, fill, &selection.shape(), count)?;
-        self.assemble(selection, &mut assembly).await?;
+        let parts = self.parts(selection);
+        let shape = (&selection.shape()[..], count);
+        let mut assembly = ValueAssembly::new(model, ty, fill, shape, self.coverage(&parts, count))?;
+        self.assemble(parts, &mut assembly).await?;
         assembly.finish()
     }
 
     /// The selected values, in the caller's memory.
     pub(super) async fn read_into(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        self.reading.check_output(Picked::Selection(selection).count()?, out)?;
+        let count = Picked::Selection(selection).count()?;
+        self.reading.check_output(count, out)?;
         let fill = &self.reading.bound.source.fill;
         if fill.as_bytes().is_some_and(|fill| !fill.is_empty()) {
-            let mut assembly = ValueAssembly::over(fill, &selection.shape(), out);
-            return self.assemble(selection, &mut assembly).await;
+            let parts = self.parts(selection);
+            let coverage = self.coverage(&parts, count);
+            let mut assembly = ValueAssembly::over(fill, &selection.shape(), coverage, out);
+            return self.assemble(parts, &mut assembly).await;
         }
         let mut rest = out;
         // All rows come in any case.
@@ -133,10 +138,19 @@ impl<'a> QueryRead<'a> {
         values.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
     }
 
-    async fn assemble(&self, selection: &Selection, assembly: &mut ValueAssembly<'_>) -> Result<()> {
+    /// Whether the parts of a selection of `count` elements, which are disjoint, are all of it. A part of an array is complete, or
+    /// its read fails.
+    fn coverage(&self, parts: &[QueryPart], count: usize) -> PartCoverage {
+        let elements = parts.iter().map(|part| part.piece.count()).fold(0, u64::saturating_add);
+        match elements == count as u64 && self.sequence().is_none() {
+            true => PartCoverage::Whole,
+            false => PartCoverage::Partial,
+        }
+    }
+
+    async fn assemble(&self, parts: Vec<QueryPart>, assembly: &mut ValueAssembly<'_>) -> Result<()> {
         let assembly = Mutex::new(assembly);
         let limits = InFlight::at_most(UNDER_WAY);
-        let parts = self.parts(selection);
         if self.sequence().is_some() {
             return self.assemble_rows(parts, &assembly).await;
         }

@@ -1,5 +1,5 @@
 //! Elements out of bytes that are cut anywhere.
-use crate::byte_order::reverse_each;
+use crate::byte_order::copy_reversed;
 use ncirrus_layout::{PutElements, Result};
 
 /// How the bytes of an element in an answer become those of the machine.
@@ -87,18 +87,22 @@ impl ElementStream {
         let first = self.done;
         self.done += (bytes.len() / self.form.wire_len()) as u64;
         let buffer = &mut self.buffer;
-        buffer.clear();
         match self.form {
-            ElementForm::Same(_) => return put(first, bytes),
+            ElementForm::Same(_) => put(first, bytes),
             ElementForm::HalfWord => {
                 let words = bytes.as_chunks::<4>().0.iter();
+                buffer.clear();
                 buffer.extend(words.flat_map(|word| u16::from_be_bytes([word[2], word[3]]).to_ne_bytes()));
+                put(first, buffer)
             }
             ElementForm::Swapped(size) => {
-                buffer.extend_from_slice(bytes);
-                reverse_each(buffer, size);
+                if buffer.len() < bytes.len() {
+                    buffer.resize(bytes.len(), 0);
+                }
+                let (swapped, _) = buffer.split_at_mut(bytes.len());
+                copy_reversed(bytes, swapped, size);
+                put(first, swapped)
             }
         }
-        put(first, buffer)
     }
 }

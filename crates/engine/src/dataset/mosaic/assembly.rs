@@ -16,6 +16,15 @@ pub(crate) struct ValueAssembly<'a> {
     layout: AssemblyLayout<'a>,
 }
 
+/// Which elements of a result come from parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartCoverage {
+    /// All of them: there is nothing to fill, which would take as long as to copy the values.
+    Whole,
+    /// Some may not: they are fill.
+    Partial,
+}
+
 enum AssemblyLayout<'a> {
     /// Elements of a fixed size, at their places.
     Placed(Values),
@@ -26,13 +35,13 @@ enum AssemblyLayout<'a> {
 }
 
 impl<'a> ValueAssembly<'a> {
-    /// A result of that shape, all fill.
+    /// A result of that shape.
     pub(crate) fn new(
         model: &Model,
         ty: TypeRef,
         fill: &'a Values,
-        shape: &[u64],
-        count: usize,
+        (shape, count): (&[u64], usize),
+        coverage: PartCoverage,
     ) -> Result<Self> {
         let shape = shape.to_vec();
         let (element, layout) = if let Some(fill) = fill.as_bytes().filter(|fill| !fill.is_empty()) {
@@ -41,7 +50,7 @@ impl<'a> ValueAssembly<'a> {
             let mut values = convert::zeros(model, ty, count)?;
             let bytes = values.as_bytes_mut().filter(|bytes| bytes.len() == one * count);
             let bytes = bytes.ok_or_else(|| Error::internal("a fill value of another size"))?;
-            if fill.iter().any(|byte| *byte != 0) {
+            if coverage == PartCoverage::Partial && fill.iter().any(|byte| *byte != 0) {
                 fill_elements(bytes, fill);
             }
             (one, AssemblyLayout::Placed(values))
@@ -56,10 +65,12 @@ impl<'a> ValueAssembly<'a> {
         Ok(Self { shape, element, fill, layout })
     }
 
-    /// A result of that shape, all fill, in the caller's memory, which has its length; for elements of a fixed size.
-    pub(crate) fn over(fill: &'a Values, shape: &[u64], out: &'a mut [u8]) -> Self {
+    /// A result of that shape in the caller's memory, which has its length; for elements of a fixed size.
+    pub(crate) fn over(fill: &'a Values, shape: &[u64], coverage: PartCoverage, out: &'a mut [u8]) -> Self {
         let one = fill.as_bytes().unwrap_or_default();
-        fill_elements(out, one);
+        if coverage == PartCoverage::Partial {
+            fill_elements(out, one);
+        }
         Self { shape: shape.to_vec(), element: one.len(), fill, layout: AssemblyLayout::Lent(out) }
     }
 
@@ -163,4 +174,19 @@ fn copy_run(run: ElementRun, from: &[u8], to: &mut [u8], element: usize) -> Opti
         to.get_mut(target..target + element)?.copy_from_slice(from);
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_filled_only_if_parts_may_leave_gaps() {
+        let fill = Values::UByte(vec![9]);
+        for (coverage, expected) in [(PartCoverage::Partial, [9; 4]), (PartCoverage::Whole, [1; 4])] {
+            let mut out = [1; 4];
+            drop(ValueAssembly::over(&fill, &[4], coverage, &mut out));
+            assert_eq!(out, expected, "{coverage:?}");
+        }
+    }
 }
