@@ -181,7 +181,7 @@ mod tests {
                 done.fetch_add(task, Ordering::Relaxed);
                 Ok(())
             };
-            let total = tasks.iter().sum();
+            let total: usize = tasks.iter().sum();
             let beside = || unreachable!("no other thread has tasks");
             shared().for_each_beside(tasks, threads, work, beside).unwrap();
             assert_eq!(done.into_inner(), total);
