@@ -1,7 +1,7 @@
 //! The laws of every store: call these from the tests of a new one.
 //!
 //! Each law works below a prefix of its own, so that they may share a store. They fail by an assertion.
-use crate::store::{LocalStore, PutCondition, Store};
+use crate::store::{LocalStore, PutBody, PutCondition, Store};
 use bytes::Bytes;
 use ncirrus_layout::{ErrorKind, ListEntry, ObjectBytes, ObjectId, Result, Want};
 
@@ -206,6 +206,15 @@ pub fn local(store: &dyn LocalStore, root: &ObjectId) -> Result<()> {
     }
     store.put(&object, b"", &PutCondition::None)?;
     assert_eq!(store.read_whole(&object, 10, &mut buffer)?, Some(0));
+    for (body, expected) in [
+        (PutBody::Lent(b"lent"), b"lent".as_slice()),
+        (PutBody::Shared(Bytes::from_static(b"shared")), b"shared"),
+    ] {
+        store.put_untagged(&object, body, &PutCondition::None)?;
+        assert_eq!(store.read(&object, &Want::All)?.map(|blob| blob.bytes).as_deref(), Some(expected));
+    }
+    let untagged = store.put_untagged(&object, PutBody::Lent(b"x"), &PutCondition::Absent);
+    assert_eq!(kind(untagged), Some(ErrorKind::Conflict), "there is an object");
     for blocked in ["local", "local/object/below"] {
         let put = store.put(&root.child(blocked), b"x", &PutCondition::None);
         assert_eq!(kind(put), Some(ErrorKind::Conflict), "{blocked} is blocked");

@@ -2,10 +2,12 @@
 mod durability;
 mod handles;
 mod held;
+mod made;
+mod putting;
 #[cfg(test)]
 mod tests;
 
-use crate::store::{BlockingStore, Exclusion, LocalStore, PutCondition, ReadAt, Store, StoreFacts};
+use crate::store::{BlockingStore, Exclusion, LocalStore, PutBody, PutCondition, ReadAt, Store, StoreFacts};
 use crate::url::anchored_path;
 use crate::{fault, key, memory, page, path_text, platform, temporary, want};
 use bytes::Bytes;
@@ -14,15 +16,16 @@ use handles::{FileUse, StoreHandles};
 use held::HeldFiles;
 use ncirrus_layout::{Error, ListEntry, Listing, ObjectBytes, ObjectId, Result, StoreId, Tag, Want};
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 pub use handles::HandleBudget;
 pub use held::FRONT;
 pub(crate) use held::HeldFor;
+use made::MadeFolders;
 
 /// Objects in files below a directory: a prefix is a directory, an object a file.
 ///
@@ -39,6 +42,7 @@ pub struct DirectoryStore {
     conditional: Mutex<()>,
     /// Whether what is put is not visible to other readers yet.
     unseen: Unseen,
+    made: MadeFolders,
 }
 
 /// Whether a directory is not visible to other readers yet: shared with what gives it its name.
@@ -75,6 +79,7 @@ impl DirectoryStore {
             held: HeldFiles::default(),
             conditional: Mutex::default(),
             unseen: Unseen::default(),
+            made: MadeFolders::default(),
         }
     }
 
@@ -246,33 +251,6 @@ impl DirectoryStore {
             unsynced.note(path);
         }
     }
-
-    /// A new file for the bytes of an object, and its name: the object's own if it is free and no reader can see it
-    /// incomplete.
-    fn create(&self, path: &Path) -> io::Result<(File, PathBuf)> {
-        let temporary = || path.with_file_name(temporary::name_for_put(path.file_name().unwrap_or_default()));
-        if self.unseen.is_so() {
-            match create_new(path.to_owned()) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                created => return created,
-            }
-        }
-        create_new(temporary())
-    }
-
-    /// Moves a finished file to its name. A file that replaces another is made durable first; otherwise a power
-    /// failure could leave neither the old bytes nor the new.
-    fn place(&self, file: &File, temporary: &Path, path: &Path, when: &PutCondition) -> io::Result<()> {
-        match platform::rename_new(temporary, path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && *when != PutCondition::Absent => {
-                if self.unsynced.is_some() {
-                    file.sync_data()?;
-                }
-                fs::rename(temporary, path)
-            }
-            other => other,
-        }
-    }
 }
 
 /// A file that was opened for several reads; `None` if it does not exist.
@@ -379,40 +357,12 @@ impl LocalStore for DirectoryStore {
     }
 
     fn put(&self, object: &ObjectId, body: &[u8], when: &PutCondition) -> Result<Tag> {
-        let path = self.path(object)?;
-        if object.key().is_empty() {
-            return Err(fault::in_the_way("the root", object));
-        }
-        let guard = (*when != PutCondition::None).then(|| self.conditional.lock());
-        let locked = self.check(object, &path, when)?;
-        if let Some(held) = self.held.moved(object.key(), &path) {
-            let written = held.set_len(0).and_then(|()| platform::write_at(&held, body, 0));
-            let written = written.and_then(|()| held.metadata());
-            return written.map(|metadata| tag_of(&metadata)).map_err(|error| write_error(error, object));
-        }
-        let (mut file, written_to) = self.create(&path).map_err(|error| write_error(error, object))?;
-        let mut written = file.write_all(body);
-        if !self.unseen.is_so() {
-            // The file system's own clock ticks too slowly to tell two states apart. Without it, tags differ less often.
-            _ = file.set_modified(SystemTime::now());
-        }
-        if written_to != path {
-            written = written.and_then(|()| self.place(&file, &written_to, &path, when));
-        }
-        let written =
-            written.and_then(|()| self.held.renew(object.key(), &path)).and_then(|()| file.metadata());
-        drop((locked, guard));
-        self.handles.forget(object.key());
-        match written {
-            Ok(metadata) => {
-                self.note(&path);
-                Ok(tag_of(&metadata))
-            }
-            Err(error) => {
-                _ = fs::remove_file(&written_to);
-                Err(write_error(error, object))
-            }
-        }
+        let metadata = self.put_and(object, body, when, |file| file.metadata())?;
+        Ok(tag_of(&metadata))
+    }
+
+    fn put_untagged(&self, object: &ObjectId, body: PutBody<'_>, when: &PutCondition) -> Result<()> {
+        self.put_and(object, body.as_slice(), when, |_| Ok(()))
     }
 
     fn write_at(&self, object: &ObjectId, offset: u64, body: &[u8]) -> Result<()> {
@@ -571,33 +521,6 @@ pub(crate) fn etag_of(tag: &Tag) -> Option<String> {
     let number = |text: &str| u64::from_str_radix(text, 16).ok();
     let micros = number(seconds)?.checked_mul(1_000_000)?.checked_add(number(nanoseconds)? / 1000)?;
     Some(format!("{inode}-{micros:x}-{len}"))
-}
-
-/// How often directories are recreated that another program removes.
-const MAX_TRIES: usize = 64;
-
-/// A new file, and its name. Parent directories may vanish while they are created, when another program removes empty
-/// ones.
-fn create_new(path: PathBuf) -> io::Result<(File, PathBuf)> {
-    let open = || OpenOptions::new().write(true).create_new(true).open(&path);
-    let mut opened = open();
-    for _ in 0..MAX_TRIES {
-        match &opened {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                opened = match create_parents(&path) {
-                    Err(error) if !is_race(&error) => Err(error),
-                    _ => open(),
-                };
-            }
-            _ => break,
-        }
-    }
-    Ok((opened?, path))
-}
-
-/// The error of creating directories when one of them is removed meanwhile.
-fn is_race(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
 }
 
 fn create_parents(path: &Path) -> io::Result<()> {

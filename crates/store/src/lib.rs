@@ -71,7 +71,7 @@ pub use schemes::{SchemeRegistry, StoreFactory, StoreOpener};
 pub use scratch_file::ScratchFile;
 pub use store::{
     AnswerPart, AnswerReceiver, BlockingStore, Exclusion, LocalStore, MultipartUpload, ObjectPage,
-    ObjectRange, PutCondition, ReadAt, ReadOnlyStore, Store, StoreAbilities, StoreExt, StoreFacts,
+    ObjectRange, PutBody, PutCondition, ReadAt, ReadOnlyStore, Store, StoreAbilities, StoreExt, StoreFacts,
 };
 pub use upkeep::{StoreUpkeep, UnfinishedUpload};
 pub use url::{

@@ -126,6 +126,18 @@ pub trait LocalStore: Debug + Send + Sync {
         self.put(object, &body, when)
     }
 
+    /// As [`put`](Self::put), without the tag: a store may need a call of the system for it.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    fn put_untagged(&self, object: &ObjectId, body: PutBody<'_>, when: &PutCondition) -> Result<()> {
+        let put = match body {
+            PutBody::Lent(bytes) => self.put(object, bytes, when),
+            PutBody::Shared(bytes) => self.put_bytes(object, bytes, when),
+        };
+        put.map(|_| ())
+    }
+
     /// Writes bytes at an offset, extending the object with zeros as needed; creates it when absent.
     ///
     /// # Errors
@@ -266,6 +278,25 @@ pub struct StoreFacts {
     /// Whether no other program changes what this program sees, and what it puts becomes visible to others only when the program says so:
     /// a transaction. Other programs need not be kept apart then.
     pub isolated: bool,
+}
+
+/// The bytes of a put.
+#[derive(Debug, Clone)]
+pub enum PutBody<'a> {
+    /// Of the caller.
+    Lent(&'a [u8]),
+    /// That a store can keep without copying them.
+    Shared(Bytes),
+}
+
+impl PutBody<'_> {
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Lent(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
 }
 
 /// The precondition of a put.

@@ -20,3 +20,20 @@ fn a_small_file_is_opened_and_closed_with_five_calls_of_the_system() {
         }
     }
 }
+
+/// To make a folder, and to open, write and close three files in it. With debug assertions the standard library checks a file
+/// before it closes it.
+const OF_A_SMALL_VARIABLE: u64 = if cfg!(debug_assertions) { 13 } else { 10 };
+
+#[test]
+fn a_small_variable_of_a_new_tree_takes_ten_calls_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(folder.path(), "system_calls");
+    let counted = |count: u64| {
+        let url = format!("file://{}/{count}.zarr#mode=nczarr,file", folder.path().display());
+        printed(Library::Own, folder.path(), &program, &[&url, &count.to_string()]).trim().parse::<u64>().ok()
+    };
+    let (Some(few), Some(many)) = (counted(100), counted(300)) else { return };
+    // Memory is requested from the system now and then, too.
+    assert_eq!((many - few) / 200, OF_A_SMALL_VARIABLE, "{few} and {many} calls");
+}

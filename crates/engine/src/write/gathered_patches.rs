@@ -13,7 +13,9 @@ use ncirrus_layout::LockExt;
 use ncirrus_layout::{
     Error, Listing, ObjectBytes, ObjectId, PatchRows, Result, StoreId, StorePut, Tag, Want,
 };
-use ncirrus_store::{Exclusion, LocalStore, PutCondition, ReadAt, Store, StoreAbilities, StoreFacts};
+use ncirrus_store::{
+    Exclusion, LocalStore, PutBody, PutCondition, ReadAt, Store, StoreAbilities, StoreFacts,
+};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -411,6 +413,10 @@ impl LocalStore for GatheringStore {
 
     fn put_bytes(&self, object: &ObjectId, body: Bytes, when: &PutCondition) -> Result<Tag> {
         self.change(|local| local.put_bytes(object, body, when))
+    }
+
+    fn put_untagged(&self, object: &ObjectId, body: PutBody<'_>, when: &PutCondition) -> Result<()> {
+        self.change(|local| local.put_untagged(object, body, when))
     }
 
     fn write_at(&self, object: &ObjectId, offset: u64, body: &[u8]) -> Result<()> {

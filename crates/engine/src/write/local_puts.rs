@@ -2,7 +2,7 @@
 use crate::request_log;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Listing, ObjectId, Result, StorePut};
-use ncirrus_store::{LocalStore, PutCondition};
+use ncirrus_store::{LocalStore, PutBody, PutCondition};
 
 /// Bytes that are moved or copied at once.
 pub(super) const MOVE_BYTES: usize = 4 << 20;
@@ -21,7 +21,9 @@ pub(super) fn put_locally(local: &dyn LocalStore, put: StorePut) -> Result<()> {
         _ => {}
     }
     match put {
-        StorePut::Object { object, body } => local.put_bytes(&object, body, &PutCondition::None).map(|_| ()),
+        StorePut::Object { object, body } => {
+            local.put_untagged(&object, PutBody::Shared(body), &PutCondition::None)
+        }
         StorePut::Patch { object, offset, body } => local.write_at(&object, offset, &body),
         StorePut::Resize { object, len } => local.resize(&object, len),
         StorePut::Move { object, from, to, len } => move_bytes(local, &object, (from, to, len)),

@@ -20,7 +20,7 @@ use super::write_back_cache::ChunkLock;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{Error, ErrorKind, LockExt, Result, StorePut};
-use ncirrus_store::PutCondition;
+use ncirrus_store::{PutBody, PutCondition};
 use std::future::poll_fn;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::task::Poll;
@@ -163,13 +163,13 @@ impl<'a> PutQueue<'a> {
         let Some(when) = self.condition_at_once(&held)? else { return self.add(placed.into_puts(), held) };
         self.writer.placer.forget_object(object);
         crate::request_log::put_locally("write", object, None, body.as_slice().len());
-        match local.put(object, body.as_slice(), &when) {
+        match local.put_untagged(object, PutBody::Lent(body.as_slice()), &when) {
             // Another program was there first: whether this one may replace what it put is found out when the queue is flushed.
             Err(error) if when == PutCondition::Absent && error.kind() == ErrorKind::Conflict => {
                 self.waiting.guard().push((placed.into_puts(), held));
                 Ok(())
             }
-            done => self.writer.uploads.keep_failure(done.map(|_| ())),
+            done => self.writer.uploads.keep_failure(done),
         }
     }
 
