@@ -57,7 +57,7 @@ fn readers_see_of_every_copy_what_xarray_sees_of_its_source() {
     assert!(sources.len() >= 60, "{} sources", sources.len());
     for (number, path) in sources.into_iter().enumerate() {
         let source = open(&path, &session).unwrap();
-        let ways = ways().enumerate().filter(|(at, _)| in_turn(number + at, 2));
+        let ways = ways().enumerate().filter(|(at, _)| in_turn(number + at, 3));
         for (_, (way, ending, kind)) in ways {
             let target = copies.join(format!("{}-{way}.{ending}", name(&path)));
             match make(&source, &path, &target, kind, &session) {

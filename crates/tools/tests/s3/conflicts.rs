@@ -326,7 +326,7 @@ fn race_to_replace(races: u64) {
 
 #[test]
 fn of_two_programs_that_replace_a_dataset_one_wins_and_nothing_is_mixed() {
-    race_to_replace(50);
+    race_to_replace(25);
 }
 
 #[test]

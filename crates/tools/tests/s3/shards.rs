@@ -124,7 +124,7 @@ fn races(name: &str, url: &str, sessions: &[Session; 2], races: u64) {
 
 #[test]
 fn of_two_writers_of_one_shard_none_is_lost() {
-    let many = count("NCIRRUS_SHARD_RACES", 24);
+    let many = count("NCIRRUS_SHARD_RACES", 12);
     let (folder, server) = (tempfile::tempdir().unwrap(), Server::start());
     // The same for chunks that are objects of their own.
     for (name, shards) in [("shards", Some(Shards::new(vec![8, 6]))), ("chunks", None)] {
