@@ -325,12 +325,11 @@ impl LocalStore for DirectoryStore {
         let Some(file) = held.as_deref().or(opened.as_ref()) else { return Ok(None) };
         let start = buffer.len();
         // Whether there are more bytes takes less time to find out than how many there are. What has no bytes may be no file.
-        if let Ok(true) = platform::fill_spare(file, buffer)
-            && let Some(len) = buffer.len().checked_sub(start).filter(|len| *len > 0 && *len as u64 <= limit)
-        {
-            return Ok(Some(len));
-        }
+        let is_all = matches!(platform::fill_spare(file, buffer), Ok(true));
         let read = buffer.len() - start;
+        if is_all && read > 0 && read as u64 <= limit {
+            return Ok(Some(read));
+        }
         let Some(metadata) = Self::metadata(file, object)? else { return Ok(None) };
         let len = usize::try_from(metadata.len()).ok().filter(|_| metadata.len() <= limit);
         let Some(len) = len else {

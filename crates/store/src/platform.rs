@@ -57,16 +57,8 @@ fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 /// Appends the bytes of a file from its start on as long as the buffer has memory for more, and returns whether they are all.
 #[cfg(unix)]
 pub(crate) fn fill_spare(file: &File, buffer: &mut Vec<u8>) -> io::Result<bool> {
-    let start = buffer.len();
-    while buffer.len() < buffer.capacity() {
-        let at = (buffer.len() - start) as u64;
-        match rustix::io::pread(file, rustix::buffer::spare_capacity(buffer), at) {
-            Ok(0) => return Ok(true),
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(false)
+    let room = buffer.capacity() - buffer.len();
+    append_spare(file, buffer, 0, room)
 }
 
 /// Appends the bytes of a file from its start on as long as the buffer has memory for more, and returns whether they are all.
@@ -81,16 +73,25 @@ pub(crate) fn fill_spare(_: &File, _: &mut Vec<u8>) -> io::Result<bool> {
 pub(crate) fn read_append(file: &File, buffer: &mut Vec<u8>, offset: u64, len: usize) -> io::Result<usize> {
     let start = buffer.len();
     buffer.try_reserve_exact(len)?;
+    append_spare(file, buffer, offset, len)?;
+    buffer.truncate(start + len);
+    Ok(buffer.len() - start)
+}
+
+/// Appends at least `len` bytes from an offset on to a buffer that has memory for them, more where it has memory for more. Returns
+/// whether the file ended before that.
+#[cfg(unix)]
+fn append_spare(file: &File, buffer: &mut Vec<u8>, offset: u64, len: usize) -> io::Result<bool> {
+    let start = buffer.len();
     while buffer.len() - start < len {
         let at = offset + (buffer.len() - start) as u64;
         match rustix::io::pread(file, rustix::buffer::spare_capacity(buffer), at) {
-            Ok(0) => break,
+            Ok(0) => return Ok(true),
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    buffer.truncate(start + len);
-    Ok(buffer.len() - start)
+    Ok(false)
 }
 
 /// Appends `len` bytes from an offset on to a buffer, fewer where the file ends.

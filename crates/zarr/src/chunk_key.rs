@@ -75,19 +75,19 @@ impl ChunkKeys {
 
     /// Appends the name of a chunk below its array.
     pub(crate) fn append(self, cell: &[u64], key: &mut String) {
-        let mut is_first = match (self.encoding, cell) {
-            (KeyEncoding::Default, _) => {
-                key.push('c');
-                false
-            }
-            (KeyEncoding::V2, []) => return key.push('0'),
-            (KeyEncoding::V2, [..]) => true,
-        };
+        let start = key.len();
+        if self.encoding == KeyEncoding::Default {
+            key.push('c');
+        }
         for index in cell {
-            if !std::mem::take(&mut is_first) {
+            if key.len() > start {
                 key.push(self.separator.as_char());
             }
             _ = write!(key, "{index}");
+        }
+        // A scalar has no indices.
+        if key.len() == start {
+            key.push('0');
         }
     }
 }

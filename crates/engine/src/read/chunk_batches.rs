@@ -85,8 +85,8 @@ impl<'out> ResultPieces<'out> {
 /// Where the elements of several chunks are stored.
 pub(super) struct LocatedChunks<'a> {
     places: ChunkPlaces<'a>,
-    /// The shape of the chunk before: most chunks have the same one.
-    shape: Option<Vec<u64>>,
+    /// The shape of the chunk before, in an index: most chunks have the same one. At first that of a scalar.
+    shape: Vec<u64>,
     /// The strides in bytes of that chunk's elements.
     strides: Vec<u64>,
 }
@@ -105,7 +105,7 @@ impl<'a> VariableRead<'a> {
             StorageLayout::Chunks(chunks) => chunks,
             StorageLayout::Rows(rows) => {
                 let strides = rows.strides.clone();
-                return Ok(LocatedChunks { places: ChunkPlaces::Rows(rows), shape: None, strides });
+                return Ok(LocatedChunks { places: ChunkPlaces::Rows(rows), shape: Vec::new(), strides });
             }
             StorageLayout::Mosaic(_) | StorageLayout::Query(..) => {
                 return Err(Error::internal("a variable that is not stored in cells has none"));
@@ -117,7 +117,7 @@ impl<'a> VariableRead<'a> {
         }
         let located = as_ranges(&self.context, located).await?.into_iter();
         let places = ChunkPlaces::Indexed(chunks, located);
-        Ok(LocatedChunks { places, shape: None, strides: Vec::new() })
+        Ok(LocatedChunks { places, shape: Vec::new(), strides: Vec::new() })
     }
 }
 
@@ -155,9 +155,9 @@ impl LocatedChunks<'_> {
         let len = reading.context.shared.limits.chunk_len(len, "a chunk")?;
         let chain = chunks.chain(&shape)?;
         let is_plain = chain.is_identity() && elements.stored_len().is_some();
-        if self.shape.as_ref() != Some(&shape) {
+        if self.shape != shape {
             self.strides = row_major(&shape, elements.sizes().stored as u64)?;
-            self.shape = Some(shape);
+            self.shape = shape;
         }
         Ok(match located.location {
             Location::Bytes(object, range) if is_plain => {
